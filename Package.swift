@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// How every target of ours is compiled. Warnings are errors; see STYLE in ARCHITECTURE.md for what each setting buys.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Targets that call C say `unsafe` where they do.
+let settingsAtC: [SwiftSetting] = settings + [.strictMemorySafety()]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+
+let package = Package(
+    name: "patchbay",
+    products: [
+        .executable(name: "patchbay", targets: ["patchbay"]),
+        .library(name: "PatchbayClient", targets: ["PatchbayClient", "Audio", "Wire"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    ],
+    targets: [
+        // The C libraries: a module map each, and a shim for what Swift cannot call. No logic.
+        .systemLibrary(name: "CLibwebsockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libuv1-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
+        .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
+        .systemLibrary(name: "COgg", pkgConfig: "ogg", providers: [.apt(["libogg-dev"])]),
+        .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+
+        // Bytes to values and back: frame header, control messages, close reasons, identifiers, time.
+        .target(name: "Wire", swiftSettings: settings),
+        // Sockets: one lws context on one libuv loop on one thread; connections, mailbox, HTTP, TLS.
+        .target(name: "Sockets", dependencies: ["Wire", "CLibwebsockets", "COpenSSL", httpTypes], swiftSettings: settingsAtC),
+        // Who may come in: token to grant, keys.
+        .target(name: "Identity", dependencies: ["Wire", "CJWT", "COpenSSL"], swiftSettings: settingsAtC),
+        // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
+        .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
+        // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
+        .target(
+            name: "Gateway",
+            dependencies: ["Wire", "Sockets", "Identity", "Engine", httpTypes, logging, serviceLifecycle, unixSignals],
+            swiftSettings: settings),
+        // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
+        .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
+        // The public client library.
+        .target(name: "PatchbayClient", dependencies: ["Wire", "Sockets", "Audio"], swiftSettings: settings),
+        // The command.
+        .executableTarget(
+            name: "patchbay",
+            dependencies: [
+                "Wire", "Gateway", "Identity", "PatchbayClient", "Audio", argumentParser, configuration, yams, httpTypes, logging,
+                serviceLifecycle, unixSignals,
+            ],
+            swiftSettings: settings),
+    ]
+)

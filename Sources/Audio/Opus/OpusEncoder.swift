@@ -1,0 +1,144 @@
+internal import COpus
+
+/// Turns PCM into Opus packets (RFC 6716), one frame at a time.
+///
+/// An encoder carries state from frame to frame, so it belongs to one track and is fed without gaps. It is not `Sendable`:
+/// make it where it is used. Encoding 20 ms costs a few hundred microseconds, too much for an event loop with many peers.
+@safe public struct OpusEncoder: ~Copyable {
+    /// What the encoder should be good at (libopus's `OPUS_APPLICATION_…`).
+    public enum Application: Hashable, Sendable {
+        /// Speech: clear at low rates.
+        case voip
+        /// Music and mixed sound: true to the input.
+        case audio
+        /// Least delay, without the speech codec; no DTX and no FEC.
+        case lowDelay
+    }
+
+    /// Every packet fits into this many bytes, the most a frame of the Patchbay protocol carries.
+    public static let packetBytesLimit = 1_488
+    public static let bitsPerSecondRange = 6_000...510_000
+    public static let complexityRange = 0...10
+    public static let lossPercentRange = 0...100
+
+    public let sampleRate: Int
+    public let channels: Int
+    private let state: OpaquePointer
+    private var scratch = [UInt8](repeating: 0, count: packetBytesLimit)
+
+    /// - Parameters:
+    ///   - sampleRate: 8,000, 12,000, 16,000, 24,000 or 48,000 Hz.
+    ///   - channels: 1, or 2 interleaved.
+    ///   - bitsPerSecond: 6,000 to 510,000; nil lets libopus choose by rate and channels.
+    ///   - dtx: sends next to nothing while there is silence.
+    ///   - inbandFEC: adds a coarse copy of each frame to the next packet, if `expectedLossPercent` makes it worth the bits.
+    ///   - expectedLossPercent: 0 to 100; how much loss to prepare for.
+    ///   - complexity: 0 (fast) to 10 (best).
+    /// - Throws: `OpusError` if a value is out of its range or memory is short.
+    public init(
+        sampleRate: Int = 48_000, channels: Int = 1, application: Application = .voip, bitsPerSecond: Int? = nil,
+        dtx: Bool = false, inbandFEC: Bool = false, expectedLossPercent: Int = 0, complexity: Int = 9
+    ) throws(OpusError) {
+        try OpusRate.check(sampleRate: sampleRate, channels: channels)
+        try Self.check("expectedLossPercent", expectedLossPercent, Self.lossPercentRange)
+        try Self.check("complexity", complexity, Self.complexityRange)
+        if let bitsPerSecond { try Self.check("bitsPerSecond", bitsPerSecond, Self.bitsPerSecondRange) }
+
+        var code = OPUS_OK
+        let made = unsafe opus_encoder_create(Int32(sampleRate), Int32(channels), application.code, &code)
+        guard let made = unsafe made, code == OPUS_OK else { throw .library(code: Int(code)) }
+        self.sampleRate = sampleRate
+        self.channels = channels
+        unsafe state = made
+
+        Self.expectOK(unsafe patchbay_opus_encoder_set_dtx(made, dtx ? 1 : 0))
+        Self.expectOK(unsafe patchbay_opus_encoder_set_inband_fec(made, inbandFEC ? 1 : 0))
+        Self.expectOK(unsafe patchbay_opus_encoder_set_expected_loss(made, Int32(expectedLossPercent)))
+        Self.expectOK(unsafe patchbay_opus_encoder_set_complexity(made, Int32(complexity)))
+        if let bitsPerSecond { Self.expectOK(unsafe patchbay_opus_encoder_set_bitrate(made, Int32(bitsPerSecond))) }
+    }
+
+    deinit {
+        unsafe opus_encoder_destroy(state)
+    }
+
+    /// Samples a channel, at the encoder's rate, by which decoded sound lags behind the input: what a player has to skip.
+    public var lookahead: Int {
+        var samples: Int32 = 0
+        Self.expectOK(unsafe patchbay_opus_encoder_get_lookahead(state, &samples))
+        return Int(samples)
+    }
+
+    /// The lookahead in 48 kHz ticks, as an Ogg Opus header's pre-skip wants it (RFC 7845 section 4.2).
+    public var preSkip: Int { lookahead * 48_000 / sampleRate }
+
+    /// Encodes one frame and appends the packet to `packet`, say after a frame header that is already there.
+    ///
+    /// - Parameter pcm: interleaved samples of 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms.
+    /// - Returns: the packet's length in bytes; with DTX, `OpusPacket.isDTX(byteCount:)` tells whether it may stay unsent.
+    public mutating func encode(_ pcm: Span<Int16>, appendingTo packet: inout [UInt8]) throws(OpusError) -> Int {
+        let samples = pcm.count / channels
+        guard samples * channels == pcm.count, OpusRate.frameSamples(at: sampleRate).contains(samples) else {
+            throw .frameLength(samples: samples)
+        }
+        let state = unsafe self.state
+        let length = unsafe pcm.withUnsafeBufferPointer { input in
+            unsafe scratch.withUnsafeMutableBufferPointer { output in
+                guard let sound = input.baseAddress, let room = output.baseAddress else { return OPUS_BAD_ARG }
+                return unsafe opus_encode(state, sound, Int32(samples), room, Int32(output.count))
+            }
+        }
+        guard length > 0 else { throw .library(code: Int(length)) }
+        packet.append(contentsOf: scratch[..<Int(length)])
+        return Int(length)
+    }
+
+    public mutating func encode(_ pcm: Span<Int16>) throws(OpusError) -> [UInt8] {
+        var packet: [UInt8] = []
+        _ = try encode(pcm, appendingTo: &packet)
+        return packet
+    }
+
+    public mutating func encode(_ pcm: [Int16]) throws(OpusError) -> [UInt8] {
+        try encode(pcm.span)
+    }
+
+    /// Forgets the sound so far, as if new; settings stay. For a track that begins again after an interruption.
+    public mutating func reset() {
+        Self.expectOK(unsafe patchbay_opus_encoder_reset(state))
+    }
+}
+
+extension OpusEncoder.Application {
+    fileprivate var code: Int32 {
+        switch self {
+        case .voip: OPUS_APPLICATION_VOIP
+        case .audio: OPUS_APPLICATION_AUDIO
+        case .lowDelay: OPUS_APPLICATION_RESTRICTED_LOWDELAY
+        }
+    }
+}
+
+// Settings that may change while a call goes on.
+extension OpusEncoder {
+    /// 6,000 to 510,000.
+    public mutating func setBitsPerSecond(_ value: Int) throws(OpusError) {
+        try Self.check("bitsPerSecond", value, Self.bitsPerSecondRange)
+        Self.expectOK(unsafe patchbay_opus_encoder_set_bitrate(state, Int32(value)))
+    }
+
+    /// 0 to 100.
+    public mutating func setExpectedLossPercent(_ value: Int) throws(OpusError) {
+        try Self.check("expectedLossPercent", value, Self.lossPercentRange)
+        Self.expectOK(unsafe patchbay_opus_encoder_set_expected_loss(state, Int32(value)))
+    }
+
+    private static func check(_ name: String, _ value: Int, _ allowed: ClosedRange<Int>) throws(OpusError) {
+        guard allowed.contains(value) else { throw .setting(name, value, allowed: allowed) }
+    }
+
+    /// Settings are checked before libopus sees them, so a refusal is our mistake.
+    private static func expectOK(_ code: Int32) {
+        precondition(code == OPUS_OK, "libopus refused a setting within its range: code \(code)")
+    }
+}

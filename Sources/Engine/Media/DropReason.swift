@@ -1,0 +1,35 @@
+/// Why a frame went no further. Each is counted by shard and shown by `/metrics`.
+package enum DropReason: Int, CaseIterable, Sendable {
+    /// Not a frame at all (PROTOCOL section 3).
+    case malformed
+    /// The alias is of no track that the sender has published.
+    case notPublished
+    case muted
+    /// The publisher is on hold.
+    case held
+    /// An epoch that is over.
+    case epoch
+    /// More than 100 frames a second.
+    case rate
+    /// It waited too long for a listener that is slow.
+    case age
+    /// A listener's outbox, or the shard's store, was full.
+    case full
+    /// The listener left while it waited.
+    case left
+
+    /// As `/metrics` names it.
+    package var name: String {
+        switch self {
+        case .malformed: "malformed"
+        case .notPublished: "not_published"
+        case .muted: "muted"
+        case .held: "held"
+        case .epoch: "epoch"
+        case .rate: "rate"
+        case .age: "age"
+        case .full: "full"
+        case .left: "left"
+        }
+    }
+}

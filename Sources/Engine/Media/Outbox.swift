@@ -1,0 +1,102 @@
+internal import DequeModule
+package import Wire
+
+/// What waits to leave for one listener, in two lanes: control, which goes first and is never dropped, and frames, which
+/// are dropped when they grow old (PROTOCOL section 5, mode `live`).
+///
+/// Empty nearly always: a frame that nothing stands in the way of is written at once and never comes here.
+package struct Outbox: Sendable {
+    /// What leaves next.
+    package enum Next: Sendable {
+        case control([UInt8])
+        /// The holder's reference passes to the caller, who releases it. The frame is to carry 0x08 if frames before it were
+        /// dropped, and has waited since then.
+        case frame(FrameRef, afterDrop: Bool, since: Instant)
+    }
+
+    private struct Waiting: Sendable {
+        let frame: FrameRef
+        let alias: TrackAlias
+        let since: Instant
+    }
+
+    private var control: Deque<[UInt8]> = []
+    private var frames: Deque<Waiting> = []
+    /// Tracks whose next frame must say that some before it were dropped.
+    private var interrupted: [TrackAlias] = []
+    private let ageMax: Duration
+    private let framesMax: Int
+    /// Bytes of control messages that wait.
+    package private(set) var controlBytes = 0
+
+    package init(ageMax: Duration = Limits.liveAgeMax, framesMax: Int = Limits.outboxFramesMax) {
+        self.ageMax = ageMax
+        self.framesMax = framesMax
+    }
+
+    package var isEmpty: Bool { frames.isEmpty && control.isEmpty }
+    package var hasControl: Bool { !control.isEmpty }
+    package var frameCount: Int { frames.count }
+
+    /// When the oldest frame will have grown too old; nil if none waits.
+    package var deadline: Instant? { frames.first.map { $0.since + ageMax } }
+
+    /// Queues a control message.
+    ///
+    /// - Returns: false if more than 256 KiB wait now: the listener is a slow consumer and is to be closed.
+    package mutating func append(control message: [UInt8]) -> Bool {
+        control.append(message)
+        controlBytes += message.count
+        return controlBytes <= Limits.controlBacklogBytesMax
+    }
+
+    /// Queues a frame that is held for this listener; drops the oldest ones if there are too many.
+    package mutating func append(_ frame: FrameRef, of alias: TrackAlias, at now: Instant, dropped: (FrameRef) -> Void) {
+        while frames.count >= framesMax, let oldest = frames.popFirst() {
+            markInterrupted(oldest.alias)
+            dropped(oldest.frame)
+        }
+        frames.append(Waiting(frame: frame, alias: alias, since: now))
+    }
+
+    /// Drops the frames that have waited too long, oldest first.
+    package mutating func dropOld(at now: Instant, dropped: (FrameRef) -> Void) {
+        while let oldest = frames.first, now - oldest.since > ageMax {
+            frames.removeFirst()
+            markInterrupted(oldest.alias)
+            dropped(oldest.frame)
+        }
+    }
+
+    /// Takes what leaves next. Call `dropOld` before.
+    ///
+    /// - Parameter mayTakeFrame: whether the socket has room for media; control goes in any case.
+    package mutating func next(mayTakeFrame: Bool) -> Next? {
+        if let message = control.popFirst() {
+            controlBytes -= message.count
+            return .control(message)
+        }
+        guard mayTakeFrame, let waiting = frames.popFirst() else { return nil }
+        return .frame(waiting.frame, afterDrop: takeInterruption(of: waiting.alias), since: waiting.since)
+    }
+
+    /// Notes a frame that was dropped before it could be queued.
+    package mutating func markInterrupted(_ alias: TrackAlias) {
+        if !interrupted.contains(alias) { interrupted.append(alias) }
+    }
+
+    /// Whether the next frame of this track must say that some before it were dropped; it is said once.
+    package mutating func takeInterruption(of alias: TrackAlias) -> Bool {
+        guard !interrupted.isEmpty, let index = interrupted.firstIndex(of: alias) else { return false }
+        interrupted.remove(at: index)
+        return true
+    }
+
+    /// Forgets the frames, because the listener has gone.
+    package mutating func removeAll(dropped: (FrameRef) -> Void) {
+        while let waiting = frames.popFirst() { dropped(waiting.frame) }
+        control.removeAll()
+        controlBytes = 0
+        interrupted.removeAll()
+    }
+}

@@ -1,0 +1,44 @@
+package import Wire
+
+/// One published track on one shard: what its frames must be like, and who listens here.
+package struct Patch: Sendable {
+    package let track: TrackSID
+    package let alias: TrackAlias
+    package let room: Int
+    package var gate = Room.Gate.open
+    package private(set) var epoch: UInt8 = 0
+    /// Seats of the listeners on this shard, in the order in which they came.
+    package private(set) var listeners: [UInt32] = []
+    package var meter: TrackMeter
+    private var bucket = TokenBucket(perSecond: ProtocolLimits.liveFramesPerSecond, burst: ProtocolLimits.liveBurst)
+
+    /// - Parameter room: the shard's number for the room, handed back with what the meter finds.
+    package init(_ track: TrackInfo, room: Int) {
+        self.track = track.sid
+        alias = track.alias
+        self.room = room
+        meter = TrackMeter(frameMilliseconds: track.frameMs)
+        gate = track.muted ? .muted : .open
+    }
+
+    /// Whether a frame may pass; what it must not be is counted by the caller.
+    package mutating func admit(_ header: FrameHeader, at now: Instant) -> DropReason? {
+        switch gate {
+        case .open: break
+        case .muted: return .muted
+        case .held: return .held
+        }
+        guard header.epoch == epoch else { return .epoch }
+        guard bucket.take(at: now) else { return .rate }
+        return nil
+    }
+
+    package mutating func add(listener seat: UInt32) {
+        guard !listeners.contains(seat) else { return }
+        listeners.append(seat)
+    }
+
+    package mutating func remove(listener seat: UInt32) {
+        listeners.removeAll { $0 == seat }
+    }
+}

@@ -1,0 +1,52 @@
+package import Wire
+
+/// Which listener of this shard gets which frame: the patches of every participant that publishes here.
+///
+/// Rooms change it; frames only read it. Indexed by the publisher's seat, then scanned by alias: a participant has one
+/// track, rarely two.
+package struct PatchPanel: Sendable {
+    package private(set) var patches: [[Patch]] = []
+    /// Tracks that are published.
+    package private(set) var count = 0
+
+    package init() {}
+
+    /// Where the track of a frame is in `patches[seat]`; nil if the sender has none of that alias.
+    package func index(of alias: TrackAlias, publishedBy seat: Int) -> Int? {
+        guard seat < patches.count else { return nil }
+        return patches[seat].firstIndex { $0.alias == alias }
+    }
+
+    /// Looks at one patch and changes it in place.
+    package mutating func update<R>(_ index: Int, publishedBy seat: Int, _ body: (inout Patch) -> R) -> R {
+        body(&patches[seat][index])
+    }
+
+    package mutating func publish(_ track: TrackInfo, by seat: Int, room: Int) {
+        while patches.count <= seat { patches.append([]) }
+        patches[seat].append(Patch(track, room: room))
+        count += 1
+    }
+
+    package mutating func unpublish(_ alias: TrackAlias, by seat: Int) {
+        guard let index = index(of: alias, publishedBy: seat) else { return }
+        patches[seat].remove(at: index)
+        count -= 1
+    }
+
+    package mutating func setGate(_ gate: Room.Gate, of alias: TrackAlias, by seat: Int) {
+        guard let index = index(of: alias, publishedBy: seat) else { return }
+        patches[seat][index].gate = gate
+        if gate != .open { patches[seat][index].meter.interrupt() }
+    }
+
+    package mutating func add(listener: UInt32, to alias: TrackAlias, of seat: Int) {
+        guard let index = index(of: alias, publishedBy: seat) else { return }
+        patches[seat][index].add(listener: listener)
+    }
+
+    package mutating func remove(listener: UInt32, from alias: TrackAlias, of seat: Int) {
+        guard let index = index(of: alias, publishedBy: seat) else { return }
+        patches[seat][index].remove(listener: listener)
+    }
+}

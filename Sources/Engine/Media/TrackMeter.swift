@@ -1,0 +1,85 @@
+package import Wire
+
+/// Watches one track's headers: when its publisher talks, and how loud. A few integers per frame, nothing else.
+package struct TrackMeter: Sendable, Hashable {
+    /// A talkspurt began or ended.
+    package enum Edge: Sendable, Hashable {
+        case started(MediaTime)
+        case stopped(MediaTime, TalkEnd)
+        /// A new one began before the old one was seen to end.
+        case restarted(MediaTime)
+    }
+
+    private let frameTicks: Int
+    private let frameMilliseconds: Int
+    private var isTalking = false
+    private var lastFrameAt = Instant(nanoseconds: 0)
+    private var lastVoiceAt = Instant(nanoseconds: 0)
+    private var endOfLastFrame = MediaTime(ticks: 0)
+    private var seenMilliseconds = 0
+    private var activeMilliseconds = 0
+    private var loudestLevel = 127
+
+    /// - Parameter frameMilliseconds: how much audio each frame holds, as its publisher says.
+    package init(frameMilliseconds: Double) {
+        frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
+        self.frameMilliseconds = max(1, Int(frameMilliseconds))
+    }
+
+    /// Whether `tick` must be called from time to time.
+    package var isActive: Bool { isTalking || seenMilliseconds > 0 }
+
+    /// Notes a frame that was let through.
+    package mutating func note(_ header: FrameHeader, at now: Instant) -> Edge? {
+        let level = header.level.level
+        seenMilliseconds += frameMilliseconds
+        if level <= Limits.speakerActiveLevel { activeMilliseconds += frameMilliseconds }
+        if level < loudestLevel { loudestLevel = level }
+        let isVoice = header.level.isVoice || level <= Limits.silenceLevel
+        if isVoice { lastVoiceAt = now }
+        lastFrameAt = now
+        let end = header.timestamp.advanced(by: frameTicks)
+        defer { endOfLastFrame = end }
+
+        if header.flags.contains(.talkspurtEnd) {
+            guard isTalking else { return nil }
+            isTalking = false
+            return .stopped(end, .end)
+        }
+        if header.flags.contains(.talkspurtStart) {
+            lastVoiceAt = now
+            defer { isTalking = true }
+            return isTalking ? .restarted(header.timestamp) : .started(header.timestamp)
+        }
+        if !isTalking, header.level.isVoice {
+            isTalking = true
+            return .started(header.timestamp)
+        }
+        return nil
+    }
+
+    /// Looks whether a talkspurt is over because nothing more came, or nothing but silence.
+    package mutating func tick(at now: Instant) -> Edge? {
+        guard isTalking else { return nil }
+        guard now - lastFrameAt >= Limits.talkspurtPause || now - lastVoiceAt >= Limits.talkspurtQuiet else { return nil }
+        isTalking = false
+        return .stopped(endOfLastFrame, .silence)
+    }
+
+    /// The track was muted or held: its talkspurt was ended by whoever did that.
+    package mutating func interrupt() {
+        isTalking = false
+    }
+
+    /// What was measured since the last call.
+    package mutating func takeMeasurement(of track: TrackSID, window: Duration) -> TrackMeasurement? {
+        guard seenMilliseconds > 0 else { return nil }
+        defer {
+            seenMilliseconds = 0
+            activeMilliseconds = 0
+            loudestLevel = 127
+        }
+        return TrackMeasurement(
+            track: track, windowMilliseconds: Int(window.inMilliseconds), activeMilliseconds: activeMilliseconds, loudestLevel: loudestLevel)
+    }
+}

@@ -1,0 +1,62 @@
+package import Wire
+
+/// The remote procedure calls of a room that wait for their answer, oldest first.
+package struct Procedures: Sendable {
+    package struct Call: Sendable, Hashable {
+        package var id: String
+        package var caller: ParticipantHandle
+        /// The caller's own number for it; nil wants no answer.
+        package var request: UInt64?
+        package var callee: ParticipantHandle
+        package var deadline: Instant
+
+        package init(id: String, caller: ParticipantHandle, request: UInt64?, callee: ParticipantHandle, deadline: Instant) {
+            self.id = id
+            self.caller = caller
+            self.request = request
+            self.callee = callee
+            self.deadline = deadline
+        }
+    }
+
+    private var pending: [Call] = []
+
+    package init() {}
+
+    /// The earliest deadline of all. Linear in the number of calls that wait.
+    package var deadline: Instant? { pending.lazy.map(\.deadline).min() }
+
+    package func count(from caller: ParticipantHandle) -> Int {
+        pending.count { $0.caller == caller }
+    }
+
+    package mutating func begin(_ call: Call) {
+        pending.append(call)
+    }
+
+    /// Whether this callee still owes an answer to that call.
+    package func isPending(_ id: String, at callee: ParticipantHandle) -> Bool {
+        pending.contains { $0.id == id && $0.callee == callee }
+    }
+
+    /// Takes out the call, if it waits for an answer of just this callee.
+    package mutating func finish(_ id: String, by callee: ParticipantHandle) -> Call? {
+        pending.firstIndex { $0.id == id && $0.callee == callee }.map { pending.remove(at: $0) }
+    }
+
+    /// Takes out the calls that have waited long enough.
+    package mutating func expire(at now: Instant) -> [Call] {
+        takeOut { $0.deadline <= now }
+    }
+
+    /// Takes out all that somebody who left had to do with, and gives those whose callers still wait.
+    package mutating func abandon(_ leaver: ParticipantHandle) -> [Call] {
+        takeOut { $0.caller == leaver || $0.callee == leaver }.filter { $0.caller != leaver }
+    }
+
+    private mutating func takeOut(where isMeant: (Call) -> Bool) -> [Call] {
+        let meant = pending.filter(isMeant)
+        if !meant.isEmpty { pending.removeAll(where: isMeant) }
+        return meant
+    }
+}

@@ -1,0 +1,167 @@
+package import Wire
+
+extension Room {
+    /// What happens to a room. Each comes with the instant at which it happened.
+    package enum Input: Sendable {
+        /// Somebody with a valid token has connected. Answered by `hello` or `close`.
+        case joined(ParticipantHandle, Admission)
+        /// A participant asks for something. `ping` never comes here: the shard answers it.
+        case request(Request, id: UInt64?, from: ParticipantHandle)
+        /// A participant's socket is gone, for a reason the shell knows. After a `close` effect it is not told again.
+        case left(ParticipantHandle, DisconnectReason)
+        /// An administrator's command, already authorised by the shell.
+        case administered(AdminCommand)
+        /// A talkspurt of a track began or ended, as its meter found.
+        case talkStarted(TrackSID, at: MediaTime)
+        case talkStopped(TrackSID, at: MediaTime, TalkEnd)
+        /// What the meters of this room's tracks measured since the last time; every 400 ms while there are tracks.
+        case measured([TrackMeasurement])
+        /// How one participant's connection fared; every 5 s for each.
+        case connectionMeasured(ParticipantHandle, ConnectionMeasurement)
+        /// The gateway is about to stop: tell everybody. Seconds since 1970.
+        case draining(deadline: Int64)
+        /// The instant that `deadline` asked for has come.
+        case deadlinePassed
+    }
+
+    /// What a room wants done, in this order.
+    package enum Effect: Sendable {
+        /// Goes to each of these; the shell gives it each one's next `seq`.
+        case send(Event, to: [ParticipantHandle])
+        case reply(Reply, re: UInt64, to: ParticipantHandle)
+        /// Refused: counted in any case, and answered if the request had an `id` (or could not be read at all).
+        case refuse(RequestError, re: UInt64?, to: ParticipantHandle)
+        case patch(PatchChange)
+        /// Mint a token for what this participant may do now: a reply if `re` is there, else `token.refreshed`.
+        case mintToken(for: ParticipantHandle, TokenContent, re: UInt64?)
+        /// The participant is out of the room; close its socket after what is queued for it.
+        case close(ParticipantHandle, CloseReason)
+        /// The last effect of a room's life.
+        case closed
+    }
+
+    /// Changes of the patch panels, which carry the frames (they never visit the room).
+    package enum PatchChange: Sendable, Hashable {
+        case publish(TrackInfo, by: ParticipantHandle)
+        case unpublish(TrackAlias, by: ParticipantHandle)
+        /// A closed gate lets nothing through: the track is muted, its publisher held, or the room so decided.
+        case gate(TrackAlias, by: ParticipantHandle, Gate)
+        case listen(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
+        case stopListening(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
+    }
+
+    package enum Gate: Sendable, Hashable {
+        case open, muted, held
+    }
+
+    /// What an administrator may do to a room, by HTTP.
+    package enum AdminCommand: Sendable {
+        case delete
+        case remove(Identity)
+        case mute(TrackSID, muted: Bool)
+        case updateMetadata(String)
+        case updatePermission(Identity, Permission)
+    }
+}
+
+/// What a token brought along.
+package struct Admission: Sendable {
+    package var identity: Identity
+    package var name: String
+    package var kind: ParticipantKind
+    package var metadata: String
+    package var attributes: [String: String]
+    package var permission: Permission
+    /// May mute, remove and update others (`roomAdmin`).
+    package var isRoomAdmin: Bool
+    package var sessionID: String?
+    package var autoSubscribe: Bool
+    /// Unguessable; made by the shell.
+    package var resumeToken: String
+    package var server: ServerInfo
+    /// Seconds since 1970.
+    package var joinedAt: Int64
+
+    package init(
+        identity: Identity, name: String = "", kind: ParticipantKind = .standard, metadata: String = "",
+        attributes: [String: String] = [:], permission: Permission = Permission(), isRoomAdmin: Bool = false, sessionID: String? = nil,
+        autoSubscribe: Bool = true, resumeToken: String = "", server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
+    ) {
+        self.identity = identity
+        self.name = name
+        self.kind = kind
+        self.metadata = metadata
+        self.attributes = attributes
+        self.permission = permission
+        self.isRoomAdmin = isRoomAdmin
+        self.sessionID = sessionID
+        self.autoSubscribe = autoSubscribe
+        self.resumeToken = resumeToken
+        self.server = server
+        self.joinedAt = joinedAt
+    }
+}
+
+/// What a refreshed token says: who it is now, not who it was when it joined.
+package struct TokenContent: Sendable {
+    package var identity: Identity
+    package var name: String
+    package var kind: ParticipantKind
+    package var metadata: String
+    package var attributes: [String: String]
+    package var permission: Permission
+    package var isRoomAdmin: Bool
+    package var sessionID: String?
+    package var room: String
+
+    package init(
+        identity: Identity, name: String, kind: ParticipantKind, metadata: String, attributes: [String: String], permission: Permission,
+        isRoomAdmin: Bool, sessionID: String?, room: String
+    ) {
+        self.identity = identity
+        self.name = name
+        self.kind = kind
+        self.metadata = metadata
+        self.attributes = attributes
+        self.permission = permission
+        self.isRoomAdmin = isRoomAdmin
+        self.sessionID = sessionID
+        self.room = room
+    }
+}
+
+/// One track's loudness over one window.
+package struct TrackMeasurement: Sendable, Hashable {
+    package var track: TrackSID
+    /// How long the window was, in milliseconds of audio seen or, if that is less, of time.
+    package var windowMilliseconds: Int
+    /// How much of the window was at or above the active level, in milliseconds.
+    package var activeMilliseconds: Int
+    /// The loudest frame, 0…127 in -dBov; 127 if there was none.
+    package var loudestLevel: Int
+
+    package init(track: TrackSID, windowMilliseconds: Int, activeMilliseconds: Int, loudestLevel: Int) {
+        self.track = track
+        self.windowMilliseconds = windowMilliseconds
+        self.activeMilliseconds = activeMilliseconds
+        self.loudestLevel = loudestLevel
+    }
+}
+
+/// How a connection fared over the last 5 s.
+package struct ConnectionMeasurement: Sendable, Hashable {
+    package var roundTrip: Duration
+    /// How far arrival times of its frames strayed (RFC 3550 section 6.4.1).
+    package var jitter: Duration
+    /// Frames to this listener that were dropped, of those that should have gone, 0…100.
+    package var lossPercent: Double
+    /// Nothing came from it for longer than it should.
+    package var isSilent: Bool
+
+    package init(roundTrip: Duration, jitter: Duration, lossPercent: Double, isSilent: Bool) {
+        self.roundTrip = roundTrip
+        self.jitter = jitter
+        self.lossPercent = lossPercent
+        self.isSilent = isSilent
+    }
+}

@@ -1,0 +1,112 @@
+package import Wire
+
+/// Who speaks, by LiveKit's algorithm (livekit-server `audio/audiolevel.go` and `room.go`).
+///
+/// A window counts if at least 40 % of it was loud enough; its level is the loudest frame's, weighted by how much of
+/// the window was loud, and smoothed over two windows. A window that does not count ends the speaking at once. A
+/// participant's level is that of its loudest track. Levels are told in steps of 1/8, so that little changes often.
+package struct Speakers: Sendable {
+    private struct Voice {
+        var participant: Identity
+        /// Smoothed, linear, 0…1.
+        var level = 0.0
+        var measuredAt: Instant
+    }
+
+    private var voices = Roster<TrackSID, Voice>()
+    /// Who was last told to be active, and with what.
+    private var told = Roster<Identity, Speaker>()
+
+    package init() {}
+
+    /// Those who speak, as they were last told.
+    package var active: [Speaker] { told.values }
+
+    /// When a level becomes too old to be believed, if one is there.
+    package var deadline: Instant? {
+        voices.values.lazy.filter { $0.level > 0 }.map { $0.measuredAt + Self.staleAfter }.min()
+    }
+
+    package mutating func add(_ track: TrackSID, of participant: Identity, at now: Instant) {
+        voices.append(Voice(participant: participant, measuredAt: now), for: track)
+    }
+
+    package mutating func remove(_ track: TrackSID) {
+        voices.remove(track)
+    }
+
+    /// What was measured no longer counts: the track is muted or its publisher held.
+    package mutating func quieten(_ track: TrackSID) {
+        if let place = voices.place(of: track) { voices[at: place].level = 0 }
+    }
+
+    package mutating func take(_ measurement: TrackMeasurement, at now: Instant) {
+        guard let place = voices.place(of: measurement.track) else { return }
+        voices[at: place].measuredAt = now
+        let old = voices[at: place].level
+        voices[at: place].level = Self.level(of: measurement).map { old + Self.smoothing * ($0 - old) } ?? 0
+    }
+
+    /// What is to be told, loudest first, then those who stopped; empty if nothing changed. Tells each change once.
+    package mutating func changes(at now: Instant) -> [Speaker] {
+        for place in 0..<voices.count where voices[at: place].measuredAt + Self.staleAfter <= now { voices[at: place].level = 0 }
+        let current = loudest()
+        var changes: [Speaker] = []
+        var still = Roster<Identity, Speaker>()
+        for speaker in current {
+            if told[speaker.participant] != speaker { changes.append(speaker) }
+            still.append(speaker, for: speaker.participant)
+        }
+        for var speaker in told.values where !still.contains(speaker.participant) {
+            speaker.level = 0
+            speaker.active = false
+            changes.append(speaker)
+        }
+        told = still
+        return changes
+    }
+
+    /// Each active participant by its loudest track, loudest first; equals in the order in which they published.
+    private func loudest() -> [Speaker] {
+        var best = Roster<Identity, (place: Int, level: Double)>()
+        for (place, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
+            if let known = best.place(of: voice.participant) {
+                if best[at: known].level < voice.level { best[at: known] = (place, voice.level) }
+            } else {
+                best.append((place, voice.level), for: voice.participant)
+            }
+        }
+        return best.values.sorted { ($1.level, $0.place) < ($0.level, $1.place) }.map { place, level in
+            Speaker(
+                participant: voices.values[place].participant, track: voices.keys[place], level: Self.quantised(level), active: true)
+        }
+    }
+
+    /// Up to the next eighth, at most 1.
+    package static func quantised(_ level: Double) -> Double {
+        min(1, (level * 8).rounded(.up) / 8)
+    }
+
+    /// One window's level, linear, 0…1; nil if too little of it was loud.
+    ///
+    /// LiveKit adds 20·log₁₀(share) to the decibels. That is a factor once it is linear, and needs no logarithm, whose
+    /// last digits differ from one C library to the next.
+    package static func level(of measurement: TrackMeasurement) -> Double? {
+        guard measurement.windowMilliseconds > 0 else { return nil }
+        let share = min(1, Double(measurement.activeMilliseconds) / Double(measurement.windowMilliseconds))
+        guard share * 100 >= Double(Limits.speakerActivePercent), (0...127).contains(measurement.loudestLevel) else { return nil }
+        return linear[measurement.loudestLevel] * share
+    }
+
+    /// 10^(-level/20) for each level in -dBov.
+    package static let linear: [Double] = {
+        var levels = [1.0]
+        for _ in 1...127 { levels.append(levels[levels.count - 1] * 0.891_250_938_133_745_5) }
+        return levels
+    }()
+
+    private static let activeLevel = linear[Limits.speakerActiveLevel]
+    private static let smoothing = 2 / (Double(Limits.speakerSmoothIntervals) + 1)
+    /// Two windows without a word from the meter.
+    package static let staleAfter = Limits.speakerInterval * 2
+}

@@ -1,0 +1,37 @@
+package import Engine
+package import Sockets
+
+/// Everything that can be configured, with sensible values where there are any.
+package struct GatewaySettings: Sendable {
+    /// A numeric address to listen on.
+    package var host: String
+    /// 0 takes a free port.
+    package var port: Int
+    package var shardCount: Int
+    package var tls: TLSFiles
+    package var room: RoomSettings
+    /// Whether joining makes a room that is not there yet; otherwise it takes the grant `roomCreate`.
+    package var createsRooms: Bool
+    /// How long a drain may take before everybody is sent away.
+    package var drainTimeout: Duration
+    package var connectionsMax: Int
+    package var nodeName: String
+    package var version: String
+
+    package init(
+        host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, tls: TLSFiles, room: RoomSettings = RoomSettings(),
+        createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000, nodeName: String = "node",
+        version: String = "0"
+    ) {
+        self.host = host
+        self.port = port
+        self.shardCount = shardCount
+        self.tls = tls
+        self.room = room
+        self.createsRooms = createsRooms
+        self.drainTimeout = drainTimeout
+        self.connectionsMax = connectionsMax
+        self.nodeName = nodeName
+        self.version = version
+    }
+}

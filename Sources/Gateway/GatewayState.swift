@@ -1,0 +1,17 @@
+internal import Synchronization
+
+/// Where the gateway is in its life, for whoever asks from any thread.
+package final class GatewayState: Sendable {
+    package enum Phase: Int, Sendable {
+        case starting, serving, draining, stopped
+    }
+
+    private let phaseValue = Atomic(Phase.starting.rawValue)
+
+    package init() {}
+
+    package var phase: Phase {
+        get { Phase(rawValue: phaseValue.load(ordering: .acquiring)) ?? .stopped }
+        set { phaseValue.store(newValue.rawValue, ordering: .releasing) }
+    }
+}

@@ -1,0 +1,54 @@
+internal import Engine
+package import Wire
+
+/// What one shard counts: plain integers on its thread, copied out once a second.
+package struct Counters: Sendable {
+    package var connections = 0
+    package var connectionsTurnedAway: UInt64 = 0
+    package var rooms = 0
+    package var participants = 0
+    package var tracks = 0
+    package var framesIn: UInt64 = 0
+    package var bytesIn: UInt64 = 0
+    package var framesOut: UInt64 = 0
+    package var bytesOut: UInt64 = 0
+    /// Frames that waited in an outbox before they left.
+    package var framesQueued: UInt64 = 0
+    /// By `DropReason.rawValue`.
+    package var dropped = [UInt64](repeating: 0, count: DropReason.allCases.count)
+    package var malformed: [String: UInt64] = Dictionary(uniqueKeysWithValues: FrameError.allCases.map { ($0.rawValue, 0) })
+    package var controlIn: UInt64 = 0
+    package var controlOut: UInt64 = 0
+    package var requestsRefused: [String: UInt64] = [:]
+    /// Handshakes refused, by the code of the answer.
+    package var joinsRefused: [String: UInt64] = [:]
+    package var joins: UInt64 = 0
+    /// From the upgrade request to `hello`.
+    package var joinSeconds = Histogram(bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1])
+    package var closed: [UInt16: UInt64] = [:]
+    package var receiptsAsked: UInt64 = 0
+    /// How late the shard's timer rang, in seconds: what everything else on this thread waited too.
+    package var loopLagSeconds = Histogram(bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
+
+    package init() {}
+}
+
+/// A cumulative histogram as Prometheus wants it.
+package struct Histogram: Sendable {
+    package let bounds: [Double]
+    package private(set) var counts: [UInt64]
+    package private(set) var sum = 0.0
+    package private(set) var count: UInt64 = 0
+
+    /// - Parameter bounds: upper bounds of the buckets, rising, without infinity.
+    package init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count)
+    }
+
+    package mutating func add(_ value: Double) {
+        sum += value
+        count += 1
+        if let bucket = bounds.firstIndex(where: { value <= $0 }) { counts[bucket] += 1 }
+    }
+}

@@ -1,0 +1,18 @@
+internal import Synchronization
+
+/// Where shards leave a copy of their counters, once a second and when asked, for whoever serves `/metrics`.
+package final class MetricsBoard: Sendable {
+    private let shards: Mutex<[Counters]>
+
+    package init(shardCount: Int) {
+        shards = Mutex(Array(repeating: Counters(), count: shardCount))
+    }
+
+    package func publish(_ counters: Counters, ofShard index: Int) {
+        shards.withLock { $0[index] = counters }
+    }
+
+    package var snapshot: [Counters] {
+        shards.withLock { $0 }
+    }
+}

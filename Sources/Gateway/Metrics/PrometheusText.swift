@@ -1,0 +1,79 @@
+internal import Engine
+internal import Wire
+
+/// The counters of all shards in Prometheus's text format 0.0.4.
+struct PrometheusText {
+    private(set) var text = ""
+    private let shards: [Counters]
+
+    init(shards: [Counters], draining: Bool) {
+        self.shards = shards
+        gauge("patchbay_draining", "1 while the gateway lets nobody in because it is about to stop.", [("", draining ? 1 : 0)])
+        perShard("patchbay_connections", "gauge", "WebSocket connections.") { Double($0.connections) }
+        perShard("patchbay_rooms", "gauge", "Rooms that are open.") { Double($0.rooms) }
+        perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
+        perShard("patchbay_tracks", "gauge", "Published tracks.") { Double($0.tracks) }
+        perShard("patchbay_frames_received_total", "counter", "Media frames received, also those dropped afterwards.") { Double($0.framesIn) }
+        perShard("patchbay_frames_sent_total", "counter", "Media frames handed to listeners' sockets.") { Double($0.framesOut) }
+        perShard("patchbay_frame_bytes_received_total", "counter", "Bytes of those frames.") { Double($0.bytesIn) }
+        perShard("patchbay_frame_bytes_sent_total", "counter", "Bytes of those frames.") { Double($0.bytesOut) }
+        perShard("patchbay_frames_queued_total", "counter", "Frames that could not leave at once.") { Double($0.framesQueued) }
+        labelled("patchbay_frames_dropped_total", "Frames that went no further.", "reason") { counters in
+            DropReason.allCases.map { ($0.name, counters.dropped[$0.rawValue]) }
+        }
+        labelled("patchbay_frames_malformed_total", "Binary messages that are no frames.", "fault") { counters in
+            FrameError.allCases.map { ($0.rawValue, counters.malformed[$0.rawValue] ?? 0) }
+        }
+        perShard("patchbay_control_received_total", "counter", "Text messages received.") { Double($0.controlIn) }
+        perShard("patchbay_control_sent_total", "counter", "Text messages sent.") { Double($0.controlOut) }
+        labelled("patchbay_requests_refused_total", "Requests that were not done.", "code") { $0.requestsRefused.sorted { $0.key < $1.key } }
+        perShard("patchbay_joins_total", "counter", "Participants that joined.") { Double($0.joins) }
+        labelled("patchbay_joins_refused_total", "Handshakes that were refused.", "code") { $0.joinsRefused.sorted { $0.key < $1.key } }
+        labelled("patchbay_closed_total", "Connections closed by the gateway.", "code") { counters in
+            counters.closed.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }
+        }
+        perShard("patchbay_receipts_asked_total", "counter", "Listeners suspected to have stopped reading.") { Double($0.receiptsAsked) }
+        perShard("patchbay_connections_turned_away_total", "counter", "Connections over the limit.") { Double($0.connectionsTurnedAway) }
+        histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)
+        histogram("patchbay_loop_lag_seconds", "How late a shard's timer rang.", \.loopLagSeconds)
+    }
+
+    private mutating func head(_ name: String, _ type: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
+
+    private mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: String, value: Double)]) {
+        head(name, "gauge", help)
+        for sample in samples { text += "\(name)\(sample.labels) \(Self.number(sample.value))\n" }
+    }
+
+    private mutating func perShard(_ name: String, _ type: String, _ help: String, _ value: (Counters) -> Double) {
+        head(name, type, help)
+        for (shard, counters) in shards.enumerated() { text += "\(name){shard=\"\(shard)\"} \(Self.number(value(counters)))\n" }
+    }
+
+    private mutating func labelled(_ name: String, _ help: String, _ label: String, _ values: (Counters) -> [(String, UInt64)]) {
+        head(name, "counter", help)
+        for (shard, counters) in shards.enumerated() {
+            for (key, value) in values(counters) { text += "\(name){shard=\"\(shard)\",\(label)=\"\(key)\"} \(value)\n" }
+        }
+    }
+
+    private mutating func histogram(_ name: String, _ help: String, _ path: KeyPath<Counters, Histogram>) {
+        head(name, "histogram", help)
+        for (shard, counters) in shards.enumerated() {
+            let histogram = counters[keyPath: path]
+            var total: UInt64 = 0
+            for (bound, count) in zip(histogram.bounds, histogram.counts) {
+                total += count
+                text += "\(name)_bucket{shard=\"\(shard)\",le=\"\(Self.number(bound))\"} \(total)\n"
+            }
+            text += "\(name)_bucket{shard=\"\(shard)\",le=\"+Inf\"} \(histogram.count)\n"
+            text += "\(name)_sum{shard=\"\(shard)\"} \(histogram.sum)\n\(name)_count{shard=\"\(shard)\"} \(histogram.count)\n"
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && value.magnitude < 1e15 ? String(Int64(value)) : String(value)
+    }
+}

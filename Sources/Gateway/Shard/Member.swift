@@ -1,0 +1,68 @@
+internal import Engine
+internal import Sockets
+internal import Wire
+
+/// A participant whose socket this shard serves.
+///
+/// A class because queues and counters are changed in place by whoever looks it up by seat; only the shard has references.
+final class Member {
+    let handle: ParticipantHandle
+    let connection: Connection
+    /// The shard's number for its room; -1 once it is out of it.
+    var room: Int
+    let kind: ParticipantKind
+    var outbox: Outbox
+    var budget = SendBudget()
+    /// The number of the last event.
+    var eventSeq: UInt64 = 0
+    var lastHeard: Instant
+    /// Whether it is on the shard's list of those for whom something waits.
+    var isWaiting = false
+    var framesSent: UInt64 = 0
+    var framesDropped: UInt64 = 0
+    var lateness = LatenessWindow()
+    var roundTrip: Duration = .zero
+    /// Frames sent and dropped up to the last report of statistics.
+    var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
+    /// Malformed messages since `malformedSince`.
+    var malformed = 0
+    var malformedSince: Instant
+
+    init(handle: ParticipantHandle, connection: Connection, room: Int, kind: ParticipantKind, now: Instant) {
+        self.handle = handle
+        self.connection = connection
+        self.room = room
+        self.kind = kind
+        outbox = Outbox(ageMax: kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax)
+        lastHeard = now
+        malformedSince = now
+    }
+}
+
+/// How long frames waited in the gateway, over a window: buckets of doubling width, so that noting one is an increment.
+struct LatenessWindow {
+    /// Bucket 0 is under 1 ms, bucket n under 2ⁿ ms.
+    private var buckets: InlineArray<13, UInt32> = .init(repeating: 0)
+
+    mutating func note(waited: Duration) {
+        let milliseconds = UInt64(max(0, waited.inMilliseconds))
+        let bucket = min(12, UInt64.bitWidth - milliseconds.leadingZeroBitCount)
+        buckets[bucket] += 1
+    }
+
+    /// An upper bound of the 99th percentile, in milliseconds; `direct` frames did not wait at all. Empties the window.
+    mutating func takeP99(direct: UInt64) -> Double {
+        defer { buckets = .init(repeating: 0) }
+        var queued: UInt64 = 0
+        for bucket in buckets.indices { queued += UInt64(buckets[bucket]) }
+        // Frames that waited are in `direct` too, once they were sent.
+        let total = max(direct, queued)
+        guard queued > 0 else { return 0 }
+        var above: UInt64 = 0
+        for bucket in buckets.indices.reversed() {
+            above += UInt64(buckets[bucket])
+            if above * 100 > total { return bucket == 0 ? 1 : Double(1 << bucket) }
+        }
+        return 0
+    }
+}

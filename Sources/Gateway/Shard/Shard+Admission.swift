@@ -1,0 +1,144 @@
+internal import Engine
+internal import HTTPTypes
+internal import Identity
+package import Sockets
+internal import Wire
+
+/// Who may come in: before the upgrade, with an HTTP status for every refusal (PROTOCOL section 2).
+extension Shard {
+    static var socketPath: String { "/v1/rtc" }
+
+    package func admit(_ request: UpgradeRequest, as connection: Connection) -> Response? {
+        do {
+            connection.context = try ticket(for: request)
+            return nil
+        } catch {
+            counters.joinsRefused[error.code, default: 0] += 1
+            log.debug("join refused", metadata: ["code": "\(error.code)", "address": "\(request.peerAddress)"])
+            return Response.error(error.status, error.code, error.message)
+        }
+    }
+
+    private func ticket(for request: UpgradeRequest) throws(Refusal) -> JoinTicket {
+        let started = loop.exactNow
+        guard request.isSecure else {
+            throw Refusal(.badRequest, "tls_required", "this port speaks TLS only; use wss:// or https://")
+        }
+        guard request.path == Self.socketPath else {
+            throw Refusal(.notFound, "not_found", "there is no WebSocket here; the gateway's is at \(Self.socketPath)")
+        }
+        guard drain == nil else {
+            throw Refusal(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
+        }
+        guard failures.verdict(on: request.peerAddress, at: loop.now) == .allowed else {
+            throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
+        }
+        let subprotocols = request.subprotocols
+        guard subprotocols.contains(ProtocolLimits.subprotocol) else {
+            throw Refusal(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
+        }
+        let (token, grant) = try identify(request, subprotocols)
+        let room = try settingsOfRoom(for: token, grant)
+        let admission = Admission(
+            token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)
+        if let index = roomByName[grant.room], let full = rooms[index]?.room.admissionError(for: admission) {
+            throw Refusal(.conflict, full.code, full.message)
+        }
+        return JoinTicket(admission: admission, room: grant.room, settings: room, startedAt: started)
+    }
+
+    private func identify(_ request: UpgradeRequest, _ subprotocols: [String]) throws(Refusal) -> (AccessToken, JoinGrant) {
+        do throws(TokenError) {
+            let text = try TokenPlace.find(
+                authorization: request.authorization, subprotocols: subprotocols, query: request.query("access_token"))
+            let token = try TokenVerifier().verify(text, keys: keys, now: WallClock.seconds)
+            do throws(GrantError) {
+                return (token, try JoinGrant(token))
+            } catch {
+                throw Refusal(.forbidden, error.code, error.message)
+            }
+        } catch {
+            failures.recordFailure(from: request.peerAddress, at: loop.now)
+            throw Refusal(.unauthorized, error.code, error.message)
+        }
+    }
+
+    /// The settings that a room gets if it is made now.
+    private func settingsOfRoom(for token: AccessToken, _ grant: JoinGrant) throws(Refusal) -> RoomSettings {
+        let mayCreate = common.settings.createsRooms || token.video?.roomCreate == true
+        guard roomByName[grant.room] != nil || mayCreate else {
+            throw Refusal(.notFound, "room_not_found", "the room does not exist, and this gateway makes none for who joins")
+        }
+        return RoomSettings(token.roomSettings, over: common.settings.room)
+    }
+
+    package func opened(_ connection: Connection) {
+        guard let ticket = connection.context as? JoinTicket else { return connection.abort() }
+        connection.context = nil
+        let handle = takeSeat()
+        let room = roomIndex(named: ticket.room, settings: ticket.settings)
+        let member = Member(handle: handle, connection: connection, room: room, kind: ticket.admission.kind, now: loop.now)
+        seats[Int(handle.seat)] = member
+        connection.seat = Int(handle.seat)
+        rooms[room]?.seats.append(Int(handle.seat))
+        counters.connections += 1
+        counters.participants += 1
+        counters.joins += 1
+        perform(.joined(handle, ticket.admission), in: room)
+        counters.joinSeconds.add(Double((loop.exactNow - ticket.startedAt).inNanoseconds) / 1e9)
+        scheduleTick()
+        // The first round trip is known before the first frame is.
+        _ = connection.ping([])
+    }
+
+    package func refused(_ reason: CloseReason, on connection: Connection) {
+        counters.closed[reason.code, default: 0] += 1
+    }
+
+    package func closed(_ connection: Connection, _ end: SocketEnd) {
+        guard connection.seat >= 0, let member = seats[connection.seat], member.connection === connection else { return }
+        connection.seat = -1
+        counters.connections -= 1
+        counters.participants -= 1
+        let reason: DisconnectReason =
+            switch end {
+            case .closed(let reason): reason.disconnectReason
+            case .lost: connection.peerCloseCode == 1000 || connection.peerCloseCode == 1001 ? .clientInitiated : .signalClose
+            }
+        leaveRoom(member, reason)
+        member.outbox.removeAll { dropped in
+            store.release(dropped)
+            drop(.left)
+        }
+        freeSeat(member.handle)
+        finishDrainIfEmpty()
+    }
+}
+
+/// What was found out before the upgrade, for the moment after it.
+final class JoinTicket {
+    let admission: Admission
+    let room: String
+    let settings: RoomSettings
+    let startedAt: Instant
+
+    init(admission: Admission, room: String, settings: RoomSettings, startedAt: Instant) {
+        self.admission = admission
+        self.room = room
+        self.settings = settings
+        self.startedAt = startedAt
+    }
+}
+
+/// Why somebody is not let in, or a route not served.
+struct Refusal: Error {
+    var status: HTTPResponse.Status
+    var code: String
+    var message: String
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+}

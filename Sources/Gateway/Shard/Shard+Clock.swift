@@ -1,0 +1,111 @@
+internal import Engine
+internal import Sockets
+internal import Wire
+
+/// What happens by the clock. One timer; the work that repeats is dealt out over the ticks, so that no tick is long.
+extension Shard {
+    /// While somebody waits for frames.
+    private static var waitingTick: Duration { .milliseconds(10) }
+    /// While somebody is here.
+    private static var busyTick: Duration { .milliseconds(20) }
+    private static var idleTick: Duration { .milliseconds(500) }
+    /// A room's meters are read in every 20th tick (400 ms), its talkspurts looked at in every 5th.
+    private static var measureTicks: Int { 20 }
+    private static var talkTicks: Int { 5 }
+    /// A member is looked after in every 50th tick (1 s).
+    private static var careTicks: Int { 50 }
+
+    /// Sees to it that the timer rings in time for what has just come up.
+    func scheduleTick() {
+        let pause = waiting.isEmpty ? (counters.participants > 0 ? Self.busyTick : Self.idleTick) : Self.waitingTick
+        let due = loop.now + pause
+        if let nextTick, nextTick <= due { return }
+        nextTick = due
+        loop.wake(at: due)
+    }
+
+    package func timerRang() {
+        if let nextTick { counters.loopLagSeconds.add(max(0, Double((loop.exactNow - nextTick).inNanoseconds) / 1e9)) }
+        nextTick = nil
+        pumpWaiting()
+        // With somebody waiting the timer rings twice as often; the rest keeps its pace by the clock and not by the count.
+        let tick = Int(loop.now.nanoseconds / 20_000_000)
+        if tick != ticks {
+            if ticks == 0 || tick - ticks > 50 { ticks = tick - 1 }
+            while ticks < tick {
+                ticks += 1
+                everyTick(ticks)
+            }
+        }
+        checkDrain()
+        scheduleTick()
+    }
+
+    private func everyTick(_ tick: Int) {
+        for index in stride(from: tick % Self.talkTicks, to: rooms.count, by: Self.talkTicks) { watchTalk(in: index) }
+        for index in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(index) }
+        for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
+            if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
+        }
+        if tick % Self.careTicks == 0 { publishMetrics() }
+    }
+
+    private func watchTalk(in index: Int) {
+        guard let seats = rooms[index]?.seats else { return }
+        for seat in seats where seat < panel.patches.count {
+            var patch = 0
+            while patch < panel.patches[seat].count {
+                let now = loop.now
+                if let edge = panel.update(patch, publishedBy: seat, { $0.meter.tick(at: now) }) { talk(edge, patch: patch, publishedBy: seat) }
+                patch += 1
+            }
+        }
+    }
+
+    private func measure(_ index: Int) {
+        guard let hosted = rooms[index] else { return }
+        if let deadline = hosted.room.deadline, deadline <= loop.now { perform(.deadlinePassed, in: index) }
+        var measurements: [TrackMeasurement] = []
+        for seat in hosted.seats where seat < panel.patches.count {
+            for patch in panel.patches[seat].indices {
+                let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
+                if let found { measurements.append(found) }
+            }
+        }
+        if !measurements.isEmpty || hosted.room.expectsMeasurements { perform(.measured(measurements), in: index) }
+    }
+
+    /// Signs of life, statistics and quality of one member, once a second.
+    private func look(after member: Member, second: Int) {
+        guard member.connection.phase == .open else { return }
+        let silent = loop.now - member.lastHeard
+        if silent >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) {
+            close(member, .pingTimeout)
+            return
+        }
+        let turn = second + Int(member.handle.seat)
+        if turn.isMultiple(of: 10) { _ = member.connection.ping([]) }
+        if turn.isMultiple(of: 5), loop.now - member.connection.openedAt >= .seconds(4) { report(to: member, isSilent: silent > .seconds(10)) }
+    }
+
+    private func report(to member: Member, isSilent: Bool) {
+        guard let state = member.connection.tcp.state else { return }
+        member.roundTrip = state.roundTrip
+        let sent = member.framesSent - member.reported.sent
+        let dropped = member.framesDropped - member.reported.dropped
+        member.reported = (member.framesSent, member.framesDropped)
+        let late = member.lateness.takeP99(direct: sent)
+        send(
+            .stats(
+                ConnectionStats(
+                    rttMs: Double(state.roundTrip.inNanoseconds / 10_000) / 100, sent: member.framesSent, dropped: member.framesDropped,
+                    lateP99Ms: late)), to: member)
+        let loss = sent + dropped == 0 ? 0 : Double(dropped) * 100 / Double(sent + dropped)
+        perform(
+            .connectionMeasured(
+                member.handle,
+                ConnectionMeasurement(
+                    roundTrip: state.roundTrip, jitter: state.roundTripVariation, lossPercent: loss, isSilent: isSilent)),
+            in: member.room)
+    }
+}

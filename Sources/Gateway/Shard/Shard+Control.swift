@@ -1,0 +1,75 @@
+internal import Engine
+package import Sockets
+internal import Wire
+
+/// Text messages: requests in; events, replies and errors out.
+extension Shard {
+    package func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
+        guard connection.seat >= 0, let member = seats[connection.seat] else { return }
+        member.lastHeard = loop.now
+        counters.controlIn += 1
+        guard String(validating: message, as: UTF8.self) != nil else {
+            close(member, .invalidText)
+            return
+        }
+        let incoming = IncomingRequest(parsing: Array(message))
+        switch incoming.content {
+        case .failure(let error):
+            refuse(error, re: incoming.id, to: member)
+            if error.code == .malformed { countMalformed(of: member) }
+        case .success(.ping(let t)):
+            // The shard's own answer: a room has nothing to say to it.
+            if let id = incoming.id { send(EncodedAnswer.bytes(of: .pong(t), re: id), to: member) }
+        case .success(let request):
+            perform(.request(request, id: incoming.id, from: member.handle), in: member.room)
+        }
+    }
+
+    func send(_ event: EncodedEvent, to member: Member) {
+        member.eventSeq += 1
+        send(event.bytes(seq: member.eventSeq), to: member)
+    }
+
+    func send(_ event: Event, to member: Member) {
+        send(EncodedEvent(event), to: member)
+    }
+
+    func refuse(_ error: RequestError, re id: UInt64?, to member: Member) {
+        counters.requestsRefused[error.code.description, default: 0] += 1
+        // Without a number there is nobody who waits for an answer, except where the number itself could not be read.
+        guard id != nil || error.code == .malformed else { return }
+        send(EncodedAnswer.bytes(of: error, re: id), to: member)
+    }
+
+    /// Sends a control message: at once if nothing is before it, else in its lane. Never dropped; who lets over 256 KiB pile
+    /// up is closed instead.
+    func send(_ message: [UInt8], to member: Member) {
+        guard member.connection.phase == .open else { return }
+        counters.controlOut += 1
+        if !member.outbox.hasControl, !member.connection.isCongested {
+            member.connection.write(text: message)
+            return
+        }
+        if member.outbox.append(control: message) {
+            startWaiting(member)
+        } else {
+            close(member, .slowConsumer)
+        }
+    }
+
+    /// The shard itself ends a connection: says why, and closes.
+    func close(_ member: Member, _ reason: CloseReason) {
+        guard member.connection.phase == .open else { return }
+        if !member.outbox.hasControl, !member.connection.isCongested {
+            send(.bye(reason.disconnectReason, retryable: reason.isRetryable), to: member)
+        }
+        finish(member, reason)
+    }
+
+    /// Closes the socket; the room is told when it is closed, unless it knows already.
+    func finish(_ member: Member, _ reason: CloseReason) {
+        guard member.connection.phase == .open else { return }
+        counters.closed[reason.code, default: 0] += 1
+        member.connection.close(reason)
+    }
+}

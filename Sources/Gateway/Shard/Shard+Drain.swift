@@ -1,0 +1,48 @@
+internal import Engine
+internal import Wire
+
+/// A drain under way.
+struct Drain {
+    let deadline: Instant
+    /// Set when everybody has been sent away.
+    var endsAt: Instant?
+}
+
+/// Ending in good order: nobody new, everybody told, then home when the rooms are empty or the time is over.
+extension Shard {
+    func startDraining(until span: Duration, wallClock: Int64) {
+        if drain != nil {
+            // Asked a second time: whoever asks does not want to wait.
+            sendEverybodyAway()
+            return
+        }
+        drain = Drain(deadline: loop.now + span)
+        log.info("draining", metadata: ["participants": "\(counters.participants)"])
+        for index in rooms.indices { perform(.draining(deadline: wallClock), in: index) }
+        finishDrainIfEmpty()
+        scheduleTick()
+    }
+
+    func checkDrain() {
+        guard let drain else { return }
+        if let endsAt = drain.endsAt {
+            if loop.now >= endsAt { loop.stop() }
+        } else if loop.now >= drain.deadline {
+            sendEverybodyAway()
+        }
+    }
+
+    func finishDrainIfEmpty() {
+        guard drain != nil, counters.participants == 0 else { return }
+        loop.stop()
+    }
+
+    private func sendEverybodyAway() {
+        guard drain?.endsAt == nil else { return }
+        // As long as a close handshake may take.
+        drain?.endsAt = loop.now + .seconds(2)
+        for case let member? in seats { close(member, .serverShutdown) }
+        finishDrainIfEmpty()
+        scheduleTick()
+    }
+}

@@ -1,0 +1,207 @@
+internal import Engine
+package import Sockets
+internal import Wire
+
+/// A frame's way through the shard (DESIGN section 2, stops 3 to 8). Nothing here allocates for a frame that leaves at once.
+extension Shard {
+    package func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
+        let seat = connection.seat
+        guard seat >= 0, let sender = seats[seat] else { return }
+        sender.lastHeard = loop.now
+        if message.first == FrameKind.bundle.rawValue {
+            do throws(FrameError) {
+                try Bundle.forEachFrame(in: message) { relay($0, from: sender, at: seat) }
+            } catch {
+                malformed(error, from: sender)
+            }
+        } else {
+            relay(message, from: sender, at: seat)
+        }
+    }
+
+    private func relay(_ frame: UnsafeRawBufferPointer, from sender: Member, at seat: Int) {
+        counters.framesIn += 1
+        counters.bytesIn += UInt64(frame.count)
+        let header: FrameHeader
+        do throws(FrameError) {
+            header = try FrameHeader(parsing: frame)
+        } catch {
+            malformed(error, from: sender)
+            return
+        }
+        guard let patch = panel.index(of: header.alias, publishedBy: seat) else { return drop(.notPublished) }
+        let now = loop.now
+        let (refusal, edge) = panel.update(patch, publishedBy: seat) { patch -> (DropReason?, TrackMeter.Edge?) in
+            if let refusal = patch.admit(header, at: now) { return (refusal, nil) }
+            return (nil, patch.meter.note(header, at: now))
+        }
+        if let refusal { return drop(refusal) }
+        forward(frame, header, patch: patch, publishedBy: seat, at: now)
+        // After the frame: what a room makes of it may take longer, and may change the panel.
+        if let edge { talk(edge, patch: patch, publishedBy: seat) }
+    }
+
+    /// Hands a frame to every listener: at once where nothing waits and the socket has room, else into its outbox.
+    private func forward(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, patch: Int, publishedBy seat: Int, at now: Instant) {
+        guard let bytes = frame.baseAddress else { return }
+        // Once for all: lws writes each listener's WebSocket header into the same headroom.
+        let copy = staging + Connection.headroom
+        copy.copyMemory(from: bytes, byteCount: frame.count)
+        var stored: FrameRef?
+        let count = panel.patches[seat][patch].listeners.count
+        for index in 0..<count {
+            guard let listener = seats[Int(panel.patches[seat][patch].listeners[index])] else { continue }
+            if listener.outbox.isEmpty, hasRoom(listener, at: now) {
+                let afterDrop = listener.outbox.takeInterruption(of: header.alias)
+                write(copy, frame.count, afterDrop: afterDrop, to: listener)
+                continue
+            }
+            if let reference = stored {
+                store.hold(reference)
+            } else {
+                stored = store.store(frame)
+            }
+            guard let stored else {
+                listener.outbox.markInterrupted(header.alias)
+                dropQueued(.full, of: listener)
+                continue
+            }
+            listener.outbox.append(stored, of: header.alias, at: now) { dropped in
+                store.release(dropped)
+                dropQueued(.full, of: listener)
+            }
+            counters.framesQueued += 1
+            startWaiting(listener)
+        }
+    }
+
+    private func write(_ frame: UnsafeMutableRawPointer, _ count: Int, afterDrop: Bool, to listener: Member) {
+        let flags = frame.load(fromByteOffset: 1, as: UInt8.self)
+        if afterDrop { frame.storeBytes(of: flags | FrameFlags.discontinuity.rawValue, toByteOffset: 1, as: UInt8.self) }
+        listener.connection.write(binary: frame, count: count)
+        if afterDrop { frame.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self) }
+        listener.budget.wrote(count + Self.wireOverhead)
+        listener.framesSent += 1
+        counters.framesOut += 1
+        counters.bytesOut += UInt64(count)
+    }
+
+    /// WebSocket header and TLS 1.3 record around one frame.
+    private static var wireOverhead: Int { 2 + 22 }
+
+    /// Whether media may go to this listener now, after asking the kernel where that is due.
+    private func hasRoom(_ listener: Member, at now: Instant) -> Bool {
+        guard !listener.connection.isCongested else { return false }
+        switch listener.budget.verdict(at: now) {
+        case .send: return true
+        case .wait: return false
+        case .ask:
+            guard let state = listener.connection.tcp.state else { return false }
+            let advice = listener.budget.observe(
+                unacknowledged: state.unacknowledgedBytes, windowEnd: state.windowEnd, roundTrip: state.roundTrip, at: now)
+            listener.roundTrip = state.roundTrip
+            if advice == .ping, listener.connection.ping(Self.receiptPing) {
+                listener.budget.pingSent()
+                counters.receiptsAsked += 1
+            }
+            return listener.budget.hasRoom
+        }
+    }
+
+    static var receiptPing: [UInt8] { [UInt8(ascii: "r")] }
+
+    package func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
+        guard connection.seat >= 0, let member = seats[connection.seat] else { return }
+        member.lastHeard = loop.now
+        if payload.elementsEqual(Self.receiptPing) {
+            member.budget.receiptCame()
+            pump(member)
+        }
+    }
+
+    // MARK: What waits
+
+    func startWaiting(_ member: Member) {
+        guard !member.isWaiting else { return }
+        member.isWaiting = true
+        waiting.append(Int(member.handle.seat))
+        if member.connection.isCongested { member.connection.askForWritable() }
+        scheduleTick()
+    }
+
+    package func writable(_ connection: Connection) {
+        guard connection.seat >= 0, let member = seats[connection.seat] else { return }
+        pump(member)
+    }
+
+    /// Sends what waits for one listener, as far as its socket goes.
+    func pump(_ member: Member) {
+        let now = loop.now
+        member.outbox.dropOld(at: now) { dropped in
+            store.release(dropped)
+            dropQueued(.age, of: member)
+        }
+        while !member.outbox.isEmpty {
+            guard !member.connection.isCongested else {
+                member.connection.askForWritable()
+                return
+            }
+            let mayTakeFrame = !member.outbox.hasControl && hasRoom(member, at: now)
+            switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
+            case .control(let message):
+                member.connection.write(text: message)
+            case .frame(let frame, let afterDrop, let waited):
+                let bytes = store.bytes(of: frame)
+                member.lateness.note(waited: now - waited)
+                if let start = bytes.baseAddress { write(start, bytes.count, afterDrop: afterDrop, to: member) }
+                store.release(frame)
+            case nil:
+                return
+            }
+        }
+    }
+
+    /// Looks after everybody for whom something waits; every 10 ms while there is somebody.
+    func pumpWaiting() {
+        var index = 0
+        while index < waiting.count {
+            let member = seats[waiting[index]]
+            if let member { pump(member) }
+            if let member, !member.outbox.isEmpty {
+                index += 1
+            } else {
+                member?.isWaiting = false
+                waiting.swapAt(index, waiting.count - 1)
+                waiting.removeLast()
+            }
+        }
+    }
+
+    // MARK: Counting
+
+    func drop(_ reason: DropReason) {
+        counters.dropped[reason.rawValue] += 1
+    }
+
+    private func dropQueued(_ reason: DropReason, of listener: Member) {
+        listener.framesDropped += 1
+        drop(reason)
+    }
+
+    /// Counts a message that is no frame; a hundred in a second are no accident.
+    func malformed(_ error: FrameError, from sender: Member) {
+        drop(.malformed)
+        counters.malformed[error.rawValue, default: 0] += 1
+        countMalformed(of: sender)
+    }
+
+    func countMalformed(of sender: Member) {
+        let now = loop.now
+        if now - sender.malformedSince >= .seconds(1) {
+            sender.malformedSince = now
+            sender.malformed = 0
+        }
+        sender.malformed += 1
+        if sender.malformed >= Limits.malformedPerSecondMax { close(sender, .protocolError) }
+    }
+}

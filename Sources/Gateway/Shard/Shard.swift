@@ -1,0 +1,149 @@
+internal import Engine
+internal import Identity
+internal import Logging
+package import Sockets
+package import Wire
+
+/// Rooms and their sockets on one thread: the thin shell around `Engine`.
+///
+/// What comes from a socket becomes an input of a room or, for media, goes straight through the patch panel; what a room
+/// wants done is done in order. Nobody outside has a reference; `mailbox` is the one door.
+///
+/// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Control`, `+Rooms`, `+Clock`, `+HTTP`.
+package final class Shard: SocketOwner {
+    let index: Int
+    let common: GatewayContext
+    let mailbox: Mailbox<ShardMessage>
+    private(set) var loop: Loop!
+    var log: Logger
+
+    // Seats: who is connected here.
+    var seats: [Member?] = []
+    var generations: [UInt16] = []
+    var freeSeats: [Int] = []
+
+    // Rooms whose home this is.
+    var rooms: [HostedRoom?] = []
+    var freeRooms: [Int] = []
+    var roomByName: [String: Int] = [:]
+
+    // Media.
+    var panel = PatchPanel()
+    var store = FrameStore(headroom: Connection.headroom)
+    let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
+    /// Seats for whom something waits.
+    var waiting: [Int] = []
+
+    var counters = Counters()
+    var effects: [Room.Effect] = []
+    var inbox: [ShardMessage] = []
+    var ticks = 0
+    var nextTick: Instant?
+    var drain: Drain?
+    var keys: KeyRing
+    var failures = FailureLimiter()
+
+    init(index: Int, common: GatewayContext, mailbox: Mailbox<ShardMessage>) {
+        self.index = index
+        self.common = common
+        self.mailbox = mailbox
+        self.keys = common.keys
+        log = Logger(label: "patchbay.shard")
+        log[metadataKey: "shard"] = "\(index)"
+    }
+
+    deinit {
+        staging.deallocate()
+    }
+
+    /// Serves on the calling thread until it is told to stop.
+    ///
+    /// - Parameter ready: called once with nil when the shard serves, or with why it cannot.
+    func run(listeners: [Listener], ready: ((any Error)?) -> Void) {
+        do {
+            loop = try Loop(
+                settings: LoopSettings(server: common.settings.tls, connectionsMax: common.settings.connectionsMax), owner: self)
+        } catch {
+            ready(error)
+            return
+        }
+        for listener in listeners { loop.listen(on: listener) }
+        mailbox.connect(loop.waker)
+        scheduleTick()
+        ready(nil)
+        loop.run()
+        mailbox.disconnect()
+    }
+
+    package func woken() {
+        inbox.removeAll(keepingCapacity: true)
+        mailbox.drain(into: &inbox)
+        for message in inbox {
+            switch message {
+            case .drain(let deadline, let wallClock): startDraining(until: deadline, wallClock: wallClock)
+            case .reload(let keys, let tls): reload(keys, tls)
+            case .publishMetrics: publishMetrics()
+            }
+        }
+    }
+
+    private func reload(_ keys: KeyRing?, _ tls: TLSFiles) {
+        if let keys { self.keys = keys }
+        do {
+            try loop.reloadTLS(tls)
+            log.info("certificate and keys read again")
+        } catch {
+            log.error("certificate not changed", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    func publishMetrics() {
+        counters.rooms = roomByName.count
+        counters.tracks = panel.count
+        counters.connectionsTurnedAway = loop.turnedAway
+        common.metrics.publish(counters, ofShard: index)
+    }
+
+    // MARK: Seats
+
+    func member(at handle: ParticipantHandle) -> Member? {
+        let seat = Int(handle.seat)
+        guard handle.shard == index, seat < seats.count, generations[seat] == handle.generation else { return nil }
+        return seats[seat]
+    }
+
+    func takeSeat() -> ParticipantHandle {
+        let seat: Int
+        if let free = freeSeats.popLast() {
+            seat = free
+        } else {
+            seat = seats.count
+            seats.append(nil)
+            generations.append(0)
+        }
+        return ParticipantHandle(shard: UInt16(index), seat: UInt32(seat), generation: generations[seat])
+    }
+
+    func freeSeat(_ handle: ParticipantHandle) {
+        let seat = Int(handle.seat)
+        seats[seat] = nil
+        generations[seat] &+= 1
+        freeSeats.append(seat)
+    }
+}
+
+/// What comes through a shard's door.
+enum ShardMessage: Sendable {
+    case drain(deadline: Duration, wallClock: Int64)
+    /// Nil leaves the keys as they are.
+    case reload(KeyRing?, TLSFiles)
+    case publishMetrics
+}
+
+/// What all shards share: values that do not change, and the few doors that lead out.
+struct GatewayContext: Sendable {
+    var settings: GatewaySettings
+    var keys: KeyRing
+    var metrics: MetricsBoard
+    var state: GatewayState
+}

@@ -1,0 +1,69 @@
+package import Wire
+
+/// What a token allows: LiveKit's `video` claim, under LiveKit's names.
+///
+/// The optional properties keep "absent" apart from "false", since LiveKit's defaults differ: read the resolved answers
+/// (`mayPublish` and its neighbours) to decide, the properties to copy a token.
+package struct VideoGrant: Sendable, Hashable {
+    /// The one room that `roomJoin` and `roomAdmin` are about; empty if none.
+    package var room = ""
+    package var roomJoin = false
+    package var roomCreate = false
+    package var roomList = false
+    package var roomRecord = false
+    package var roomAdmin = false
+    package var ingressAdmin = false
+    package var canPublish: Bool?
+    package var canSubscribe: Bool?
+    package var canPublishData: Bool?
+    /// Sources that may be published (`microphone`, …). Empty is no restriction.
+    package var canPublishSources: [String] = []
+    package var canUpdateOwnMetadata: Bool?
+    package var canSubscribeMetrics: Bool?
+    package var canManageAgentSession: Bool?
+    /// Others do not see the participant.
+    package var hidden = false
+    /// LiveKit's older way to say kind `egress`.
+    package var recorder = false
+    /// What lets a worker open `/agent`.
+    package var agent = false
+    /// Where a participant may be forwarded or moved to; empty if nowhere.
+    package var destinationRoom = ""
+
+    package init() {}
+
+    /// A grant to join `room` with LiveKit's defaults.
+    package static func joining(_ room: String) -> VideoGrant {
+        var grant = VideoGrant()
+        grant.room = room
+        grant.roomJoin = true
+        return grant
+    }
+}
+
+extension VideoGrant {
+    /// Absent is true.
+    package var mayPublish: Bool { canPublish ?? true }
+    /// Absent is true.
+    package var maySubscribe: Bool { canSubscribe ?? true }
+    /// Absent is what `mayPublish` says.
+    package var mayPublishData: Bool { canPublishData ?? mayPublish }
+    /// Name, metadata and attributes. Absent is false.
+    package var mayUpdateOwnMetadata: Bool { canUpdateOwnMetadata ?? false }
+    /// Absent is false.
+    package var maySubscribeMetrics: Bool { canSubscribeMetrics ?? false }
+    /// Absent is false.
+    package var mayManageAgentSession: Bool { canManageAgentSession ?? false }
+
+    /// Whether a track of `source` may be published. Linear in `canPublishSources`.
+    package func mayPublish(source: String) -> Bool {
+        mayPublish && (canPublishSources.isEmpty || canPublishSources.contains(source))
+    }
+
+    /// The resolved answers in the form in which the room keeps them.
+    package var permission: Permission {
+        Permission(
+            canPublish: mayPublish, canSubscribe: maySubscribe, canPublishData: mayPublishData, canPublishSources: canPublishSources,
+            canUpdateMetadata: mayUpdateOwnMetadata, hidden: hidden)
+    }
+}

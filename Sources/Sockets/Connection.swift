@@ -1,0 +1,263 @@
+internal import CLibwebsockets
+package import Wire
+
+/// One WebSocket connection on a loop's thread: whole messages in, whole messages out, one close with a reason.
+///
+/// Built at the upgrade (or when a client starts to connect), alive until lws destroys its `wsi`: lws holds one retained
+/// reference in between, so the owner may drop its own at any time. Everything here is called on the loop's thread.
+///
+/// Writing is immediate where the socket takes it. `isCongested` tells when it does not: then write nothing more until
+/// `SocketOwner.writable(_:)`, or lws copies what does not fit into a list of its own that has no limit.
+package final class Connection: Attachment {
+    package enum Phase: Hashable {
+        case connecting, open, closing, closed
+    }
+
+    /// What the owner likes to remember: an index, so that no lookup is needed per message.
+    package var seat: Int = -1
+    /// What the owner keeps between letting it in and `SocketOwner.opened`.
+    package var context: AnyObject?
+    package private(set) var phase = Phase.connecting
+    /// Since the upgrade, for limits and statistics.
+    package private(set) var openedAt: Instant
+
+    unowned let loop: Loop
+    /// The handle in lws; nil once it is destroyed.
+    private(set) var wsi: OpaquePointer?
+    private var socket = TCPSocket(descriptor: -1)
+    private var assembly = MessageAssembly()
+    /// Where to, if it was us who connected.
+    var endpoint: Endpoint?
+    /// Set once, at the first call of `close`.
+    private var closeReason: CloseReason?
+    private var closeDeadline: Instant?
+
+    init(wsi: OpaquePointer?, loop: Loop) {
+        self.wsi = wsi
+        self.loop = loop
+        self.openedAt = loop.now
+        if let wsi { socket = TCPSocket(descriptor: lws_get_socket_fd(wsi)) }
+    }
+
+    // MARK: Sending
+
+    /// Whether lws still holds bytes of an earlier write.
+    package var isCongested: Bool {
+        guard let wsi else { return true }
+        return lws_partial_buffered(wsi) != 0
+    }
+
+    /// Writes one binary message that has `headroom` writable bytes before it, and gives it to the kernel as far as it
+    /// takes it. lws writes the WebSocket header into the headroom (and a client's mask over the message itself).
+    ///
+    /// - Returns: false if the connection is dead; it then closes by itself.
+    @discardableResult
+    package func write(binary message: UnsafeMutableRawPointer, count: Int) -> Bool {
+        write(message, count, LWS_WRITE_BINARY)
+    }
+
+    /// Bytes that must be writable before a message given to `write(binary:count:)`.
+    package static var headroom: Int { Int(patchbay_lws_pre) }
+
+    /// Writes one text message.
+    @discardableResult
+    package func write(text: [UInt8]) -> Bool {
+        loop.withScratch(copying: text) { write($0, text.count, LWS_WRITE_TEXT) }
+    }
+
+    /// Writes one binary message that has no headroom of its own.
+    @discardableResult
+    package func write(binary message: [UInt8]) -> Bool {
+        loop.withScratch(copying: message) { write($0, message.count, LWS_WRITE_BINARY) }
+    }
+
+    /// Pings at the WebSocket level, if nothing is in the way. The answer comes to `SocketOwner.ponged`.
+    ///
+    /// - Parameter payload: at most 125 bytes (RFC 6455 section 5.5).
+    @discardableResult
+    package func ping(_ payload: [UInt8]) -> Bool {
+        precondition(payload.count <= 125, "a ping carries at most 125 bytes")
+        guard phase == .open, !isCongested else { return false }
+        return loop.withScratch(copying: payload) { write($0, payload.count, LWS_WRITE_PING) }
+    }
+
+    /// Asks for one call of `SocketOwner.writable(_:)` once the socket takes bytes again.
+    package func askForWritable() {
+        if let wsi, phase == .open || phase == .closing { lws_callback_on_writable(wsi) }
+    }
+
+    private func write(_ message: UnsafeMutableRawPointer, _ count: Int, _ kind: lws_write_protocol) -> Bool {
+        guard let wsi, phase == .open || (phase == .closing && kind == LWS_WRITE_TEXT) else { return false }
+        // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
+        if lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, kind) >= 0 { return true }
+        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
+        return false
+    }
+
+    // MARK: Closing
+
+    /// Closes with a code after what has been written so far, at once or within a second if the peer does not read.
+    /// Only the first reason counts.
+    package func close(_ reason: CloseReason) {
+        guard phase != .closed, closeReason == nil else { return }
+        closeReason = reason
+        phase = .closing
+        closeDeadline = loop.now + .seconds(1)
+        // lws sends its CLOSE from a timer or a receive callback only, so everything goes through the timer.
+        if let wsi { lws_set_timer_usecs(wsi, 1) }
+    }
+
+    /// Ends the connection without a word, as a broken cable would.
+    package func abort() {
+        guard phase != .closed, let wsi else { return }
+        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
+    }
+
+    // MARK: The socket below
+
+    package var tcp: TCPSocket { socket }
+    package var peerAddress: String { socket.peerAddress }
+
+    // MARK: What lws tells (see Callback)
+
+    func attach(_ wsi: OpaquePointer) {
+        self.wsi = wsi
+    }
+
+    func established() {
+        guard let wsi else { return }
+        socket = TCPSocket(descriptor: lws_get_socket_fd(wsi))
+        socket.tuneForMedia()
+        openedAt = loop.now
+        if phase == .connecting { phase = .open }
+        loop.owner.opened(self)
+    }
+
+    /// - Returns: false to close the connection; the reason has been noted.
+    func received(_ bytes: UnsafeRawBufferPointer, isServer: Bool) -> Bool {
+        guard let wsi, phase == .open else { return true }
+        let isFirst = lws_is_first_fragment(wsi) != 0
+        let isFinal = lws_is_final_fragment(wsi) != 0
+        let isBinary = lws_frame_is_binary(wsi) != 0
+        let remaining = isFinal ? 0 : Int(lws_remaining_packet_payload(wsi))
+        if isFirst, isServer, let start = bytes.baseAddress, !bytes.isEmpty,
+            MaskCheck.isUnmasked(start, length: bytes.count + remaining)
+        {
+            return refuse(.webSocketProtocol)
+        }
+        if isFirst && isFinal {
+            guard bytes.count <= MessageAssembly.limit(isBinary: isBinary) else { return refuse(.messageTooBig) }
+            deliver(bytes, isBinary: isBinary)
+        } else {
+            guard assembly.append(bytes, isFirst: isFirst, isBinary: isBinary, remaining: remaining) else {
+                return refuse(.messageTooBig)
+            }
+            if isFinal {
+                assembly.bytes.withUnsafeBytes { deliver($0, isBinary: isBinary) }
+                assembly.reset()
+            }
+        }
+        return true
+    }
+
+    private func deliver(_ message: UnsafeRawBufferPointer, isBinary: Bool) {
+        if isBinary {
+            loop.owner.received(binary: message, from: self)
+        } else {
+            loop.owner.received(text: message, from: self)
+        }
+    }
+
+    private func refuse(_ reason: CloseReason) -> Bool {
+        guard closeReason == nil else { return false }
+        loop.owner.refused(reason, on: self)
+        closeReason = reason
+        phase = .closing
+        writeCloseReason(reason)
+        return false
+    }
+
+    /// The close timer rings.
+    ///
+    /// - Returns: false to close now.
+    func closeTimerRang() -> Bool {
+        guard let reason = closeReason, let wsi else { return true }
+        let mayWait = isCongested && loop.now < closeDeadline ?? loop.now
+        if mayWait {
+            lws_set_timer_usecs(wsi, 10_000)
+            return true
+        }
+        writeCloseReason(reason)
+        return false
+    }
+
+    private func writeCloseReason(_ reason: CloseReason) {
+        guard let wsi else { return }
+        var phrase = Array(reason.phrase.utf8)
+        lws_close_reason(wsi, lws_close_status(rawValue: UInt32(reason.code)), &phrase, phrase.count)
+    }
+
+    func closed() {
+        guard phase != .closed else { return }
+        let end: SocketEnd = closeReason.map(SocketEnd.closed) ?? .lost
+        phase = .closed
+        assembly.reset()
+        loop.owner.closed(self, end)
+    }
+
+    override func destroyed() {
+        // A handshake that broke off after we let it in was never established, so nobody was told that it is closed either.
+        if phase == .connecting, endpoint == nil { closed() }
+        wsi = nil
+        phase = .closed
+    }
+
+    // MARK: A client's attempt
+
+    func appendHeaders(at cursor: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, room: Int) -> Bool {
+        guard let wsi, let authorization = endpoint?.authorization, let start = cursor.pointee else { return true }
+        return lws_add_http_header_by_token(
+            wsi, WSI_TOKEN_HTTP_AUTHORIZATION, Array(authorization.utf8), Int32(authorization.utf8.count), cursor, start + room) == 0
+    }
+
+    func connectFailed(_ words: String) {
+        guard phase != .closed else { return }
+        phase = .closed
+        loop.owner.failed(self, ConnectError(status: refusalStatus, code: refusalCode, message: words))
+    }
+
+    private var refusalStatus: Int? {
+        guard let wsi else { return nil }
+        let status = Int(lws_http_client_http_response(wsi))
+        return status > 0 ? status : nil
+    }
+
+    private var refusalCode: String? {
+        guard let wsi, refusalStatus != nil else { return nil }
+        let name = Response.errorFieldName.lowercased() + ":"
+        let length = Int(lws_hdr_custom_length(wsi, name, Int32(name.utf8.count)))
+        guard length > 0 else { return nil }
+        var buffer = [CChar](repeating: 0, count: length + 1)
+        guard lws_hdr_custom_copy(wsi, &buffer, Int32(buffer.count), name, Int32(name.utf8.count)) >= 0 else { return nil }
+        return String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// What the peer's CLOSE frame said.
+    private(set) var peerCloseCode: UInt16?
+
+    func peerClosed(_ payload: UnsafeRawBufferPointer) {
+        guard payload.count >= 2 else {
+            peerCloseCode = 1005
+            return
+        }
+        peerCloseCode = UInt16(payload[0]) << 8 | UInt16(payload[1])
+    }
+}
+
+/// How a connection ended.
+package enum SocketEnd: Hashable, Sendable {
+    /// We closed it.
+    case closed(CloseReason)
+    /// The peer closed it or it broke; `Connection.peerCloseCode` tells which.
+    case lost
+}

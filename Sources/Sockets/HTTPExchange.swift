@@ -1,0 +1,124 @@
+internal import CLibwebsockets
+package import HTTPTypes
+
+/// One HTTP request and its answer, which may come later but only from the loop's thread.
+///
+/// Lives as long as somebody holds it or lws has its transaction; an answer to a client that has gone is dropped.
+package final class HTTPExchange: Attachment {
+    /// The largest request body, in bytes.
+    package static let bodyBytesMax = 1 << 20
+
+    package let method: HTTPRequest.Method
+    package let path: String
+    package let authorization: String?
+    package let contentType: String?
+    package let origin: String?
+    package let isSecure: Bool
+    package let peerAddress: String
+    package private(set) var body: [UInt8] = []
+
+    private var wsi: OpaquePointer?
+    private let query: Query
+    private var response: Response?
+    private var isAnswered = false
+
+    init(wsi: OpaquePointer, method: String, path: String, peerAddress: String) {
+        self.wsi = wsi
+        self.method = HTTPRequest.Method(method) ?? .get
+        self.path = path
+        self.query = Query(of: wsi)
+        self.authorization = Header.authorization.text(of: wsi)
+        self.contentType = Header.contentType.text(of: wsi)
+        self.origin = Header.origin.text(of: wsi)
+        self.isSecure = lws_is_ssl(wsi) != 0
+        self.peerAddress = peerAddress
+    }
+
+    package func query(_ name: String) -> String? { query[name] }
+
+    /// Answers. Only the first answer counts.
+    package func respond(_ response: Response) {
+        guard self.response == nil else { return }
+        self.response = response
+        if let wsi { lws_callback_on_writable(wsi) }
+    }
+
+    // MARK: What lws tells (see Callback)
+
+    /// - Returns: false if the body is too big.
+    func append(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard body.count + piece.count <= Self.bodyBytesMax else { return false }
+        body.append(contentsOf: piece)
+        return true
+    }
+
+    /// Writes the answer, if it is there.
+    ///
+    /// - Returns: false to end the connection.
+    func writable() -> Bool {
+        guard let wsi, let response, !isAnswered else { return true }
+        isAnswered = true
+        guard response.write(to: wsi, omittingBody: method == .head) else { return false }
+        return lws_http_transaction_completed(wsi) == 0
+    }
+
+    override func destroyed() {
+        wsi = nil
+    }
+}
+
+/// An HTTP answer: status, a few fields, a body that is there whole.
+package struct Response: Sendable {
+    package var status: HTTPResponse.Status
+    package var fields: HTTPFields
+    package var body: [UInt8]
+
+    package init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// Plain text, or whatever `type` says.
+    package init(status: HTTPResponse.Status = .ok, text: String, type: String = "text/plain; charset=utf-8") {
+        self.init(status: status, fields: [.contentType: type], body: Array(text.utf8))
+    }
+
+    /// An error as PROTOCOL section 2 has it: `{"code","message"}`. The code stands in a field of its own too, because some WebSocket
+    /// clients show their caller the head of a refused upgrade but not its body.
+    package static func error(_ status: HTTPResponse.Status, _ code: String, _ message: String) -> Response {
+        let body = #"{"code":"\#(code)","message":"\#(message.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })"}"#
+        return Response(
+            status: status,
+            fields: [.contentType: "application/json", .cacheControl: "no-store", HTTPField.Name(errorFieldName)!: code],
+            body: Array(body.utf8))
+    }
+
+    static let errorFieldName = "X-Patchbay-Error"
+
+    func write(to wsi: OpaquePointer, omittingBody: Bool = false) -> Bool {
+        let fieldBytes = fields.reduce(512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 8 }
+        var buffer = [UInt8](repeating: 0, count: Int(patchbay_lws_pre) + fieldBytes)
+        let headSent = buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
+            let start = buffer.baseAddress! + Int(patchbay_lws_pre)
+            let end = buffer.baseAddress! + buffer.count
+            var cursor: UnsafeMutablePointer<UInt8>? = start
+            guard lws_add_http_header_status(wsi, UInt32(status.code), &cursor, end) == 0 else { return false }
+            for field in fields {
+                let name = field.name.rawName + ":"
+                let value = Array(field.value.utf8)
+                guard lws_add_http_header_by_name(wsi, name, value, Int32(value.count), &cursor, end) == 0 else { return false }
+            }
+            guard lws_add_http_header_content_length(wsi, UInt64(body.count), &cursor, end) == 0,
+                lws_finalize_http_header(wsi, &cursor, end) == 0, let cursor
+            else { return false }
+            return lws_write(wsi, start, cursor - start, LWS_WRITE_HTTP_HEADERS) >= 0
+        }
+        guard headSent else { return false }
+        guard !body.isEmpty, !omittingBody else { return true }
+        var padded = [UInt8](repeating: 0, count: Int(patchbay_lws_pre)) + body
+        return padded.withUnsafeMutableBufferPointer {
+            lws_write(wsi, $0.baseAddress! + Int(patchbay_lws_pre), body.count, LWS_WRITE_HTTP_FINAL) >= 0
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import CLibwebsockets
+internal import Synchronization
+
+/// The one door into a loop's thread: anyone posts, the loop takes all that has come in one turn.
+///
+/// Posts between two turns cost one wake between them (`uv_async_send` joins calls), so a batch is as cheap as a message.
+package final class Mailbox<Message: Sendable>: Sendable {
+    private struct State: ~Copyable {
+        var messages: [Message] = []
+        var wake: LoopWaker?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Posts a message; the loop sees it in its next turn. A loop that has ended takes no more, and the message is gone.
+    package func post(_ message: Message) {
+        state.withLock { state in
+            state.messages.append(message)
+            // Under the lock, so that the waker is never used after `disconnect` has returned.
+            state.wake?.wake()
+        }
+    }
+
+    /// Takes all that has been posted. Called on the loop's thread.
+    package func drain(into messages: inout [Message]) {
+        state.withLock { state in
+            swap(&messages, &state.messages)
+            state.messages.removeAll(keepingCapacity: true)
+        }
+    }
+
+    package func connect(_ waker: LoopWaker) {
+        state.withLock { state in
+            state.wake = waker
+            if !state.messages.isEmpty { waker.wake() }
+        }
+    }
+
+    /// After this the loop may go: nobody holds its waker any more.
+    package func disconnect() {
+        state.withLock { $0.wake = nil }
+    }
+}
+
+/// Wakes a loop from any thread.
+///
+/// `@unchecked Sendable`: the pointer is only passed to `uv_async_send`, which libuv allows from every thread, and the
+/// mailbox's lock sees to it that this does not happen after the loop has closed the handle.
+package struct LoopWaker: @unchecked Sendable {
+    let handle: UnsafeMutablePointer<uv_async_t>
+
+    package func wake() {
+        uv_async_send(handle)
+    }
+}

@@ -1,0 +1,46 @@
+/// A point on the monotonic clock, in nanoseconds since an arbitrary start of the process.
+///
+/// Patchbay knows three kinds of time that never mix: `Instant` (deadlines, ages), `MediaTime` (48 kHz ticks inside a
+/// track) and wall-clock time (tokens and records only). Nothing in `Engine` reads a clock: an `Instant` is an argument.
+public struct Instant: Hashable, Comparable, Sendable {
+    public var nanoseconds: UInt64
+
+    @inlinable
+    public init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    @inlinable
+    public static func < (left: Instant, right: Instant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// The instant `span` later. A negative span goes back, but never before the start.
+    @inlinable
+    public static func + (instant: Instant, span: Duration) -> Instant {
+        let nanoseconds = span.inNanoseconds
+        if nanoseconds >= 0 { return Instant(nanoseconds: instant.nanoseconds &+ UInt64(nanoseconds)) }
+        let back = nanoseconds.magnitude
+        return Instant(nanoseconds: instant.nanoseconds > back ? instant.nanoseconds - back : 0)
+    }
+
+    @inlinable
+    public static func - (later: Instant, earlier: Instant) -> Duration {
+        .nanoseconds(Int64(bitPattern: later.nanoseconds &- earlier.nanoseconds))
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds. Holds for spans of up to 292 years.
+    @inlinable
+    public var inNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+    }
+
+    /// Whole milliseconds, cut off towards zero.
+    @inlinable
+    public var inMilliseconds: Int64 {
+        inNanoseconds / 1_000_000
+    }
+}

@@ -1,0 +1,80 @@
+/// What the gateway tells a client on its own account (PROTOCOL section 4).
+public enum Event: Sendable, Hashable {
+    case hello(Hello)
+    case participantJoined(ParticipantInfo)
+    case participantLeft(Identity, reason: DisconnectReason)
+    case participantUpdated(ParticipantInfo, connection: ConnectionState)
+    case trackPublished(TrackInfo)
+    case trackUnpublished(TrackSID, of: Identity)
+    case trackMuted(TrackSID, of: Identity)
+    case trackUnmuted(TrackSID, of: Identity)
+    case speakersChanged([Speaker])
+    case qualityChanged(Identity, ConnectionQuality)
+    case talkStarted(Identity, TrackSID, at: MediaTime)
+    case talkStopped(Identity, TrackSID, at: MediaTime, reason: TalkEnd)
+    case silence(Identity, milliseconds: Int)
+    case segment(TranscriptSegment)
+    case agentState(Identity, AgentState)
+    case agentJoined(ParticipantInfo)
+    case agentLost(Identity, reason: DisconnectReason)
+    case data(from: Identity, topic: String, DataPayload)
+    case text(id: String, from: Identity, topic: String, text: String)
+    case procedureCalled(requestID: String, from: Identity, method: String, payload: String, timeoutMilliseconds: Int)
+    case digits(from: Identity, String)
+    case callHeld(by: Identity)
+    case callResumed(by: Identity)
+    case callEnded(reason: String)
+    case roomUpdated(RoomInfo)
+    case tokenRefreshed(token: String, expiresAt: Int64)
+    case serverDraining(deadline: Int64)
+    case bye(DisconnectReason, retryable: Bool)
+    case stats(ConnectionStats)
+}
+
+public enum ConnectionState: String, Sendable, Codable {
+    case connected, reconnecting
+}
+
+/// LiveKit's connection quality.
+public enum ConnectionQuality: String, Sendable, Codable, CaseIterable {
+    case excellent, good, poor, lost
+}
+
+/// Why a talkspurt ended.
+public enum TalkEnd: String, Sendable, Codable, CaseIterable {
+    case end, silence, cleared, muted, left
+}
+
+/// Somebody who speaks, or has just stopped.
+public struct Speaker: Sendable, Hashable, Codable {
+    public var participant: Identity
+    public var track: TrackSID
+    /// Linear, 0…1, in steps of 1/8.
+    public var level: Double
+    public var active: Bool
+
+    public init(participant: Identity, track: TrackSID, level: Double, active: Bool) {
+        self.participant = participant
+        self.track = track
+        self.level = level
+        self.active = active
+    }
+}
+
+/// How one's own connection fares; sent every 5 s.
+public struct ConnectionStats: Sendable, Hashable, Codable {
+    public var rttMs: Double
+    /// Frames handed to this listener's socket since it joined.
+    public var sent: UInt64
+    /// Frames dropped because this listener was too slow.
+    public var dropped: UInt64
+    /// How long frames of the last 5 s had waited in the gateway, 99th percentile.
+    public var lateP99Ms: Double
+
+    public init(rttMs: Double, sent: UInt64, dropped: UInt64, lateP99Ms: Double) {
+        self.rttMs = rttMs
+        self.sent = sent
+        self.dropped = dropped
+        self.lateP99Ms = lateP99Ms
+    }
+}

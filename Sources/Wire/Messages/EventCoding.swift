@@ -1,0 +1,168 @@
+import FoundationEssentials
+
+/// The `type` of each event.
+enum EventType: String, CaseIterable {
+    case hello
+    case participantJoined = "participant.joined"
+    case participantLeft = "participant.left"
+    case participantUpdated = "participant.updated"
+    case trackPublished = "track.published"
+    case trackUnpublished = "track.unpublished"
+    case trackMuted = "track.muted"
+    case trackUnmuted = "track.unmuted"
+    case speakersChanged = "speakers.changed"
+    case qualityChanged = "quality.changed"
+    case talkStarted = "talk.started"
+    case talkStopped = "talk.stopped"
+    case silence
+    case segment = "transcript.segment"
+    case agentState = "agent.state"
+    case agentJoined = "agent.joined"
+    case agentLost = "agent.lost"
+    case data
+    case text
+    case procedureCalled = "rpc.request"
+    case digits = "dtmf"
+    case callHeld = "call.held"
+    case callResumed = "call.resumed"
+    case callEnded = "call.ended"
+    case roomUpdated = "room.updated"
+    case tokenRefreshed = "token.refreshed"
+    case serverDraining = "server.draining"
+    case bye
+    case stats
+}
+
+/// An event as text, made once for all who get it: only `seq` differs from one connection to the next.
+public struct EncodedEvent: Sendable {
+    private let head: [UInt8]
+    private let tail: [UInt8]
+
+    public init(_ event: Event) {
+        let (type, fields) = event.typeAndFields
+        head = Array(#"{"type":"\#(type.rawValue)","seq":"#.utf8)
+        tail = Array(#","data":"#.utf8) + ControlCoding.bytes(of: fields) + [UInt8(ascii: "}")]
+    }
+
+    /// The whole message for a connection on which this is event number `seq`.
+    public func bytes(seq: UInt64) -> [UInt8] {
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(head.count + 20 + tail.count)
+        bytes += head
+        bytes += String(seq).utf8
+        bytes += tail
+        return bytes
+    }
+}
+
+/// The body of every event but `hello`, `transcript.segment` and `stats`, which have types of their own.
+struct EventFields: Codable {
+    var participant: Identity?
+    var track: TrackReference?
+    var reason: String?
+    var connection: ConnectionState?
+    var speakers: [Speaker]?
+    var quality: ConnectionQuality?
+    var ts: UInt32?
+    var silentMs: Int?
+    var state: AgentState?
+    var id: String?
+    var requestId: String?
+    var topic: String?
+    var payload: String?
+    var payloadBase64: String?
+    var text: String?
+    var method: String?
+    var timeoutMs: Int?
+    var digits: String?
+    var room: RoomInfo?
+    var token: String?
+    var expiresAt: Int64?
+    var deadline: Int64?
+    var retryable: Bool?
+
+    /// A track's sid, or the object that describes it.
+    enum TrackReference: Codable {
+        case sid(TrackSID), info(TrackInfo)
+
+        init(from decoder: any Decoder) throws {
+            if let sid = try? decoder.singleValueContainer().decode(TrackSID.self) {
+                self = .sid(sid)
+            } else {
+                self = .info(try TrackInfo(from: decoder))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .sid(let sid): try sid.encode(to: encoder)
+            case .info(let info): try info.encode(to: encoder)
+            }
+        }
+    }
+}
+
+/// A participant's description laid flat beside `participant`, its identity, and what else an event tells.
+struct ParticipantFields: Codable {
+    var info: ParticipantInfo
+    var connection: ConnectionState?
+
+    private enum Key: String, CodingKey { case participant, connection }
+
+    init(_ info: ParticipantInfo, connection: ConnectionState? = nil) {
+        self.info = info
+        self.connection = connection
+    }
+
+    init(from decoder: any Decoder) throws {
+        info = try ParticipantInfo(from: decoder)
+        connection = try decoder.container(keyedBy: Key.self).decodeIfPresent(ConnectionState.self, forKey: .connection)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try info.encode(to: encoder)
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(info.identity, forKey: .participant)
+        try fields.encodeIfPresent(connection, forKey: .connection)
+    }
+}
+
+extension Event {
+    fileprivate var typeAndFields: (EventType, any Encodable) {
+        switch self {
+        case .hello(let hello): (.hello, hello)
+        case .participantJoined(let info): (.participantJoined, ParticipantFields(info))
+        case .participantLeft(let who, let reason): (.participantLeft, EventFields(participant: who, reason: reason.rawValue))
+        case .participantUpdated(let info, let connection): (.participantUpdated, ParticipantFields(info, connection: connection))
+        case .trackPublished(let track): (.trackPublished, EventFields(participant: track.participant, track: .info(track)))
+        case .trackUnpublished(let track, let who): (.trackUnpublished, EventFields(participant: who, track: .sid(track)))
+        case .trackMuted(let track, let who): (.trackMuted, EventFields(participant: who, track: .sid(track)))
+        case .trackUnmuted(let track, let who): (.trackUnmuted, EventFields(participant: who, track: .sid(track)))
+        case .speakersChanged(let speakers): (.speakersChanged, EventFields(speakers: speakers))
+        case .qualityChanged(let who, let quality): (.qualityChanged, EventFields(participant: who, quality: quality))
+        case .talkStarted(let who, let track, let time):
+            (.talkStarted, EventFields(participant: who, track: .sid(track), ts: time.ticks))
+        case .talkStopped(let who, let track, let time, let reason):
+            (.talkStopped, EventFields(participant: who, track: .sid(track), reason: reason.rawValue, ts: time.ticks))
+        case .silence(let who, let span): (.silence, EventFields(participant: who, silentMs: span))
+        case .segment(let segment): (.segment, segment)
+        case .agentState(let who, let state): (.agentState, EventFields(participant: who, state: state))
+        case .agentJoined(let info): (.agentJoined, ParticipantFields(info))
+        case .agentLost(let who, let reason): (.agentLost, EventFields(participant: who, reason: reason.rawValue))
+        case .data(let who, let topic, .text(let text)): (.data, EventFields(participant: who, topic: topic, payload: text))
+        case .data(let who, let topic, .base64(let text)): (.data, EventFields(participant: who, topic: topic, payloadBase64: text))
+        case .text(let id, let who, let topic, let text): (.text, EventFields(participant: who, id: id, topic: topic, text: text))
+        case .procedureCalled(let id, let who, let method, let payload, let timeout):
+            (.procedureCalled, EventFields(participant: who, requestId: id, payload: payload, method: method, timeoutMs: timeout))
+        case .digits(let who, let digits): (.digits, EventFields(participant: who, digits: digits))
+        case .callHeld(let who): (.callHeld, EventFields(participant: who))
+        case .callResumed(let who): (.callResumed, EventFields(participant: who))
+        case .callEnded(let reason): (.callEnded, EventFields(reason: reason))
+        case .roomUpdated(let room): (.roomUpdated, EventFields(room: room))
+        case .tokenRefreshed(let token, let expiry): (.tokenRefreshed, EventFields(token: token, expiresAt: expiry))
+        case .serverDraining(let deadline): (.serverDraining, EventFields(deadline: deadline))
+        case .bye(let reason, let retryable): (.bye, EventFields(reason: reason.rawValue, retryable: retryable))
+        case .stats(let stats): (.stats, stats)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+/// What a client may ask of the gateway (PROTOCOL section 4).
+public enum Request: Sendable, Hashable {
+    case publish(PublishTrack)
+    case unpublish(TrackSID)
+    case mute(TrackSID, muted: Bool)
+    case subscribe(TrackSID, subscribed: Bool)
+    case updateParticipant(ParticipantUpdate)
+    case sendData(DataMessage)
+    case sendText(TextMessage)
+    case callProcedure(ProcedureCall)
+    case answerProcedure(ProcedureAnswer)
+    case segment(TranscriptSegment)
+    case agentState(AgentState)
+    case hold(Bool)
+    case sendDigits(String)
+    /// The client's own clock, in whatever unit it likes; comes back as it was.
+    case ping(Int64)
+    case refreshToken
+    case leave(reason: String?)
+}
+
+/// `track.publish`.
+public struct PublishTrack: Sendable, Hashable, Codable {
+    public var name: String
+    public var source: TrackSource
+    public var codec: String
+    public var mode: TrackMode
+    /// How much audio a packet holds, in milliseconds: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120.
+    public var frameMs: Double
+    public var dtx: Bool
+    public var fec: Bool
+    /// 1 or 2.
+    public var channels: Int
+
+    public init(
+        name: String = "", source: TrackSource = .microphone, codec: String = "opus", mode: TrackMode = .live, frameMs: Double = 20,
+        dtx: Bool = false, fec: Bool = false, channels: Int = 1
+    ) {
+        self.name = name
+        self.source = source
+        self.codec = codec
+        self.mode = mode
+        self.frameMs = frameMs
+        self.dtx = dtx
+        self.fec = fec
+        self.channels = channels
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            name: try fields.decodeIfPresent(String.self, forKey: .name) ?? "",
+            source: try fields.decodeIfPresent(TrackSource.self, forKey: .source) ?? .microphone,
+            codec: try fields.decodeIfPresent(String.self, forKey: .codec) ?? "opus",
+            mode: try fields.decodeIfPresent(TrackMode.self, forKey: .mode) ?? .live,
+            frameMs: try fields.decodeIfPresent(Double.self, forKey: .frameMs) ?? 20,
+            dtx: try fields.decodeIfPresent(Bool.self, forKey: .dtx) ?? false,
+            fec: try fields.decodeIfPresent(Bool.self, forKey: .fec) ?? false,
+            channels: try fields.decodeIfPresent(Int.self, forKey: .channels) ?? 1)
+    }
+}
+
+public enum TrackSource: String, Sendable, Codable, CaseIterable {
+    case microphone, assistant
+}
+
+/// How a track's frames wait: `live` is fresh or not at all, `ahead` is released by the media clock.
+public enum TrackMode: String, Sendable, Codable, CaseIterable {
+    case live, ahead
+}
+
+/// `participant.update`: what is nil stays; an attribute with an empty value is deleted.
+public struct ParticipantUpdate: Sendable, Hashable, Codable {
+    public var name: String?
+    public var metadata: String?
+    public var attributes: [String: String]?
+
+    public init(name: String? = nil, metadata: String? = nil, attributes: [String: String]? = nil) {
+        self.name = name
+        self.metadata = metadata
+        self.attributes = attributes
+    }
+}
+
+/// What `data.send` and `data` carry.
+public enum DataPayload: Sendable, Hashable {
+    case text(String)
+    /// Base64 as it came; checked, never decoded by the gateway.
+    case base64(String)
+
+    /// The size of what is meant, in bytes.
+    public var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .base64(let text): text.utf8.count / 4 * 3 - text.utf8.suffix(2).count { $0 == UInt8(ascii: "=") }
+        }
+    }
+}
+
+/// `data.send`: to everybody else, or to those named.
+public struct DataMessage: Sendable, Hashable {
+    public var topic: String
+    public var payload: DataPayload
+    public var to: [Identity]?
+
+    public init(topic: String, payload: DataPayload, to: [Identity]? = nil) {
+        self.topic = topic
+        self.payload = payload
+        self.to = to
+    }
+}
+
+/// `text.send`: to everybody else, or to those named.
+public struct TextMessage: Sendable, Hashable, Codable {
+    /// LiveKit's topic for chat.
+    public static let chatTopic = "lk.chat"
+
+    public var text: String
+    public var topic: String
+    public var to: [Identity]?
+
+    public init(text: String, topic: String = TextMessage.chatTopic, to: [Identity]? = nil) {
+        self.text = text
+        self.topic = topic
+        self.to = to
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            text: try fields.decode(String.self, forKey: .text),
+            topic: try fields.decodeIfPresent(String.self, forKey: .topic) ?? TextMessage.chatTopic,
+            to: try fields.decodeIfPresent([Identity].self, forKey: .to))
+    }
+}
+
+/// `rpc.request`: a method to be called on another participant.
+public struct ProcedureCall: Sendable, Hashable, Codable {
+    public var to: Identity
+    public var method: String
+    public var payload: String
+    /// How long to wait for the answer. Default 10,000, at most 60,000.
+    public var timeoutMs: Int
+
+    public init(to: Identity, method: String, payload: String = "", timeoutMs: Int = 10_000) {
+        self.to = to
+        self.method = method
+        self.payload = payload
+        self.timeoutMs = timeoutMs
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            to: try fields.decode(Identity.self, forKey: .to),
+            method: try fields.decode(String.self, forKey: .method),
+            payload: try fields.decodeIfPresent(String.self, forKey: .payload) ?? "",
+            timeoutMs: try fields.decodeIfPresent(Int.self, forKey: .timeoutMs) ?? 10_000)
+    }
+}
+
+/// `rpc.response`: what the callee answers.
+public struct ProcedureAnswer: Sendable, Hashable, Codable {
+    public var requestId: String
+    public var payload: String?
+    public var error: ProcedureError?
+
+    public init(requestId: String, payload: String) {
+        self.requestId = requestId
+        self.payload = payload
+    }
+
+    public init(requestId: String, error: ProcedureError) {
+        self.requestId = requestId
+        self.error = error
+    }
+}
+
+/// What an assistant is doing; kept as attribute `lk.agent.state` too.
+public enum AgentState: String, Sendable, Codable, CaseIterable {
+    case initializing, idle, listening, thinking, speaking, error
+
+    /// LiveKit's attribute for it.
+    public static let attribute = "lk.agent.state"
+}

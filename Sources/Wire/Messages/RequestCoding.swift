@@ -1,0 +1,193 @@
+import FoundationEssentials
+
+/// A text message from a client, taken apart: its `id`, if it has one, and what it asks or what is wrong with it.
+public struct IncomingRequest: Sendable {
+    /// The client's number; nil asks for no answer.
+    public var id: UInt64?
+    public var content: Result<Request, RequestError>
+
+    /// Reads one text message. Never throws: a broken message is a value with an error in it.
+    public init(parsing text: [UInt8]) {
+        do {
+            self = try ControlCoding.decoder().decode(IncomingRequest.self, from: Data(text))
+        } catch {
+            self.id = nil
+            self.content = .failure(RequestError(.malformed, "the message is not a JSON object: \(ControlCoding.explain(error))"))
+        }
+    }
+}
+
+extension IncomingRequest: Decodable {
+    private enum Key: String, CodingKey { case type, id, data }
+
+    public init(from decoder: any Decoder) throws {
+        let message = try decoder.container(keyedBy: Key.self)
+        do {
+            id = try message.decodeIfPresent(UInt64.self, forKey: .id)
+        } catch {
+            id = nil
+            content = .failure(RequestError(.malformed, "`id` must be an unsigned integer"))
+            return
+        }
+        guard let type = try? message.decode(String.self, forKey: .type) else {
+            content = .failure(RequestError(.malformed, "`type` is missing or not a string"))
+            return
+        }
+        guard let type = RequestType(rawValue: type) else {
+            content = .failure(RequestError(.unknownType, "no message is called \"\(type.prefix(64))\"; see PROTOCOL section 4"))
+            return
+        }
+        do {
+            content = .success(try Request(type, from: message.contains(.data) ? message.superDecoder(forKey: .data) : nil))
+        } catch {
+            content = .failure(RequestError(.invalidArgument, "\(type.rawValue): \(ControlCoding.explain(error))"))
+        }
+    }
+}
+
+/// The `type` of each request.
+enum RequestType: String, CaseIterable {
+    case publish = "track.publish"
+    case unpublish = "track.unpublish"
+    case mute = "track.mute"
+    case subscribe = "track.subscribe"
+    case updateParticipant = "participant.update"
+    case sendData = "data.send"
+    case sendText = "text.send"
+    case callProcedure = "rpc.request"
+    case answerProcedure = "rpc.response"
+    case segment = "transcript.segment"
+    case agentState = "agent.state"
+    case hold = "call.hold"
+    case sendDigits = "dtmf.send"
+    case ping
+    case refreshToken = "token.refresh"
+    case leave
+}
+
+/// Small bodies that have no type of their own.
+private struct RequestFields: Codable {
+    var track: TrackSID?
+    var muted: Bool?
+    var subscribed: Bool?
+    var topic: String?
+    var payload: String?
+    var payloadBase64: String?
+    var to: [Identity]?
+    var state: AgentState?
+    var held: Bool?
+    var digits: String?
+    var t: Int64?
+    var reason: String?
+}
+
+extension Request {
+    init(_ type: RequestType, from body: (any Decoder)?) throws {
+        func decoded<T: Decodable>(_: T.Type) throws -> T {
+            guard let body else { throw MissingField(name: "data") }
+            return try T(from: body)
+        }
+        func fields() throws -> RequestFields { try body.map(RequestFields.init(from:)) ?? RequestFields() }
+        switch type {
+        case .publish: self = .publish(try decoded(PublishTrack.self))
+        case .unpublish: self = .unpublish(try required(fields().track, "track"))
+        case .mute:
+            let fields = try fields()
+            self = .mute(try required(fields.track, "track"), muted: try required(fields.muted, "muted"))
+        case .subscribe:
+            let fields = try fields()
+            self = .subscribe(try required(fields.track, "track"), subscribed: try required(fields.subscribed, "subscribed"))
+        case .updateParticipant: self = .updateParticipant(try decoded(ParticipantUpdate.self))
+        case .sendData:
+            let fields = try fields()
+            self = .sendData(DataMessage(topic: fields.topic ?? "", payload: try DataPayload(fields), to: fields.to))
+        case .sendText: self = .sendText(try decoded(TextMessage.self))
+        case .callProcedure: self = .callProcedure(try decoded(ProcedureCall.self))
+        case .answerProcedure: self = .answerProcedure(try decoded(ProcedureAnswer.self))
+        case .segment: self = .segment(try decoded(TranscriptSegment.self))
+        case .agentState: self = .agentState(try required(fields().state, "state"))
+        case .hold: self = .hold(try required(fields().held, "held"))
+        case .sendDigits: self = .sendDigits(try required(fields().digits, "digits"))
+        case .ping: self = .ping(try fields().t ?? 0)
+        case .refreshToken: self = .refreshToken
+        case .leave: self = .leave(reason: try fields().reason)
+        }
+    }
+}
+
+extension DataPayload {
+    fileprivate init(_ fields: RequestFields) throws {
+        switch (fields.payload, fields.payloadBase64) {
+        case (let text?, nil): self = .text(text)
+        case (nil, let base64?):
+            guard base64.utf8.count.isMultiple(of: 4), Data(base64Encoded: base64) != nil else {
+                throw MissingField(name: "payload_base64", fault: "is not base64 (RFC 4648 section 4, with padding)")
+            }
+            self = .base64(base64)
+        case (nil, nil): throw MissingField(name: "payload", fault: "or `payload_base64` is missing")
+        case (_?, _?): throw MissingField(name: "payload", fault: "and `payload_base64` exclude each other")
+        }
+    }
+}
+
+private func required<T>(_ field: T?, _ name: String) throws -> T {
+    guard let field else { throw MissingField(name: name) }
+    return field
+}
+
+/// A field that is not as it must be, found by us and not by the decoder.
+struct MissingField: Error, CustomStringConvertible {
+    var name: String
+    var fault = "is missing"
+    var description: String { "`\(name)` \(fault)" }
+}
+
+/// The client's side: a request as text.
+public struct OutgoingRequest: Encodable, Sendable {
+    public var id: UInt64?
+    public var request: Request
+
+    public init(_ request: Request, id: UInt64? = nil) {
+        self.id = id
+        self.request = request
+    }
+
+    public var bytes: [UInt8] { ControlCoding.bytes(of: self) }
+
+    private enum Key: String, CodingKey { case type, id, data }
+
+    public func encode(to encoder: any Encoder) throws {
+        var message = encoder.container(keyedBy: Key.self)
+        try message.encodeIfPresent(id, forKey: .id)
+        let (type, body) = request.typeAndBody
+        try message.encode(type.rawValue, forKey: .type)
+        try message.encode(body, forKey: .data)
+    }
+}
+
+extension Request {
+    fileprivate var typeAndBody: (RequestType, any Encodable) {
+        switch self {
+        case .publish(let track): (.publish, track)
+        case .unpublish(let track): (.unpublish, RequestFields(track: track))
+        case .mute(let track, let muted): (.mute, RequestFields(track: track, muted: muted))
+        case .subscribe(let track, let subscribed): (.subscribe, RequestFields(track: track, subscribed: subscribed))
+        case .updateParticipant(let update): (.updateParticipant, update)
+        case .sendData(let data):
+            switch data.payload {
+            case .text(let text): (.sendData, RequestFields(topic: data.topic, payload: text, to: data.to))
+            case .base64(let text): (.sendData, RequestFields(topic: data.topic, payloadBase64: text, to: data.to))
+            }
+        case .sendText(let text): (.sendText, text)
+        case .callProcedure(let call): (.callProcedure, call)
+        case .answerProcedure(let answer): (.answerProcedure, answer)
+        case .segment(let segment): (.segment, segment)
+        case .agentState(let state): (.agentState, RequestFields(state: state))
+        case .hold(let held): (.hold, RequestFields(held: held))
+        case .sendDigits(let digits): (.sendDigits, RequestFields(digits: digits))
+        case .ping(let t): (.ping, RequestFields(t: t))
+        case .refreshToken: (.refreshToken, RequestFields())
+        case .leave(let reason): (.leave, RequestFields(reason: reason))
+        }
+    }
+}

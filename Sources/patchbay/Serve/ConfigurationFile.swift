@@ -1,0 +1,117 @@
+import Configuration
+import Foundation
+import Identity
+import SystemPackage
+import Yams
+
+/// The YAML file as a tree: what swift-configuration does not do for us, that is keys nobody knows and the issuers, whose names
+/// are not known beforehand.
+struct ConfigurationFile {
+    private static let known: [String: Set<String>?] = [
+        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "data": nil, "node": nil, "log_level": nil,
+        "drain_timeout": nil, "connections_max": nil, "keys": nil,
+        "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
+    ]
+
+    private let name: String
+    private let path: String?
+    private let tree: [String: Any]
+
+    init(path: String) throws {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw UsageError("cannot read the configuration \(path); check the path and who may read it")
+        }
+        try self.init(yaml: text, name: path, path: path)
+    }
+
+    init(yaml: String, name: String, path: String? = nil) throws {
+        self.name = name
+        self.path = path
+        let loaded: Any?
+        do {
+            loaded = try Yams.load(yaml: yaml)
+        } catch {
+            let line = "\(error)".split(separator: "\n").first.map(String.init) ?? "it does not parse"
+            throw UsageError("\(name) is not YAML: \(line)")
+        }
+        guard let tree = (loaded ?? [String: Any]()) as? [String: Any] else {
+            throw UsageError("\(name) must be a map of settings, such as `port: 7880`")
+        }
+        self.tree = tree
+        try checkKeys()
+    }
+
+    func provider() async throws -> any ConfigProvider {
+        do {
+            return try await FileProvider<YAMLSnapshot>(filePath: FilePath(path ?? ""))
+        } catch {
+            throw UsageError("\(name) cannot be used as a configuration: \(error)")
+        }
+    }
+
+    /// The issuers under `keys`: a secret, or a map with `algorithm` and `secret` or `public_key_file`.
+    func issuers() throws -> [IssuerSettings] {
+        guard let keys = tree["keys"] else { return [] }
+        guard let keys = keys as? [String: Any] else {
+            throw UsageError("\(name): `keys` must be a map, such as `keys: {my-app: a-long-secret}`")
+        }
+        return try keys.sorted { $0.key < $1.key }.map { issuer, value in
+            if let fields = value as? [String: Any] { return try self.issuer(issuer, fields) }
+            return IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText("\(value)"))
+        }
+    }
+
+    private func issuer(_ issuer: String, _ fields: [String: Any]) throws -> IssuerSettings {
+        for field in fields.keys where !["algorithm", "secret", "public_key_file"].contains(field) {
+            throw unknown("keys.\(issuer).\(field)", among: ["algorithm", "secret", "public_key_file"])
+        }
+        let word = fields["algorithm"] as? String ?? "HS256"
+        guard let algorithm = KeyAlgorithm(rawValue: word) else {
+            throw UsageError("\(name): keys.\(issuer).algorithm: \"\(word)\" is none of HS256, RS256, ES256")
+        }
+        if algorithm == .hs256 {
+            guard let secret = fields["secret"] as? String else { throw UsageError("\(name): keys.\(issuer).secret is missing") }
+            return IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText(secret))
+        }
+        guard let path = fields["public_key_file"] as? String else {
+            throw UsageError("\(name): keys.\(issuer).public_key_file is missing")
+        }
+        guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw UsageError("\(name): keys.\(issuer).public_key_file: cannot read \(path)")
+        }
+        return IssuerSettings(issuer: issuer, algorithm: algorithm, key: SecretText(pem))
+    }
+
+    private func checkKeys() throws {
+        for (key, value) in tree.sorted(by: { $0.key < $1.key }) {
+            guard let inner = Self.known[key] else { throw unknown(key, among: Array(Self.known.keys)) }
+            guard let inner else { continue }
+            guard let map = value as? [String: Any] else { throw UsageError("\(name): `\(key)` must be a map") }
+            for field in map.keys.sorted() where !inner.contains(field) {
+                throw unknown("\(key).\(field)", among: inner.map { "\(key).\($0)" })
+            }
+        }
+    }
+
+    private func unknown(_ key: String, among known: [String]) -> UsageError {
+        let near = known.map { ($0, Self.distance($0, key)) }.filter { $0.1 <= 3 }.min { $0.1 < $1.1 }
+        let hint = near.map { "; did you mean `\($0.0)`?" } ?? "; known are \(known.sorted().joined(separator: ", "))"
+        return UsageError("\(name): unknown key `\(key)`\(hint)")
+    }
+
+    /// Levenshtein's distance, for the hint.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right)
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let cost = min(row[j] + 1, row[j + 1] + 1, diagonal + (a == b ? 0 : 1))
+                diagonal = row[j + 1]
+                row[j + 1] = cost
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Logging
+import ServiceLifecycle
+import Sockets
+import UnixSignals
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the gateway.",
+        discussion: """
+            Settings come from a YAML file, then the environment (PATCHBAY_PORT, PATCHBAY_ROOM_EMPTY_TIMEOUT, …), then \
+            these flags; later wins.
+
+            SIGTERM drains: nobody new is let in, and the gateway ends when its rooms are empty or the drain's time is over; \
+            a second one ends it at once. SIGHUP reads certificate and keys again without touching a call.
+
+            EXAMPLES
+              patchbay serve --dev
+              patchbay serve --config /etc/patchbay.yaml
+              patchbay serve --host 0.0.0.0 --cert cert.pem --key key.pem --config keys.yaml
+
+            A CONFIGURATION FILE
+              host: 0.0.0.0
+              port: 7880
+              cert: /etc/patchbay/cert.pem
+              key: /etc/patchbay/key.pem
+              drain_timeout: 600
+              keys:
+                my-app: a-secret-of-at-least-32-characters
+                other-issuer: {algorithm: RS256, public_key_file: issuer.pub.pem}
+              room: {auto_create: true, empty_timeout: 300, departure_timeout: 20, max_participants: 0, silence_limit: 10}
+            """)
+
+    @Option(help: "A YAML file with settings (environment: PATCHBAY_CONFIG).")
+    var config: String?
+    @Flag(help: "For development: the key `devkey` with secret `secret`, the development certificate, loopback only.")
+    var dev = false
+    @Option(help: "The numeric address to listen on (default 127.0.0.1).")
+    var host: String?
+    @Option(help: "The port for HTTP and WebSocket (default 7880; 0 takes a free one).")
+    var port: Int?
+    @Option(help: "The certificate chain, a PEM file.")
+    var cert: String?
+    @Option(help: "The certificate's private key, a PEM file.")
+    var key: String?
+    @Option(help: "How many threads serve (default 1).")
+    var shards: Int?
+    @Option(help: "The directory for what the gateway keeps; made if it is not there.")
+    var data: String?
+    @Option(name: .customLong("log-level"), help: "trace, debug, info, notice, warning or error (default info).")
+    var logLevel: String?
+
+    func run() async throws {
+        let configuration = try await ServeConfiguration.load(flags: self)
+        let level = configuration.logLevel
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let log = Logger(label: "patchbay")
+        for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
+        let gateway: Gateway
+        do {
+            gateway = try Gateway(settings: configuration.settings, keys: configuration.keys)
+        } catch let error as ListenError {
+            throw UsageError("\(error)")
+        } catch let error as TLSFileError {
+            throw UsageError("\(error)")
+        }
+        greet(configuration, port: gateway.port)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: SignalService(gateway: gateway, flags: self), successTerminationBehavior: .ignore),
+                ],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: quiet))
+        try await group.run()
+    }
+
+    /// The service group tells every step of its own; that is of no interest to who runs a gateway.
+    private var quiet: Logger {
+        var logger = Logger(label: "patchbay.lifecycle")
+        logger.logLevel = .error
+        return logger
+    }
+
+    private func greet(_ configuration: ServeConfiguration, port: Int) {
+        print("patchbay \(Version.text) listening on wss://\(configuration.settings.host):\(port)")
+        guard configuration.isDevelopment else { return }
+        print(
+            """
+            development mode: API key devkey, secret secret, loopback only
+              patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity echo --echo
+              patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity alice --play hello.wav --record heard.ogg
+            """)
+    }
+}
+
+/// Signals that the service group has no word for: SIGHUP reads certificate and keys again, and a SIGTERM while the drain is
+/// under way ends it.
+private struct SignalService: Service {
+    let gateway: Gateway
+    let flags: ServeCommand
+
+    func run() async throws {
+        let log = Logger(label: "patchbay")
+        let signals = await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint)
+        for await signal in signals {
+            if signal == .sighup {
+                do {
+                    gateway.reload(keys: try await ServeConfiguration.load(flags: flags).keys)
+                } catch {
+                    log.error("configuration not read again; the old keys stay", metadata: ["reason": "\(error)"])
+                    gateway.reload(keys: nil)
+                }
+            } else if gateway.state.phase == .draining {
+                gateway.drain()
+            }
+        }
+    }
+}

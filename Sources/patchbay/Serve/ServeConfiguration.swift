@@ -1,0 +1,151 @@
+import Configuration
+import Engine
+import Foundation
+import Gateway
+import Identity
+import Logging
+import Sockets
+
+/// All that `serve` was told, by file, environment and flags, checked.
+struct ServeConfiguration {
+    var settings: GatewaySettings
+    var keys: KeyRing
+    var logLevel: Logger.Level
+    var isDevelopment: Bool
+
+    /// - Throws: `UsageError`, one line that names what is wrong and where.
+    static func load(flags: ServeCommand) async throws -> ServeConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        let path = flags.config ?? environment["PATCHBAY_CONFIG"]
+        let file = try path.map(ConfigurationFile.init(path:))
+        var providers: [any ConfigProvider] = [
+            InMemoryProvider(name: "flags", values: flagValues(flags)),
+            EnvironmentVariablesProvider().prefixKeys(with: "patchbay"),
+        ]
+        if let file { providers.append(try await file.provider()) }
+        let reader = SettingsReader(config: ConfigReader(providers: providers))
+
+        let host = try reader.text("host") ?? "127.0.0.1"
+        if flags.dev, host != "127.0.0.1", host != "::1" {
+            throw UsageError("--dev serves on loopback only, because its key is known to all; leave out --dev or --host \(host)")
+        }
+        guard let certificate = try reader.text("cert") ?? (flags.dev ? DevelopmentCertificate.certificatePath : nil),
+            let privateKey = try reader.text("key") ?? (flags.dev ? DevelopmentCertificate.privateKeyPath : nil)
+        else {
+            throw UsageError("no certificate; give --cert and --key, or --dev for the development certificate")
+        }
+        let room = RoomSettings(
+            emptyTimeout: .seconds(try reader.number("room.empty_timeout", in: 0...86_400) ?? 300),
+            departureTimeout: .seconds(try reader.number("room.departure_timeout", in: 0...86_400) ?? 20),
+            maxParticipants: try reader.number("room.max_participants", in: 0...100_000) ?? 0,
+            silenceLimit: .seconds(try reader.number("room.silence_limit", in: 1...3_600) ?? 10))
+        let settings = GatewaySettings(
+            host: host,
+            port: try reader.number("port", in: 0...65_535) ?? 7880,
+            shardCount: try shardCount(reader),
+            tls: TLSFiles(certificatePath: certificate, privateKeyPath: privateKey),
+            room: room,
+            createsRooms: try reader.flag("room.auto_create") ?? true,
+            drainTimeout: .seconds(try reader.number("drain_timeout", in: 0...86_400) ?? 600),
+            connectionsMax: try reader.number("connections_max", in: 1...1_000_000) ?? 60_000,
+            nodeName: try reader.text("node") ?? ProcessInfo.processInfo.hostName,
+            version: Version.text)
+        if let directory = try reader.text("data") { try makeDirectory(directory) }
+        return ServeConfiguration(
+            settings: settings,
+            keys: try makeKeys(file: file, environment: environment["PATCHBAY_KEYS"], isDevelopment: flags.dev),
+            logLevel: try reader.choice("log_level", Logger.Level.self) ?? .info,
+            isDevelopment: flags.dev)
+    }
+
+    private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        func set(_ name: String, _ text: String?) {
+            if let text { values[AbsoluteConfigKey([name])] = ConfigValue(.string(text), isSecret: false) }
+        }
+        set("host", flags.host)
+        set("port", flags.port.map(String.init))
+        set("cert", flags.cert)
+        set("key", flags.key)
+        set("shards", flags.shards.map(String.init))
+        set("data", flags.data)
+        set("log_level", flags.logLevel)
+        return values
+    }
+
+    private static func shardCount(_ reader: SettingsReader) throws -> Int {
+        let count = try reader.number("shards", in: 1...256) ?? 1
+        guard count == 1 else { throw UsageError("shards: \(count) is not possible yet; this version serves with one thread") }
+        return count
+    }
+
+    private static func makeDirectory(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw UsageError("data: the directory \(path) cannot be made; check the path and who may write there")
+        }
+    }
+
+    private static func makeKeys(file: ConfigurationFile?, environment: String?, isDevelopment: Bool) throws -> KeyRing {
+        var issuers = try file?.issuers() ?? []
+        if let environment { issuers += try ConfigurationFile(yaml: "keys: {\(environment)}", name: "PATCHBAY_KEYS").issuers() }
+        if isDevelopment, !issuers.contains(where: { $0.issuer == "devkey" }) {
+            issuers.append(IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret")))
+        }
+        guard !issuers.isEmpty else {
+            throw UsageError("no keys, so nobody could get in; put `keys: {my-app: a-long-secret}` into the configuration, or use --dev")
+        }
+        do {
+            return try KeyRing(issuers)
+        } catch {
+            throw UsageError("keys: \(error)")
+        }
+    }
+}
+
+/// Where `make certs` puts the development certificate.
+enum DevelopmentCertificate {
+    static let certificatePath = "certs/dev/server.cert.pem"
+    static let privateKeyPath = "certs/dev/server.key.pem"
+    static let authorityPath = "certs/dev/ca.cert.pem"
+}
+
+/// Reads settings from all places and says, in one line, which one is not what it must be.
+private struct SettingsReader {
+    let config: ConfigReader
+
+    func text(_ key: String) throws -> String? {
+        try present(key) { try config.requiredString(forKey: $0) }
+    }
+
+    func number(_ key: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let value = try present(key, { try config.requiredInt(forKey: $0) }) else { return nil }
+        guard range ~= value else { throw UsageError("\(key): \(value) is not within \(range.lowerBound) and \(range.upperBound)") }
+        return value
+    }
+
+    func flag(_ key: String) throws -> Bool? {
+        try present(key) { try config.requiredBool(forKey: $0) }
+    }
+
+    func choice<Value: RawRepresentable<String> & CaseIterable>(_ key: String, _: Value.Type) throws -> Value? {
+        guard let text = try text(key) else { return nil }
+        guard let value = Value(rawValue: text) else {
+            throw UsageError("\(key): \"\(text)\" is none of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return value
+    }
+
+    /// The value, nil where it is in none of the places, an error where it is there but of the wrong kind.
+    private func present<Value>(_ key: String, _ read: (ConfigKey) throws -> Value) throws -> Value? {
+        let key = ConfigKey(key.split(separator: ".").map(String.init))
+        do {
+            return try read(key)
+        } catch {
+            // The library keeps its error type to itself; only its words tell what is missing from what is wrong.
+            if "\(error)".hasPrefix("Missing required") { return nil }
+            throw UsageError("\(key.components.joined(separator: ".")): the value is not of the right kind")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Wire
+
+struct TokenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Mint an access token, in LiveKit's form.",
+        discussion: """
+            The token is printed on standard output, and nothing else is. It is signed with HS256.
+
+            EXAMPLES
+              patchbay token --room lobby --identity alice
+              patchbay token --room lobby --identity helper --kind agent --ttl 3600
+              patchbay token --room lobby --identity guest --can-publish=false --session 01J9
+              patchbay token --list --admin --room lobby --create
+            """)
+
+    @OptionGroup var key: APIKeyOptions
+    @Option(help: "The room that may be joined.")
+    var room: String?
+    @Option(help: "Who the holder is: unique in the room.")
+    var identity: String?
+    @Option(help: "The name that others see.")
+    var name: String?
+    @Option(help: "How long the token is valid, in seconds.")
+    var ttl: Int64 = 21_600
+    @Option(help: "standard or agent.")
+    var kind: ParticipantKind = .standard
+    @Option(help: "The session that the token is bound to.")
+    var session: String?
+    @Option(help: "The participant's metadata.")
+    var metadata: String?
+    @Option(help: "An attribute, as key=value; may be repeated.")
+    var attribute: [String] = []
+    @Option(name: .customLong("can-publish"), help: "Whether the holder may publish tracks.")
+    var canPublish: Bool?
+    @Option(name: .customLong("can-subscribe"), help: "Whether the holder may hear others.")
+    var canSubscribe: Bool?
+    @Option(name: .customLong("can-publish-data"), help: "Whether the holder may send data and text.")
+    var canPublishData: Bool?
+    @Option(name: .customLong("can-update-own-metadata"), help: "Whether the holder may change name, metadata and attributes.")
+    var canUpdateOwnMetadata: Bool?
+    @Option(name: .customLong("allow-source"), help: "A source that may be published (microphone, assistant); may be repeated.")
+    var allowSource: [String] = []
+    @Flag(help: "Others do not see the holder.")
+    var hidden = false
+    @Flag(help: "The holder administers the room (roomAdmin).")
+    var admin = false
+    @Flag(help: "The holder may list rooms (roomList).")
+    var list = false
+    @Flag(help: "The holder may make and delete rooms (roomCreate).")
+    var create = false
+    @Flag(help: "Print a JSON object with the token and what it says.")
+    var json = false
+
+    func run() async throws {
+        guard ttl > 0 else { throw UsageError("--ttl \(ttl): a token must be valid for at least a second") }
+        if room == nil || identity == nil, !list, !create, !admin {
+            throw UsageError("--room and --identity are needed for a token that joins; --list, --create or --admin for one that administers")
+        }
+        if admin, room == nil { throw UsageError("--admin needs --room: it is the right to administer that room") }
+        let now = Int64(Date().timeIntervalSince1970)
+        let claims = AccessToken(
+            issuer: try key.signer().issuer, identity: identity ?? "", notBefore: now, expires: now + ttl, name: name ?? "",
+            metadata: metadata ?? "", attributes: try attributes(), kind: kind, video: grant, sessionID: session)
+        let token = try TokenMinter.mint(claims, with: key.signer())
+        guard json else { return print(token) }
+        let fields: [String: String] = ["token": token, "identity": identity ?? "", "room": room ?? "", "expires_at": String(now + ttl)]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        print(String(decoding: try encoder.encode(fields), as: UTF8.self))
+    }
+
+    private var grant: VideoGrant {
+        var grant = room.map(VideoGrant.joining) ?? VideoGrant()
+        grant.roomJoin = identity != nil && room != nil
+        grant.canPublish = canPublish
+        grant.canSubscribe = canSubscribe
+        grant.canPublishData = canPublishData
+        grant.canUpdateOwnMetadata = canUpdateOwnMetadata
+        grant.canPublishSources = allowSource
+        grant.hidden = hidden
+        grant.roomAdmin = admin
+        grant.roomList = list
+        grant.roomCreate = create
+        return grant
+    }
+
+    private func attributes() throws -> [String: String] {
+        try attribute.reduce(into: [:]) { attributes, text in
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw UsageError("--attribute \(text): write it as key=value")
+            }
+            attributes[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+    }
+}
+
+extension ParticipantKind: ExpressibleByArgument {}
+
+/// Whose key signs: given by flags, or by the environment, or the development key.
+struct APIKeyOptions: ParsableArguments {
+    @Option(name: .customLong("api-key"), help: "The issuer (environment: PATCHBAY_API_KEY; default devkey).")
+    var apiKey: String?
+    @Option(name: .customLong("api-secret"), help: "Its secret (environment: PATCHBAY_API_SECRET; for devkey: secret).")
+    var apiSecret: String?
+
+    func signer() throws -> IssuerKey {
+        let environment = ProcessInfo.processInfo.environment
+        let issuer = apiKey ?? environment["PATCHBAY_API_KEY"] ?? "devkey"
+        guard let secret = apiSecret ?? environment["PATCHBAY_API_SECRET"] ?? (issuer == "devkey" ? "secret" : nil) else {
+            throw UsageError("no secret for the key \(issuer); give --api-secret or set PATCHBAY_API_SECRET")
+        }
+        do {
+            let ring = try KeyRing([IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText(secret))])
+            guard let signer = ring.signer else { throw UsageError("the key \(issuer) cannot sign") }
+            return signer
+        } catch let error as KeyError {
+            throw UsageError("\(error)")
+        }
+    }
+}

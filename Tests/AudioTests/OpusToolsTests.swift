@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+private let opusinfo = URL(filePath: "/usr/bin/opusinfo")
+
+@Suite struct OpusToolsTests {
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: opusinfo.path()), "opus-tools is not installed: nobody else's reader was asked"))
+    func anotherReaderFindsNothingToComplainAbout() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID()).opus")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(try OggOpusTests.file(try OggOpusTests.packets(), trimmedTicks: 200)).write(to: file)
+
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = opusinfo
+        process.arguments = [file.path()]
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+
+        #expect(process.terminationStatus == 0)
+        #expect(said.contains("Playback length: 0m:02.789s"), "\(said)")
+        #expect(!said.localizedCaseInsensitiveContains("warning"), "\(said)")
+    }
+}

@@ -1,0 +1,126 @@
+import Identity
+import Testing
+import Wire
+
+@Suite("FailureLimiter")
+struct FailureLimiterTests {
+    private static func second(_ seconds: Double) -> Instant {
+        Instant(nanoseconds: UInt64((1_000 + seconds) * 1_000_000_000))
+    }
+
+    private static func failing(at seconds: some Sequence<Double>) -> FailureLimiter {
+        var limiter = FailureLimiter()
+        for second in seconds { limiter.recordFailure(from: "a", at: Self.second(second)) }
+        return limiter
+    }
+
+    @Test("19 failures are forgiven, the 20th closes the door")
+    func twenty() {
+        var limiter = Self.failing(at: (0..<19).map(Double.init))
+        #expect(limiter.verdict(on: "a", at: Self.second(19)) == .mayTry)
+        limiter.recordFailure(from: "a", at: Self.second(19))
+        #expect(limiter.verdict(on: "a", at: Self.second(20)) == .refused(retryAfter: .seconds(40)))
+    }
+
+    @Test("The door opens when the window has slid past the oldest, and one more failure closes it")
+    func sliding() {
+        var limiter = Self.failing(at: (0..<20).map(Double.init))
+        #expect(limiter.verdict(on: "a", at: Self.second(59.5)) == .refused(retryAfter: .milliseconds(500)))
+        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .mayTry)
+        limiter.recordFailure(from: "a", at: Self.second(60))
+        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .refused(retryAfter: .seconds(1)))
+        #expect(limiter.verdict(on: "a", at: Self.second(61)) == .mayTry)
+    }
+
+    @Test("19 failures in every minute never close it")
+    func patient() {
+        let span = 60.0 / 19
+        var limiter = FailureLimiter()
+        for turn in 0..<500 {
+            let now = Self.second(Double(turn) * span * 1.06)
+            #expect(limiter.verdict(on: "a", at: now) == .mayTry)
+            limiter.recordFailure(from: "a", at: now)
+        }
+    }
+
+    @Test("Asking is not failing: who gets in is never counted")
+    func successes() {
+        let limiter = Self.failing(at: (0..<19).map(Double.init))
+        for _ in 0..<1_000 { #expect(limiter.verdict(on: "a", at: Self.second(20)) == .mayTry) }
+        #expect(limiter.addressCount == 1)
+    }
+
+    @Test("One address pays for itself only")
+    func apart() {
+        let limiter = Self.failing(at: (0..<20).map(Double.init))
+        #expect(limiter.verdict(on: "b", at: Self.second(20)) == .mayTry)
+        #expect(limiter.verdict(on: "", at: Self.second(20)) == .mayTry)
+    }
+
+    @Test("Failures while refused go on counting")
+    func hammering() {
+        let limiter = Self.failing(at: (0..<100).map { Double($0) / 10 })
+        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .refused(retryAfter: .seconds(8)))
+    }
+
+    @Test("An address whose failures are over is forgotten at the next failure of anybody")
+    func forgotten() {
+        var limiter = FailureLimiter()
+        for address in 0..<100 { limiter.recordFailure(from: "\(address)", at: Self.second(0)) }
+        limiter.recordFailure(from: "99", at: Self.second(30))
+        #expect(limiter.addressCount == 100)
+        limiter.recordFailure(from: "new", at: Self.second(60))
+        #expect(limiter.addressCount == 2)
+    }
+
+    @Test("When memory is full, the address that failed the longest ago is forgotten")
+    func bounded() {
+        var limiter = FailureLimiter(addressesMax: 3)
+        for second in 0..<20 {
+            for address in ["a", "b", "c"] { limiter.recordFailure(from: address, at: Self.second(Double(second))) }
+        }
+        limiter.recordFailure(from: "a", at: Self.second(20))
+        limiter.recordFailure(from: "d", at: Self.second(21))
+        #expect(limiter.addressCount == 3)
+        #expect(limiter.verdict(on: "b", at: Self.second(21)) == .mayTry)
+        for address in ["a", "c"] { #expect(limiter.verdict(on: address, at: Self.second(21)) != .mayTry) }
+    }
+
+    @Test("200,000 addresses take the memory of 65,536", .timeLimit(.minutes(1)))
+    func flood() {
+        var limiter = FailureLimiter()
+        for address in 0..<200_000 { limiter.recordFailure(from: "\(address)", at: Self.second(Double(address) / 100_000)) }
+        #expect(limiter.addressCount == FailureLimiter.addressesMaxByDefault)
+    }
+
+    @Test("A clock of another thread that is a little behind does no harm")
+    func clockBehind() {
+        var limiter = Self.failing(at: (0..<20).map { _ in 10 })
+        #expect(limiter.verdict(on: "a", at: Self.second(9)) == .refused(retryAfter: .seconds(60)))
+        limiter.recordFailure(from: "a", at: Self.second(9))
+        #expect(limiter.addressCount == 1)
+    }
+
+    @Test("It agrees with a list of all failures", arguments: 0..<8 as Range<UInt64>)
+    func model(_ seed: UInt64) {
+        var random = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        func below(_ bound: UInt64) -> UInt64 {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (random >> 33) % bound
+        }
+        var limiter = FailureLimiter()
+        var failures: [(address: String, at: Instant)] = []
+        var now = Self.second(0)
+        for _ in 0..<4_000 {
+            now = now + .milliseconds(Int64(below(1_200)))
+            let address = "\(below(4))"
+            let recent = failures.filter { $0.address == address && now - $0.at < .seconds(60) }.count
+            #expect((limiter.verdict(on: address, at: now) == .mayTry) == (recent < 20))
+            if below(3) > 0 {
+                limiter.recordFailure(from: address, at: now)
+                failures.append((address, now))
+                if failures.count > 400 { failures.removeFirst(100) }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Identity
+import Testing
+import Wire
+
+@Suite("Grants")
+struct GrantTests {
+    private static func token(identity: String = "ana", _ change: (inout VideoGrant) -> Void) -> AccessToken {
+        var video = VideoGrant()
+        change(&video)
+        return AccessToken(identity: identity, expires: Issuers.now, video: video)
+    }
+
+    @Test("A token with roomJoin joins its room")
+    func join() throws {
+        let grant = try JoinGrant(Self.token { $0 = .joining("den") })
+        #expect(grant.room == "den")
+        #expect(grant.identity.text == "ana")
+        #expect(grant.permission == Permission())
+    }
+
+    @Test(
+        "A token that lacks something does not join",
+        arguments: [
+            (AccessToken(identity: "ana", expires: Issuers.now), GrantError.noVideoGrant),
+            (token { $0.room = "den" }, .mayNotJoin),
+            (token { $0.roomAdmin = true; $0.room = "den" }, .mayNotJoin),
+            (token { $0.roomJoin = true }, .noRoom),
+            (token(identity: "") { $0 = .joining("den") }, .mayNotJoin),
+        ])
+    func noJoin(_ token: AccessToken, _ error: GrantError) {
+        #expect(throws: error) { try JoinGrant(token) }
+    }
+
+    @Test("Each right of the server API is one flag")
+    func admin() throws {
+        try AdminGrant.listRooms.check(Self.token { $0.roomList = true })
+        try AdminGrant.createRooms.check(Self.token { $0.roomCreate = true })
+        try AdminGrant.administer(room: "den").check(Self.token { $0.roomAdmin = true; $0.room = "den" })
+    }
+
+    @Test(
+        "No right of the server API follows from another",
+        arguments: [
+            (AdminGrant.listRooms, GrantError.mayNotListRooms), (.createRooms, .mayNotCreateRooms),
+            (.administer(room: "den"), .mayNotAdminister),
+        ])
+    func noOther(_ grant: AdminGrant, _ error: GrantError) {
+        let all = Self.token {
+            $0 = .joining("den")
+            $0.roomList = grant != .listRooms
+            $0.roomCreate = grant != .createRooms
+            $0.roomAdmin = grant != .administer(room: "den")
+            $0.roomRecord = true
+        }
+        #expect(throws: error) { try grant.check(all) }
+        #expect(throws: GrantError.noVideoGrant) { try grant.check(AccessToken(identity: "ana", expires: Issuers.now)) }
+    }
+
+    @Test("An administrator of one room is none elsewhere", arguments: ["hall", "Den", "den ", "", "de\u{301}n"])
+    func otherRoom(_ room: String) {
+        let token = Self.token { $0.roomAdmin = true; $0.room = "den" }
+        #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: room).check(token) }
+        let ofNoRoom = Self.token { $0.roomAdmin = true }
+        #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: room).check(ofNoRoom) }
+    }
+
+    @Test("Rooms are compared by their bytes")
+    func composition() {
+        let token = Self.token { $0.roomAdmin = true; $0.room = "caf\u{E9}" }
+        #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: "cafe\u{301}").check(token) }
+    }
+
+    @Test("What is missing is 403 missing_grant", arguments: GrantError.allCases)
+    func answer(_ error: GrantError) {
+        #expect(error.httpStatus == 403)
+        #expect(error.code == "missing_grant")
+        #expect(error.message.hasSuffix("."))
+    }
+}
