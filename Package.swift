@@ -73,5 +73,19 @@ let package = Package(
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
+
+        // Tests, one folder per module. Strict memory safety stays out of them.
+        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
+        .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets"], swiftSettings: settings),
+        .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
+        .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
+        .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: ["Gateway", "Engine", "Identity", "Sockets", "Wire", "COpenSSL", httpTypes], swiftSettings: settings),
+        .testTarget(
+            name: "PatchbayClientTests",
+            dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
+        .testTarget(name: "CommandTests", dependencies: ["Identity", "Wire"], swiftSettings: settings),
     ]
 )

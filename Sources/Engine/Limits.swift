@@ -1,5 +1,3 @@
-package import Wire
-
 /// Every limit of the engine in one place. Those that the wire promises are in `ProtocolLimits`.
 package enum Limits {
     /// Frames older than this are dropped before they leave (PROTOCOL section 5).
@@ -16,12 +14,19 @@ package enum Limits {
     package static let malformedPerSecondMax = 100
     /// Tracks that one participant may have published at once.
     package static let tracksPerParticipantMax = 20
+    package static let trackNameBytesMax = 256
+    /// The topic of `data.send` and `text.send`.
+    package static let topicBytesMax = 256
     /// Transcript segments kept for those who join later.
     package static let segmentsKeptMax = 50
+    package static let segmentIDBytesMax = 128
+    package static let segmentTextBytesMax = 16 * 1_024
     /// Words in one segment.
     package static let segmentWordsMax = 4_096
     /// Remote procedures one participant may have waiting for an answer.
     package static let proceduresPendingMax = 100
+    /// LiveKit's limit for the name of a method.
+    package static let procedureNameBytesMax = 64
     package static let procedureTimeoutMax: Duration = .seconds(60)
     /// Digits in one `dtmf.send`.
     package static let digitsMax = 64

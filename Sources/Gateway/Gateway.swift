@@ -2,7 +2,7 @@ internal import Engine
 internal import Foundation
 package import Identity
 internal import Logging
-package import ServiceLifecycle
+internal import ServiceLifecycle
 internal import Sockets
 internal import Wire
 

@@ -32,7 +32,7 @@ extension AccessToken: Codable {
         kind = ParticipantKind(rawValue: try text(.kind)) ?? .standard
         video = try claims.decodeIfPresent(VideoGrant.self, forKey: .video)
         sessionID = try claims.decodeIfPresent(String.self, forKey: .sessionID)
-        roomSettings = try claims.decodeIfPresent(RoomSettings.self, forKey: .roomSettings)
+        roomSettings = try claims.decodeIfPresent(TokenRoomSettings.self, forKey: .roomSettings)
     }
 
     /// Writes no empty name, metadata or attributes. `sub` is always there: LiveKit's SDKs write `""` in a service token.

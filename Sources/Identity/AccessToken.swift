@@ -26,12 +26,12 @@ package struct AccessToken: Sendable, Hashable {
     /// `session_id`.
     package var sessionID: String?
     /// `roomConfig`.
-    package var roomSettings: RoomSettings?
+    package var roomSettings: TokenRoomSettings?
 
     package init(
         issuer: String = "", identity: String, notBefore: Int64? = nil, expires: Int64, name: String = "", metadata: String = "",
         attributes: [String: String] = [:], kind: ParticipantKind = .standard, video: VideoGrant? = nil, sessionID: String? = nil,
-        roomSettings: RoomSettings? = nil
+        roomSettings: TokenRoomSettings? = nil
     ) {
         self.issuer = issuer
         self.identity = identity

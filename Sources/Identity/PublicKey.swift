@@ -27,10 +27,14 @@ private struct OpenSSLKey: ~Copyable {
     private let key: OpaquePointer
 
     init?(publicPEM bytes: [UInt8]) {
-        guard let source = unsafe BIO_new_mem_buf(bytes, Int32(clamping: bytes.count)) else { return nil }
-        defer { unsafe BIO_free(source) }
-        // PEM can be encrypted, and OpenSSL would then ask on the terminal: answer that there is no passphrase.
-        guard let key = unsafe PEM_read_bio_PUBKEY(source, nil, { _, _, _, _ in -1 }, nil) else { return nil }
+        // A memory BIO reads from where the bytes lie, so they must stay there until the key is read.
+        let key = unsafe bytes.withUnsafeBytes { bytes -> OpaquePointer? in
+            guard let source = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            defer { unsafe BIO_free(source) }
+            // PEM can be encrypted, and OpenSSL would then ask on the terminal: answer that there is no passphrase.
+            return unsafe PEM_read_bio_PUBKEY(source, nil, { _, _, _, _ in -1 }, nil)
+        }
+        guard let key = unsafe key else { return nil }
         unsafe self.key = key
     }
 

@@ -8,7 +8,7 @@ package import Wire
 ///
 /// Writing is immediate where the socket takes it. `isCongested` tells when it does not: then write nothing more until
 /// `SocketOwner.writable(_:)`, or lws copies what does not fit into a list of its own that has no limit.
-package final class Connection: Attachment {
+@safe package final class Connection: Attachment {
     package enum Phase: Hashable {
         case connecting, open, closing, closed
     }
@@ -33,18 +33,18 @@ package final class Connection: Attachment {
     private var closeDeadline: Instant?
 
     init(wsi: OpaquePointer?, loop: Loop) {
-        self.wsi = wsi
+        unsafe self.wsi = unsafe wsi
         self.loop = loop
         self.openedAt = loop.now
-        if let wsi { socket = TCPSocket(descriptor: lws_get_socket_fd(wsi)) }
+        if let wsi = unsafe wsi { socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)) }
     }
 
     // MARK: Sending
 
     /// Whether lws still holds bytes of an earlier write.
     package var isCongested: Bool {
-        guard let wsi else { return true }
-        return lws_partial_buffered(wsi) != 0
+        guard let wsi = unsafe wsi else { return true }
+        return unsafe lws_partial_buffered(wsi) != 0
     }
 
     /// Writes one binary message that has `headroom` writable bytes before it, and gives it to the kernel as far as it
@@ -53,7 +53,7 @@ package final class Connection: Attachment {
     /// - Returns: false if the connection is dead; it then closes by itself.
     @discardableResult
     package func write(binary message: UnsafeMutableRawPointer, count: Int) -> Bool {
-        write(message, count, LWS_WRITE_BINARY)
+        unsafe write(message, count, LWS_WRITE_BINARY)
     }
 
     /// Bytes that must be writable before a message given to `write(binary:count:)`.
@@ -62,13 +62,13 @@ package final class Connection: Attachment {
     /// Writes one text message.
     @discardableResult
     package func write(text: [UInt8]) -> Bool {
-        loop.withScratch(copying: text) { write($0, text.count, LWS_WRITE_TEXT) }
+        unsafe loop.withScratch(copying: text) { unsafe write($0, text.count, LWS_WRITE_TEXT) }
     }
 
     /// Writes one binary message that has no headroom of its own.
     @discardableResult
     package func write(binary message: [UInt8]) -> Bool {
-        loop.withScratch(copying: message) { write($0, message.count, LWS_WRITE_BINARY) }
+        unsafe loop.withScratch(copying: message) { unsafe write($0, message.count, LWS_WRITE_BINARY) }
     }
 
     /// Pings at the WebSocket level, if nothing is in the way. The answer comes to `SocketOwner.ponged`.
@@ -78,19 +78,19 @@ package final class Connection: Attachment {
     package func ping(_ payload: [UInt8]) -> Bool {
         precondition(payload.count <= 125, "a ping carries at most 125 bytes")
         guard phase == .open, !isCongested else { return false }
-        return loop.withScratch(copying: payload) { write($0, payload.count, LWS_WRITE_PING) }
+        return unsafe loop.withScratch(copying: payload) { unsafe write($0, payload.count, LWS_WRITE_PING) }
     }
 
     /// Asks for one call of `SocketOwner.writable(_:)` once the socket takes bytes again.
     package func askForWritable() {
-        if let wsi, phase == .open || phase == .closing { lws_callback_on_writable(wsi) }
+        if let wsi = unsafe wsi, phase == .open || phase == .closing { unsafe lws_callback_on_writable(wsi) }
     }
 
     private func write(_ message: UnsafeMutableRawPointer, _ count: Int, _ kind: lws_write_protocol) -> Bool {
-        guard let wsi, phase == .open || (phase == .closing && kind == LWS_WRITE_TEXT) else { return false }
+        guard let wsi = unsafe wsi, phase == .open || (phase == .closing && kind == LWS_WRITE_TEXT) else { return false }
         // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
-        if lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, kind) >= 0 { return true }
-        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
+        if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, kind) >= 0 { return true }
+        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
         return false
     }
 
@@ -104,13 +104,13 @@ package final class Connection: Attachment {
         phase = .closing
         closeDeadline = loop.now + .seconds(1)
         // lws sends its CLOSE from a timer or a receive callback only, so everything goes through the timer.
-        if let wsi { lws_set_timer_usecs(wsi, 1) }
+        if let wsi = unsafe wsi { unsafe lws_set_timer_usecs(wsi, 1) }
     }
 
     /// Ends the connection without a word, as a broken cable would.
     package func abort() {
-        guard phase != .closed, let wsi else { return }
-        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
+        guard phase != .closed, let wsi = unsafe wsi else { return }
+        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
     }
 
     // MARK: The socket below
@@ -121,39 +121,39 @@ package final class Connection: Attachment {
     // MARK: What lws tells (see Callback)
 
     func attach(_ wsi: OpaquePointer) {
-        self.wsi = wsi
+        unsafe self.wsi = unsafe wsi
     }
 
     func established() {
-        guard let wsi else { return }
-        socket = TCPSocket(descriptor: lws_get_socket_fd(wsi))
+        guard let wsi = unsafe wsi else { return }
+        socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi))
         socket.tuneForMedia()
         openedAt = loop.now
         if phase == .connecting { phase = .open }
-        loop.owner.opened(self)
+        unsafe loop.owner.opened(self)
     }
 
     /// - Returns: false to close the connection; the reason has been noted.
     func received(_ bytes: UnsafeRawBufferPointer, isServer: Bool) -> Bool {
-        guard let wsi, phase == .open else { return true }
-        let isFirst = lws_is_first_fragment(wsi) != 0
-        let isFinal = lws_is_final_fragment(wsi) != 0
-        let isBinary = lws_frame_is_binary(wsi) != 0
-        let remaining = isFinal ? 0 : Int(lws_remaining_packet_payload(wsi))
-        if isFirst, isServer, let start = bytes.baseAddress, !bytes.isEmpty,
-            MaskCheck.isUnmasked(start, length: bytes.count + remaining)
+        guard let wsi = unsafe wsi, phase == .open else { return true }
+        let isFirst = unsafe lws_is_first_fragment(wsi) != 0
+        let isFinal = unsafe lws_is_final_fragment(wsi) != 0
+        let isBinary = unsafe lws_frame_is_binary(wsi) != 0
+        let remaining = unsafe isFinal ? 0 : Int(lws_remaining_packet_payload(wsi))
+        if isFirst, isServer, let start = bytes.baseAddress, unsafe !bytes.isEmpty,
+            unsafe MaskCheck.isUnmasked(start, length: bytes.count + remaining)
         {
             return refuse(.webSocketProtocol)
         }
         if isFirst && isFinal {
             guard bytes.count <= MessageAssembly.limit(isBinary: isBinary) else { return refuse(.messageTooBig) }
-            deliver(bytes, isBinary: isBinary)
+            unsafe deliver(bytes, isBinary: isBinary)
         } else {
-            guard assembly.append(bytes, isFirst: isFirst, isBinary: isBinary, remaining: remaining) else {
+            guard unsafe assembly.append(bytes, isFirst: isFirst, isBinary: isBinary, remaining: remaining) else {
                 return refuse(.messageTooBig)
             }
             if isFinal {
-                assembly.bytes.withUnsafeBytes { deliver($0, isBinary: isBinary) }
+                unsafe assembly.bytes.withUnsafeBytes { unsafe deliver($0, isBinary: isBinary) }
                 assembly.reset()
             }
         }
@@ -162,15 +162,15 @@ package final class Connection: Attachment {
 
     private func deliver(_ message: UnsafeRawBufferPointer, isBinary: Bool) {
         if isBinary {
-            loop.owner.received(binary: message, from: self)
+            unsafe loop.owner.received(binary: message, from: self)
         } else {
-            loop.owner.received(text: message, from: self)
+            unsafe loop.owner.received(text: message, from: self)
         }
     }
 
     private func refuse(_ reason: CloseReason) -> Bool {
         guard closeReason == nil else { return false }
-        loop.owner.refused(reason, on: self)
+        unsafe loop.owner.refused(reason, on: self)
         closeReason = reason
         phase = .closing
         writeCloseReason(reason)
@@ -181,10 +181,10 @@ package final class Connection: Attachment {
     ///
     /// - Returns: false to close now.
     func closeTimerRang() -> Bool {
-        guard let reason = closeReason, let wsi else { return true }
+        guard let reason = closeReason, let wsi = unsafe wsi else { return true }
         let mayWait = isCongested && loop.now < closeDeadline ?? loop.now
         if mayWait {
-            lws_set_timer_usecs(wsi, 10_000)
+            unsafe lws_set_timer_usecs(wsi, 10_000)
             return true
         }
         writeCloseReason(reason)
@@ -192,9 +192,9 @@ package final class Connection: Attachment {
     }
 
     private func writeCloseReason(_ reason: CloseReason) {
-        guard let wsi else { return }
+        guard let wsi = unsafe wsi else { return }
         var phrase = Array(reason.phrase.utf8)
-        lws_close_reason(wsi, lws_close_status(rawValue: UInt32(reason.code)), &phrase, phrase.count)
+        unsafe lws_close_reason(wsi, lws_close_status(rawValue: UInt32(reason.code)), &phrase, phrase.count)
     }
 
     func closed() {
@@ -202,55 +202,55 @@ package final class Connection: Attachment {
         let end: SocketEnd = closeReason.map(SocketEnd.closed) ?? .lost
         phase = .closed
         assembly.reset()
-        loop.owner.closed(self, end)
+        unsafe loop.owner.closed(self, end)
     }
 
     override func destroyed() {
         // A handshake that broke off after we let it in was never established, so nobody was told that it is closed either.
         if phase == .connecting, endpoint == nil { closed() }
-        wsi = nil
+        unsafe wsi = nil
         phase = .closed
     }
 
     // MARK: A client's attempt
 
     func appendHeaders(at cursor: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, room: Int) -> Bool {
-        guard let wsi, let authorization = endpoint?.authorization, let start = cursor.pointee else { return true }
-        return lws_add_http_header_by_token(
+        guard let wsi = unsafe wsi, let authorization = endpoint?.authorization, let start = unsafe cursor.pointee else { return true }
+        return unsafe lws_add_http_header_by_token(
             wsi, WSI_TOKEN_HTTP_AUTHORIZATION, Array(authorization.utf8), Int32(authorization.utf8.count), cursor, start + room) == 0
     }
 
     func connectFailed(_ words: String) {
         guard phase != .closed else { return }
         phase = .closed
-        loop.owner.failed(self, ConnectError(status: refusalStatus, code: refusalCode, message: words))
+        unsafe loop.owner.failed(self, ConnectError(status: refusalStatus, code: refusalCode, message: words))
     }
 
     private var refusalStatus: Int? {
-        guard let wsi else { return nil }
-        let status = Int(lws_http_client_http_response(wsi))
+        guard let wsi = unsafe wsi else { return nil }
+        let status = unsafe Int(lws_http_client_http_response(wsi))
         return status > 0 ? status : nil
     }
 
     private var refusalCode: String? {
-        guard let wsi, refusalStatus != nil else { return nil }
+        guard let wsi = unsafe wsi, refusalStatus != nil else { return nil }
         let name = Response.errorFieldName.lowercased() + ":"
-        let length = Int(lws_hdr_custom_length(wsi, name, Int32(name.utf8.count)))
+        let length = unsafe Int(lws_hdr_custom_length(wsi, name, Int32(name.utf8.count)))
         guard length > 0 else { return nil }
         var buffer = [CChar](repeating: 0, count: length + 1)
-        guard lws_hdr_custom_copy(wsi, &buffer, Int32(buffer.count), name, Int32(name.utf8.count)) >= 0 else { return nil }
+        guard unsafe lws_hdr_custom_copy(wsi, &buffer, Int32(buffer.count), name, Int32(name.utf8.count)) >= 0 else { return nil }
         return String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// What the peer's CLOSE frame said.
-    private(set) var peerCloseCode: UInt16?
+    package private(set) var peerCloseCode: UInt16?
 
     func peerClosed(_ payload: UnsafeRawBufferPointer) {
         guard payload.count >= 2 else {
             peerCloseCode = 1005
             return
         }
-        peerCloseCode = UInt16(payload[0]) << 8 | UInt16(payload[1])
+        peerCloseCode = unsafe UInt16(payload[0]) << 8 | UInt16(payload[1])
     }
 }
 

@@ -4,7 +4,7 @@ package import HTTPTypes
 /// One HTTP request and its answer, which may come later but only from the loop's thread.
 ///
 /// Lives as long as somebody holds it or lws has its transaction; an answer to a client that has gone is dropped.
-package final class HTTPExchange: Attachment {
+@safe package final class HTTPExchange: Attachment {
     /// The largest request body, in bytes.
     package static let bodyBytesMax = 1 << 20
 
@@ -23,14 +23,14 @@ package final class HTTPExchange: Attachment {
     private var isAnswered = false
 
     init(wsi: OpaquePointer, method: String, path: String, peerAddress: String) {
-        self.wsi = wsi
+        unsafe self.wsi = unsafe wsi
         self.method = HTTPRequest.Method(method) ?? .get
         self.path = path
-        self.query = Query(of: wsi)
-        self.authorization = Header.authorization.text(of: wsi)
-        self.contentType = Header.contentType.text(of: wsi)
-        self.origin = Header.origin.text(of: wsi)
-        self.isSecure = lws_is_ssl(wsi) != 0
+        self.query = unsafe Query(of: wsi)
+        self.authorization = unsafe Header.authorization.text(of: wsi)
+        self.contentType = unsafe Header.contentType.text(of: wsi)
+        self.origin = unsafe Header.origin.text(of: wsi)
+        self.isSecure = unsafe lws_is_ssl(wsi) != 0
         self.peerAddress = peerAddress
     }
 
@@ -40,7 +40,7 @@ package final class HTTPExchange: Attachment {
     package func respond(_ response: Response) {
         guard self.response == nil else { return }
         self.response = response
-        if let wsi { lws_callback_on_writable(wsi) }
+        if let wsi = unsafe wsi { unsafe lws_callback_on_writable(wsi) }
     }
 
     // MARK: What lws tells (see Callback)
@@ -48,7 +48,7 @@ package final class HTTPExchange: Attachment {
     /// - Returns: false if the body is too big.
     func append(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard body.count + piece.count <= Self.bodyBytesMax else { return false }
-        body.append(contentsOf: piece)
+        unsafe body.append(contentsOf: piece)
         return true
     }
 
@@ -56,14 +56,14 @@ package final class HTTPExchange: Attachment {
     ///
     /// - Returns: false to end the connection.
     func writable() -> Bool {
-        guard let wsi, let response, !isAnswered else { return true }
+        guard let wsi = unsafe wsi, let response, !isAnswered else { return true }
         isAnswered = true
-        guard response.write(to: wsi, omittingBody: method == .head) else { return false }
-        return lws_http_transaction_completed(wsi) == 0
+        guard unsafe response.write(to: wsi, omittingBody: method == .head) else { return false }
+        return unsafe lws_http_transaction_completed(wsi) == 0
     }
 
     override func destroyed() {
-        wsi = nil
+        unsafe wsi = nil
     }
 }
 
@@ -99,26 +99,26 @@ package struct Response: Sendable {
     func write(to wsi: OpaquePointer, omittingBody: Bool = false) -> Bool {
         let fieldBytes = fields.reduce(512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 8 }
         var buffer = [UInt8](repeating: 0, count: Int(patchbay_lws_pre) + fieldBytes)
-        let headSent = buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
-            let start = buffer.baseAddress! + Int(patchbay_lws_pre)
-            let end = buffer.baseAddress! + buffer.count
-            var cursor: UnsafeMutablePointer<UInt8>? = start
-            guard lws_add_http_header_status(wsi, UInt32(status.code), &cursor, end) == 0 else { return false }
+        let headSent = unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
+            let start = unsafe buffer.baseAddress! + Int(patchbay_lws_pre)
+            let end = unsafe buffer.baseAddress! + buffer.count
+            var cursor: UnsafeMutablePointer<UInt8>? = unsafe start
+            guard unsafe lws_add_http_header_status(wsi, UInt32(status.code), &cursor, end) == 0 else { return false }
             for field in fields {
                 let name = field.name.rawName + ":"
                 let value = Array(field.value.utf8)
-                guard lws_add_http_header_by_name(wsi, name, value, Int32(value.count), &cursor, end) == 0 else { return false }
+                guard unsafe lws_add_http_header_by_name(wsi, name, value, Int32(value.count), &cursor, end) == 0 else { return false }
             }
-            guard lws_add_http_header_content_length(wsi, UInt64(body.count), &cursor, end) == 0,
-                lws_finalize_http_header(wsi, &cursor, end) == 0, let cursor
+            guard unsafe lws_add_http_header_content_length(wsi, UInt64(body.count), &cursor, end) == 0,
+                unsafe lws_finalize_http_header(wsi, &cursor, end) == 0, let cursor = unsafe cursor
             else { return false }
-            return lws_write(wsi, start, cursor - start, LWS_WRITE_HTTP_HEADERS) >= 0
+            return unsafe lws_write(wsi, start, cursor - start, LWS_WRITE_HTTP_HEADERS) >= 0
         }
         guard headSent else { return false }
         guard !body.isEmpty, !omittingBody else { return true }
         var padded = [UInt8](repeating: 0, count: Int(patchbay_lws_pre)) + body
-        return padded.withUnsafeMutableBufferPointer {
-            lws_write(wsi, $0.baseAddress! + Int(patchbay_lws_pre), body.count, LWS_WRITE_HTTP_FINAL) >= 0
+        return unsafe padded.withUnsafeMutableBufferPointer {
+            unsafe lws_write(wsi, $0.baseAddress! + Int(patchbay_lws_pre), body.count, LWS_WRITE_HTTP_FINAL) >= 0
         }
     }
 }

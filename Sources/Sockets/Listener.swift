@@ -18,22 +18,22 @@ package struct Listener: Sendable {
     ///   - shared: whether others of this program may bind the same port.
     /// - Throws: `ListenError`, with the system's reason.
     package init(host: String, port: Int, shared: Bool) throws(ListenError) {
-        var hints = addrinfo()
-        hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, String(port), &hints, &found) == 0, let address = found else {
+        guard unsafe getaddrinfo(host, String(port), &hints, &found) == 0, let address = unsafe found else {
             throw ListenError(host: host, port: port, reason: "not a numeric IP address", isTaken: false)
         }
-        defer { freeaddrinfo(found) }
+        defer { unsafe freeaddrinfo(found) }
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(address.pointee.ai_family, type, 0)
+        let descriptor = unsafe socket(address.pointee.ai_family, type, 0)
         guard descriptor >= 0 else { throw ListenError(host: host, port: port, errno: errno) }
         var one: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
-        _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
-        if shared { _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, size) }
-        guard bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0, listen(descriptor, 4_096) == 0 else {
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
+        if shared { _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, size) }
+        guard unsafe bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0, listen(descriptor, 4_096) == 0 else {
             let code = errno
             _ = Glibc.close(descriptor)
             throw ListenError(host: host, port: port, errno: code)
@@ -59,11 +59,11 @@ package struct Listener: Sendable {
     private static func boundPort(of descriptor: Int32) -> Int? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) { storage in
-            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int? in
-                guard getsockname(descriptor, address, &length) == 0 else { return nil }
+        return unsafe withUnsafeMutablePointer(to: &storage) { storage in
+            unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int? in
+                guard unsafe getsockname(descriptor, address, &length) == 0 else { return nil }
                 // The port lies at the same place in sockaddr_in and sockaddr_in6.
-                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { Int(UInt16(bigEndian: $0.pointee.sin_port)) }
+                return unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { unsafe Int(UInt16(bigEndian: $0.pointee.sin_port)) }
             }
         }
     }
@@ -85,7 +85,7 @@ package struct ListenError: Error, CustomStringConvertible {
     }
 
     init(host: String, port: Int, errno code: Int32) {
-        self.init(host: host, port: port, reason: String(cString: strerror(code)), isTaken: code == EADDRINUSE)
+        unsafe self.init(host: host, port: port, reason: String(cString: strerror(code)), isTaken: code == EADDRINUSE)
     }
 
     package var description: String {

@@ -5,7 +5,7 @@ package import Wire
 ///
 /// Make it, run it and use it on one thread; the only way in from elsewhere is a `Mailbox` with this loop's `waker`.
 /// The libuv loop is ours and not lws's own because lws takes SIGINT and SIGTERM for itself on the latter, and spins after them.
-package final class Loop {
+@safe package final class Loop {
     /// Set before `run()`; whoever sets it keeps it alive as long as the loop runs. Not retained: it is reached once per message.
     package unowned(unsafe) var owner: any SocketOwner
 
@@ -29,52 +29,52 @@ package final class Loop {
     /// - Throws: `LoopError` if the system has no memory or descriptors for another loop, `TLSFileError` for a bad certificate.
     package init(settings: LoopSettings, owner: any SocketOwner) throws {
         self.settings = settings
-        self.owner = owner
+        unsafe self.owner = owner
         try settings.server?.check()
         protocols = LwsProtocols()
         lws_set_log_level(0, nil)
-        guard uv_loop_init(uv) == 0, uv_timer_init(uv, timer) == 0, uv_async_init(uv, async, loopWoken) == 0 else {
+        guard unsafe uv_loop_init(uv) == 0, unsafe uv_timer_init(uv, timer) == 0, unsafe uv_async_init(uv, async, loopWoken) == 0 else {
             throw LoopError("libuv has no loop for us; are there too many open files (ulimit -n)?")
         }
         // The handles point back to us; they are closed, and the pointers gone, before `run` returns.
-        let this = Unmanaged.passUnretained(self).toOpaque()
-        timer.pointee.data = this
-        async.pointee.data = this
+        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe timer.pointee.data = unsafe this
+        unsafe async.pointee.data = unsafe this
         try makeContext()
         if let server = settings.server { try makeServerVhost(server) }
         if let trust = settings.client { try makeClientVhost(trust) }
     }
 
     deinit {
-        scratch.deallocate()
+        unsafe scratch.deallocate()
     }
 
     // MARK: Running
 
     /// Serves until `stop()`, then frees everything that is the loop's.
     package func run() {
-        uv_run(uv, UV_RUN_DEFAULT)
+        unsafe uv_run(uv, UV_RUN_DEFAULT)
         for handle in listening { handle.close() }
-        if let context { lws_context_destroy(context) }
-        uv_close(patchbay_timer_handle(timer), nil)
-        uv_close(patchbay_async_handle(async), nil)
+        if let context = unsafe context { unsafe lws_context_destroy(context) }
+        unsafe uv_close(patchbay_timer_handle(timer), nil)
+        unsafe uv_close(patchbay_async_handle(async), nil)
         // lws and libuv close their handles in the turns that follow.
-        for _ in 0..<100 where uv_loop_alive(uv) != 0 { uv_run(uv, UV_RUN_NOWAIT) }
-        if uv_loop_close(uv) == 0 {
-            uv.deallocate()
-            timer.deallocate()
-            async.deallocate()
+        for _ in 0..<100 where unsafe uv_loop_alive(uv) != 0 { unsafe uv_run(uv, UV_RUN_NOWAIT) }
+        if unsafe uv_loop_close(uv) == 0 {
+            unsafe uv.deallocate()
+            unsafe timer.deallocate()
+            unsafe async.deallocate()
         }
     }
 
     /// Ends `run()` after this turn.
     package func stop() {
-        uv_stop(uv)
+        unsafe uv_stop(uv)
     }
 
     /// The time of this turn, in whole milliseconds: read once per turn, not once per frame.
     package var now: Instant {
-        Instant(nanoseconds: uv_now(uv) &* 1_000_000)
+        unsafe Instant(nanoseconds: uv_now(uv) &* 1_000_000)
     }
 
     /// The time of this very moment on the same clock, for measuring.
@@ -85,21 +85,21 @@ package final class Loop {
     /// Calls `SocketOwner.timerRang()` at this instant, or never if nil. There is one timer; the last call counts.
     package func wake(at instant: Instant?) {
         guard let instant else {
-            uv_timer_stop(timer)
+            unsafe uv_timer_stop(timer)
             return
         }
         let delay = max(0, (instant - now).inNanoseconds)
-        uv_timer_start(timer, timerRang, UInt64((delay + 999_999) / 1_000_000), 0)
+        unsafe uv_timer_start(timer, timerRang, UInt64((delay + 999_999) / 1_000_000), 0)
     }
 
-    package var waker: LoopWaker { LoopWaker(handle: async) }
+    package var waker: LoopWaker { unsafe LoopWaker(handle: async) }
 
     // MARK: Serving
 
     /// Accepts from a listener until the loop ends or `stopListening`. The listener is closed with the loop.
     package func listen(on listener: Listener) {
         let handle = ListeningHandle(listener: listener, loop: self)
-        handle.start(on: uv)
+        unsafe handle.start(on: uv)
         listening.append(handle)
     }
 
@@ -111,9 +111,9 @@ package final class Loop {
 
     /// Shows another certificate to those who connect from now on; on an error the old one stays.
     package func reloadTLS(_ files: TLSFiles) throws(TLSFileError) {
-        guard let serverTLS else { return }
+        guard let serverTLS = unsafe serverTLS else { return }
         try files.check()
-        try files.load(into: serverTLS)
+        try unsafe files.load(into: serverTLS)
     }
 
     fileprivate func acceptAll(from listener: Listener) {
@@ -126,7 +126,7 @@ package final class Loop {
                 continue
             }
             TCPSocket(descriptor: descriptor).tuneForMedia()
-            if lws_adopt_socket_vhost(serverVhost, descriptor) != nil { connectionCount += 1 }
+            if unsafe lws_adopt_socket_vhost(serverVhost, descriptor) != nil { connectionCount += 1 }
         }
     }
 
@@ -135,17 +135,17 @@ package final class Loop {
     }
 
     func tlsContextMade(_ context: OpaquePointer) {
-        TLSPolicy.apply(to: context)
-        serverTLS = context
+        unsafe TLSPolicy.apply(to: context)
+        unsafe serverTLS = unsafe context
     }
 
     // MARK: Connecting
 
     /// Starts to connect; `SocketOwner.opened` or `failed` tells the rest.
     package func connect(to endpoint: Endpoint) -> Connection {
-        let connection = Connection(wsi: nil, loop: self)
+        let connection = unsafe Connection(wsi: nil, loop: self)
         connection.endpoint = endpoint
-        let held = Unmanaged.passRetained(connection)
+        let held = unsafe Unmanaged.passRetained(connection)
         connection.isHeldByLws = true
         var wsi: OpaquePointer?
         var flags = Int32(LCCSCF_USE_SSL.rawValue)
@@ -153,33 +153,33 @@ package final class Loop {
             flags |= Int32(LCCSCF_ALLOW_SELFSIGNED.rawValue | LCCSCF_SKIP_SERVER_CERT_HOSTNAME_CHECK.rawValue)
             flags |= Int32(LCCSCF_ALLOW_INSECURE.rawValue | LCCSCF_ALLOW_EXPIRED.rawValue)
         }
-        endpoint.host.withCString { host in
-            endpoint.path.withCString { path in
-                ProtocolLimits.subprotocol.withCString { subprotocol in
-                    var info = lws_client_connect_info()
-                    info.context = context
-                    info.vhost = clientVhost
-                    info.address = host
-                    info.host = host
-                    info.port = Int32(endpoint.port)
-                    info.path = path
-                    info.protocol = subprotocol
-                    info.local_protocol_name = subprotocol
-                    info.ssl_connection = flags
-                    info.opaque_user_data = held.toOpaque()
-                    withUnsafeMutablePointer(to: &wsi) {
-                        info.pwsi = $0
-                        _ = lws_client_connect_via_info(&info)
+        unsafe endpoint.host.withCString { host in
+            unsafe endpoint.path.withCString { path in
+                unsafe ProtocolLimits.subprotocol.withCString { subprotocol in
+                    var info = unsafe lws_client_connect_info()
+                    unsafe info.context = unsafe context
+                    unsafe info.vhost = unsafe clientVhost
+                    unsafe info.address = unsafe host
+                    unsafe info.host = unsafe host
+                    unsafe info.port = Int32(endpoint.port)
+                    unsafe info.path = unsafe path
+                    unsafe info.protocol = unsafe subprotocol
+                    unsafe info.local_protocol_name = unsafe subprotocol
+                    unsafe info.ssl_connection = flags
+                    unsafe info.opaque_user_data = unsafe held.toOpaque()
+                    unsafe withUnsafeMutablePointer(to: &wsi) {
+                        unsafe info.pwsi = unsafe $0
+                        _ = unsafe lws_client_connect_via_info(&info)
                     }
                 }
             }
         }
-        if let wsi {
-            connection.attach(wsi)
+        if let wsi = unsafe wsi {
+            unsafe connection.attach(wsi)
         } else if connection.isHeldByLws {
             // It failed before lws had anything to destroy.
             connection.isHeldByLws = false
-            held.release()
+            unsafe held.release()
         }
         return connection
     }
@@ -189,85 +189,88 @@ package final class Loop {
     /// Copies bytes behind writable headroom and hands over where they are.
     func withScratch(copying bytes: [UInt8], _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
         let needed = bytes.count + Int(patchbay_lws_pre)
-        if scratch.count < needed {
-            scratch.deallocate()
-            scratch = .allocate(byteCount: needed * 2, alignment: 16)
+        if unsafe scratch.count < needed {
+            unsafe scratch.deallocate()
+            unsafe scratch = .allocate(byteCount: needed * 2, alignment: 16)
         }
-        let start = scratch.baseAddress! + Int(patchbay_lws_pre)
-        bytes.withUnsafeBytes { bytes in
-            if let base = bytes.baseAddress { start.copyMemory(from: base, byteCount: bytes.count) }
+        let start = unsafe scratch.baseAddress! + Int(patchbay_lws_pre)
+        unsafe bytes.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
         }
-        return body(start)
+        return unsafe body(start)
     }
 
     // MARK: lws
 
     private func makeContext() throws {
-        var info = lws_context_creation_info()
-        info.port = CONTEXT_PORT_NO_LISTEN
-        info.options =
+        var info = unsafe lws_context_creation_info()
+        unsafe info.port = CONTEXT_PORT_NO_LISTEN
+        unsafe info.options =
             UInt64(LWS_SERVER_OPTION_LIBUV) | UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
             | UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
-        info.pt_serv_buf_size = 16_384
-        info.max_http_header_data = 16_384
-        info.timeout_secs = UInt32(settings.handshakeSecondsMax)
-        info.user = Unmanaged.passUnretained(self).toOpaque()
-        var loops: UnsafeMutableRawPointer? = patchbay_as_loop(uv)
-        context = withUnsafeMutablePointer(to: &loops) { loops in
-            info.foreign_loops = loops
-            return lws_create_context(&info)
+        unsafe info.pt_serv_buf_size = 16_384
+        unsafe info.max_http_header_data = 16_384
+        unsafe info.timeout_secs = UInt32(settings.handshakeSecondsMax)
+        unsafe info.user = unsafe Unmanaged.passUnretained(self).toOpaque()
+        var loops: UnsafeMutableRawPointer? = unsafe patchbay_as_loop(uv)
+        unsafe context = unsafe withUnsafeMutablePointer(to: &loops) { loops in
+            unsafe info.foreign_loops = unsafe loops
+            return unsafe lws_create_context(&info)
         }
-        guard context != nil else { throw LoopError("libwebsockets has no context for us; is libwebsockets-evlib-uv installed?") }
+        guard unsafe context != nil else { throw LoopError("libwebsockets has no context for us; is libwebsockets-evlib-uv installed?") }
     }
 
     private func makeServerVhost(_ files: TLSFiles) throws {
-        var info = lws_context_creation_info()
-        info.port = CONTEXT_PORT_NO_LISTEN_SERVER
-        info.protocols = UnsafePointer(protocols.pointer)
+        var info = unsafe lws_context_creation_info()
+        unsafe info.port = CONTEXT_PORT_NO_LISTEN_SERVER
+        unsafe info.protocols = unsafe UnsafePointer(protocols.pointer)
         // ALLOW_NON_SSL_ON_SSL_PORT: who comes without TLS is told so instead of being cut off. Nothing else is done for it.
-        info.options = UInt64(1 << 3) | UInt64(LWS_SERVER_OPTION_ALLOW_HTTP_ON_HTTPS_LISTENER)
-        info.timeout_secs = UInt32(settings.handshakeSecondsMax)
-        info.keepalive_timeout = 30
-        serverVhost = "patchbay".withCString { name in
-            files.certificatePath.withCString { certificate in
-                files.privateKeyPath.withCString { key in
+        unsafe info.options =
+            UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT) | UInt64(1 << 3)
+            | UInt64(LWS_SERVER_OPTION_ALLOW_HTTP_ON_HTTPS_LISTENER)
+        unsafe info.timeout_secs = UInt32(settings.handshakeSecondsMax)
+        unsafe info.keepalive_timeout = 30
+        unsafe serverVhost = unsafe "patchbay".withCString { name in
+            unsafe files.certificatePath.withCString { certificate in
+                unsafe files.privateKeyPath.withCString { key in
                     // Not HTTP/2, which lws would offer too: WebSocket over it is another protocol.
-                    "http/1.1".withCString { alpn in
-                        info.vhost_name = name
-                        info.ssl_cert_filepath = certificate
-                        info.ssl_private_key_filepath = key
-                        info.alpn = alpn
-                        return lws_create_vhost(context, &info)
+                    unsafe "http/1.1".withCString { alpn in
+                        unsafe info.vhost_name = unsafe name
+                        unsafe info.ssl_cert_filepath = unsafe certificate
+                        unsafe info.ssl_private_key_filepath = unsafe key
+                        unsafe info.alpn = unsafe alpn
+                        return unsafe lws_create_vhost(context, &info)
                     }
                 }
             }
         }
-        guard serverVhost != nil else { throw LoopError("libwebsockets does not take the certificate \(files.certificatePath)") }
+        guard unsafe serverVhost != nil else { throw LoopError("libwebsockets does not take the certificate \(files.certificatePath)") }
     }
 
     private func makeClientVhost(_ trust: ClientTrust) throws {
-        var info = lws_context_creation_info()
-        info.port = CONTEXT_PORT_NO_LISTEN
-        info.protocols = UnsafePointer(protocols.pointer)
-        info.timeout_secs = UInt32(settings.handshakeSecondsMax)
+        var info = unsafe lws_context_creation_info()
+        unsafe info.port = CONTEXT_PORT_NO_LISTEN
+        unsafe info.options = UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
+        unsafe info.protocols = unsafe UnsafePointer(protocols.pointer)
+        unsafe info.timeout_secs = UInt32(settings.handshakeSecondsMax)
         func make() -> OpaquePointer? {
-            "patchbay-client".withCString { name in
-                "http/1.1".withCString { alpn in
-                    info.vhost_name = name
-                    info.alpn = alpn
-                    return lws_create_vhost(context, &info)
+            unsafe "patchbay-client".withCString { name in
+                unsafe "http/1.1".withCString { alpn in
+                    unsafe info.vhost_name = unsafe name
+                    unsafe info.alpn = unsafe alpn
+                    return unsafe lws_create_vhost(context, &info)
                 }
             }
         }
         if case .authority(let path) = trust {
-            clientVhost = path.withCString {
-                info.client_ssl_ca_filepath = $0
-                return make()
+            unsafe clientVhost = unsafe path.withCString {
+                unsafe info.client_ssl_ca_filepath = unsafe $0
+                return unsafe make()
             }
         } else {
-            clientVhost = make()
+            unsafe clientVhost = unsafe make()
         }
-        guard clientVhost != nil else { throw LoopError("cannot read the authority's certificate; check the path given with --ca") }
+        guard unsafe clientVhost != nil else { throw LoopError("cannot read the authority's certificate; check the path given with --ca") }
     }
 }
 
@@ -295,7 +298,7 @@ package struct Endpoint: Sendable, Hashable {
 }
 
 /// What is needed to watch one listener.
-private final class ListeningHandle {
+@safe private final class ListeningHandle {
     let listener: Listener
     unowned let loop: Loop
     private let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
@@ -307,10 +310,10 @@ private final class ListeningHandle {
     }
 
     func start(on uv: UnsafeMutablePointer<uv_loop_t>) {
-        uv_poll_init(uv, poll, listener.descriptor)
+        unsafe uv_poll_init(uv, poll, listener.descriptor)
         // libuv keeps the pointer until the handle is closed, and `close` gives the memory back only after that.
-        poll.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-        uv_poll_start(poll, Int32(UV_READABLE.rawValue), listenerReadable)
+        unsafe poll.pointee.data = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe uv_poll_start(poll, Int32(UV_READABLE.rawValue), listenerReadable)
     }
 
     func readable() {
@@ -320,23 +323,23 @@ private final class ListeningHandle {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        uv_poll_stop(poll)
-        uv_close(patchbay_poll_handle(poll)) { handle in handle?.deallocate() }
+        unsafe uv_poll_stop(poll)
+        unsafe uv_close(patchbay_poll_handle(poll)) { handle in unsafe handle?.deallocate() }
         listener.close()
     }
 }
 
 private func listenerReadable(_ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: Int32, _ events: Int32) {
-    guard let data = poll?.pointee.data else { return }
-    Unmanaged<ListeningHandle>.fromOpaque(data).takeUnretainedValue().readable()
+    guard let data = unsafe poll?.pointee.data else { return }
+    unsafe Unmanaged<ListeningHandle>.fromOpaque(data).takeUnretainedValue().readable()
 }
 
 private func loopWoken(_ async: UnsafeMutablePointer<uv_async_t>?) {
-    guard let data = async?.pointee.data else { return }
-    Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().owner.woken()
+    guard let data = unsafe async?.pointee.data else { return }
+    unsafe Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().owner.woken()
 }
 
 private func timerRang(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
-    guard let data = timer?.pointee.data else { return }
-    Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().owner.timerRang()
+    guard let data = unsafe timer?.pointee.data else { return }
+    unsafe Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().owner.timerRang()
 }

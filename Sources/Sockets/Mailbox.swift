@@ -48,10 +48,10 @@ package final class Mailbox<Message: Sendable>: Sendable {
 ///
 /// `@unchecked Sendable`: the pointer is only passed to `uv_async_send`, which libuv allows from every thread, and the
 /// mailbox's lock sees to it that this does not happen after the loop has closed the handle.
-package struct LoopWaker: @unchecked Sendable {
+@safe package struct LoopWaker: @unchecked Sendable {
     let handle: UnsafeMutablePointer<uv_async_t>
 
     package func wake() {
-        uv_async_send(handle)
+        unsafe uv_async_send(handle)
     }
 }

@@ -9,7 +9,7 @@ enum MaskCheck {
     ///     lws's buffer, or what lies before that in the same allocation (its context, or a buffer list's head and `LWS_PRE`).
     ///   - length: the payload of the whole WebSocket frame, 1…65,535.
     static func isUnmasked(_ payload: UnsafeRawPointer, length: Int) -> Bool {
-        func byte(_ offset: Int) -> Int { Int(payload.load(fromByteOffset: offset, as: UInt8.self)) }
+        func byte(_ offset: Int) -> Int { unsafe Int(payload.load(fromByteOffset: offset, as: UInt8.self)) }
         if length < 126 {
             if byte(-5) == 0x80 | length, isFirstOfMessage(byte(-6)) { return false }
             return byte(-1) == length && isFirstOfMessage(byte(-2))

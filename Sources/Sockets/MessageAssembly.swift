@@ -20,7 +20,7 @@ struct MessageAssembly {
             self.isBinary = isBinary
         }
         guard bytes.count + piece.count + remaining <= Self.limit(isBinary: self.isBinary) else { return false }
-        bytes.append(contentsOf: piece)
+        unsafe bytes.append(contentsOf: piece)
         return true
     }
 

@@ -18,18 +18,13 @@ package struct TCPSocket: Sendable {
         return bytes < 0 ? nil : Int(bytes)
     }
 
-    /// What the kernel knows of the path and of the peer's willingness to read; nil if the socket is gone.
-    package var state: TCPState? {
-        var info = patchbay_tcp_info()
-        var length = socklen_t(MemoryLayout<patchbay_tcp_info>.size)
-        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return nil }
-        let knowsWindow = length >= socklen_t(MemoryLayout<patchbay_tcp_info>.size)
-        return TCPState(
-            roundTrip: .microseconds(Int64(info.rtt)),
-            roundTripVariation: .microseconds(Int64(info.rttvar)),
-            unacknowledgedBytes: Int(info.notsent_bytes) + Int(truncatingIfNeeded: info.bytes_sent &- info.bytes_retrans &- info.bytes_acked),
-            acknowledgedBytes: info.bytes_acked,
-            windowEnd: knowsWindow ? info.bytes_acked &+ UInt64(info.snd_wnd) : nil)
+    /// What the kernel knows of the path; nil if the socket is gone.
+    package var path: TCPPath? {
+        var info = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        guard unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return nil }
+        return TCPPath(
+            roundTrip: .microseconds(Int64(info.tcpi_rtt)), roundTripVariation: .microseconds(Int64(info.tcpi_rttvar)))
     }
 
     /// The peer's address without its port, for logs and limits.
@@ -37,9 +32,9 @@ package struct TCPSocket: Sendable {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let isKnown = withUnsafeMutablePointer(to: &storage) { storage in
-            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                getpeername(descriptor, address, &length) == 0
+        let isKnown = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+            unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe getpeername(descriptor, address, &length) == 0
                     && getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
             }
         }
@@ -48,27 +43,12 @@ package struct TCPSocket: Sendable {
 
     private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
-        _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+        _ = unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 }
 
-/// A snapshot of one TCP connection (`TCP_INFO`).
-package struct TCPState: Sendable, Hashable {
+/// A TCP connection's path as its kernel measures it (`TCP_INFO`).
+package struct TCPPath: Sendable, Hashable {
     package var roundTrip: Duration
     package var roundTripVariation: Duration
-    package var unacknowledgedBytes: Int
-    package var acknowledgedBytes: UInt64
-    /// Where, counted from the first byte, the peer's receive window ends: it moves on only while somebody reads. Nil on
-    /// kernels before 5.4.
-    package var windowEnd: UInt64?
-
-    package init(
-        roundTrip: Duration, roundTripVariation: Duration, unacknowledgedBytes: Int, acknowledgedBytes: UInt64, windowEnd: UInt64?
-    ) {
-        self.roundTrip = roundTrip
-        self.roundTripVariation = roundTripVariation
-        self.unacknowledgedBytes = unacknowledgedBytes
-        self.acknowledgedBytes = acknowledgedBytes
-        self.windowEnd = windowEnd
-    }
 }

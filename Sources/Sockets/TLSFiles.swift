@@ -14,23 +14,23 @@ package struct TLSFiles: Sendable, Hashable {
     ///
     /// - Throws: `TLSFileError`, which says which file and why.
     package func check() throws(TLSFileError) {
-        guard let context = SSL_CTX_new(TLS_server_method()) else {
+        guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
             throw TLSFileError(path: certificatePath, reason: Self.lastReason)
         }
-        defer { SSL_CTX_free(context) }
-        try load(into: context)
+        defer { unsafe SSL_CTX_free(context) }
+        try unsafe load(into: context)
     }
 
     /// Puts both into a context. Connections that are already up keep what they had.
     func load(into context: OpaquePointer) throws(TLSFileError) {
         ERR_clear_error()
-        guard SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
+        guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
             throw TLSFileError(path: certificatePath, reason: Self.lastReason)
         }
-        guard SSL_CTX_use_PrivateKey_file(context, privateKeyPath, SSL_FILETYPE_PEM) == 1 else {
+        guard unsafe SSL_CTX_use_PrivateKey_file(context, privateKeyPath, SSL_FILETYPE_PEM) == 1 else {
             throw TLSFileError(path: privateKeyPath, reason: Self.lastReason)
         }
-        guard SSL_CTX_check_private_key(context) == 1 else {
+        guard unsafe SSL_CTX_check_private_key(context) == 1 else {
             throw TLSFileError(path: privateKeyPath, reason: "the key does not belong to the certificate \(certificatePath)")
         }
     }
@@ -38,8 +38,8 @@ package struct TLSFiles: Sendable, Hashable {
     private static var lastReason: String {
         let code = ERR_get_error()
         ERR_clear_error()
-        guard code != 0, let reason = ERR_reason_error_string(code) else { return "not a readable PEM file" }
-        return String(cString: reason)
+        guard code != 0, let reason = unsafe ERR_reason_error_string(code) else { return "not a readable PEM file" }
+        return unsafe String(cString: reason)
     }
 }
 
@@ -58,8 +58,8 @@ enum TLSPolicy {
     /// TLS 1.2 at least (RFC 8996 forbids older ones), 1.3 preferred by OpenSSL itself; no renegotiation; no session cache, which
     /// would keep memory for clients that are gone (tickets stay, and cost none).
     static func apply(to context: OpaquePointer) {
-        SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-        SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        SSL_CTX_set_options(context, UInt64(1) << 30)  // SSL_OP_NO_RENEGOTIATION
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        unsafe SSL_CTX_set_options(context, UInt64(1) << 30)  // SSL_OP_NO_RENEGOTIATION
     }
 }

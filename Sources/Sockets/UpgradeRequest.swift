@@ -1,23 +1,23 @@
 internal import CLibwebsockets
 
 /// What a client said when it asked for a WebSocket. Valid during `SocketOwner.admit` only.
-package struct UpgradeRequest {
+@safe package struct UpgradeRequest {
     let wsi: OpaquePointer
     package let peerAddress: String
     package let isSecure: Bool
 
-    package var path: String { Header.uri.text(of: wsi) ?? "" }
-    package var authorization: String? { Header.authorization.text(of: wsi) }
+    package var path: String { unsafe Header.uri.text(of: wsi) ?? "" }
+    package var authorization: String? { unsafe Header.authorization.text(of: wsi) }
     /// The items of `Sec-WebSocket-Protocol`, in the client's order.
     package var subprotocols: [String] {
-        (Header.subprotocol.text(of: wsi) ?? "").split(separator: ",").map { item in
+        unsafe (Header.subprotocol.text(of: wsi) ?? "").split(separator: ",").map { item in
             String(item.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }
     }
 
     /// A value of the URL's query; nil if it is not there.
     package func query(_ name: String) -> String? {
-        Query(of: wsi)[name]
+        unsafe Query(of: wsi)[name]
     }
 }
 
@@ -43,10 +43,10 @@ struct Header {
     ]
 
     func text(of wsi: OpaquePointer) -> String? {
-        let length = Int(lws_hdr_total_length(wsi, token))
+        let length = unsafe Int(lws_hdr_total_length(wsi, token))
         guard length > 0 else { return nil }
         var buffer = [CChar](repeating: 0, count: length + 1)
-        guard lws_hdr_copy(wsi, &buffer, Int32(buffer.count), token) == Int32(length) else { return nil }
+        guard unsafe lws_hdr_copy(wsi, &buffer, Int32(buffer.count), token) == Int32(length) else { return nil }
         return String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
@@ -58,10 +58,10 @@ struct Query {
     init(of wsi: OpaquePointer) {
         var index: Int32 = 0
         while true {
-            let length = Int(lws_hdr_fragment_length(wsi, WSI_TOKEN_HTTP_URI_ARGS, index))
+            let length = unsafe Int(lws_hdr_fragment_length(wsi, WSI_TOKEN_HTTP_URI_ARGS, index))
             guard length > 0 else { return }
             var buffer = [CChar](repeating: 0, count: length + 1)
-            guard lws_hdr_copy_fragment(wsi, &buffer, Int32(buffer.count), WSI_TOKEN_HTTP_URI_ARGS, index) >= 0 else { return }
+            guard unsafe lws_hdr_copy_fragment(wsi, &buffer, Int32(buffer.count), WSI_TOKEN_HTTP_URI_ARGS, index) >= 0 else { return }
             let item = String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             items.append((parts[0], parts.count > 1 ? parts[1] : ""))

@@ -35,7 +35,7 @@ import Testing
         let pages = file.indices.dropLast(4).filter { Array(file[$0..<($0 + 4)]) == Array("OggS".utf8) }
         let joined = Array(file[..<pages[2]] + file[pages[3]...])
         let read = try OggOpusTests.packets(in: joined)
-        #expect(read.first?.granule == 51 * 960)
+        #expect(read[0].granule == 51 * 960)
         #expect(read.last?.granule == Int64(packets.count * 960))
     }
 
@@ -65,7 +65,8 @@ import Testing
             file += OggPage(packets: [head], granule: 0, number: 0, flags: 2).bytes
             file += OggPage(packets: [tags], granule: 0, number: 1, flags: 0).bytes
             for number in 2..<(3 + random.below(5)) {
-                let packets = (0..<random.below(6)).map { _ in random.chance(50) ? good[random.below(100)] : random.bytes(random.below(30)) }
+                let packets = (0..<random.below(6)).map { _ in random.chance(50) ? good[random.below(100)] : random.bytes(random.below(30))
+                }
                 let granules: [Int64] = [.min, -1, 0, 1, Int64(number) * 2_880, 1 << 40, .max, Int64(bitPattern: random.next())]
                 let flags = random.chance(80) ? 0 : UInt8(random.below(8))
                 file += OggPage(packets: packets, granule: granules[random.below(8)], number: number, flags: flags).bytes

@@ -29,9 +29,10 @@ import Testing
         #expect(parsed.bandwidth == bandwidths[opus_packet_get_bandwidth(packet)])
     }
 
-    @Test(arguments: 0..<16)
+    @Test(arguments: 0..<8)
     func tenThousandPacketsAreReadAsLibopusReadsThem(seed: Int) {
         var random = SeededRandom(seed: seed)
+        var misread: [[UInt8]] = []
         for _ in 0..<10_000 {
             // Lengths near the limits of one and two frames come up, too.
             let length = random.chance(10) ? [1_275, 1_276, 1_277, 2_551, 2_552, 2_560][random.below(6)] : random.below(40)
@@ -41,12 +42,12 @@ import Testing
             if packet.count > 1, random.chance(50) { packet[1] = UInt8(random.below(4) << 6 | random.below(6)) }
             for index in packet.indices.dropFirst(2) where random.chance(50) { packet[index] = UInt8(random.below(8)) }
             let (ours, theirs) = (try? OpusPacket(packet), reference(packet))
-            #expect(ours?.frameCount == theirs?.frames, "\(packet)")
-            #expect(ours?.ticks == theirs?.ticks, "\(packet)")
+            if ours?.frameCount != theirs?.frames || ours?.ticks != theirs?.ticks { misread.append(packet) }
         }
+        #expect(misread.isEmpty)
     }
 
-    @Test(arguments: [
+    private static let broken: [([UInt8], OpusPacket.Fault)] = [
         ([], .empty),
         ([0x01, 1, 2, 3], .unevenFrames),
         ([0x02], .truncated),
@@ -60,7 +61,9 @@ import Testing
         ([0x03, 0x41, 2, 0], .truncated),
         ([0x03, 0x02, 1], .unevenFrames),
         ([0x03, 0x83, 1], .truncated),
-    ] as [([UInt8], OpusPacket.Fault)])
+    ]
+
+    @Test(arguments: broken)
     func aBrokenRuleIsNamed(packet: [UInt8], fault: OpusPacket.Fault) {
         #expect(throws: fault) { _ = try OpusPacket(packet) }
     }

@@ -63,8 +63,9 @@ extension BadToken {
         String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }
 
-    static func long(_ count: Int) -> String {
-        "\"" + String(repeating: "m", count: count) + "\""
+    /// A JSON text of so many letters.
+    static func long(_ count: Int, of letter: String = "m") -> String {
+        "\"" + String(repeating: letter, count: count) + "\""
     }
 
     /// `{"a":{"a":…}}`, as deep as fits into a token.

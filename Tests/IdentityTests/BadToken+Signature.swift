@@ -47,26 +47,27 @@ extension BadToken {
     }()
 
     static let ofBadSignature: [BadToken] = {
-        let claims = Payload().text
         let zeros = [UInt8](repeating: 0, count: 64)
-        let right = Forge.Signer.secret(Issuers.secret).signature(of: Array(Payload().token.split(separator: ".")[..<2].joined(separator: ".").utf8))
+        let right = Forge.Signer.secret(Issuers.secret).signature(of: Forge.signedBytes("HS256", Payload().text))
+        let raw = Issuers.curve.rawSignature(of: Forge.signedBytes("ES256", Payload(issuer: Issuers.es).text), digest: EVP_sha256())
+        func hs(_ signer: Forge.Signer) -> String { Forge.token(payload: Payload().text, signer) }
         func rs(_ signer: Forge.Signer) -> String {
             Forge.token(header: Forge.header("RS256"), payload: Payload(issuer: Issuers.rs).text, signer)
         }
         func es(_ signer: Forge.Signer) -> String {
             Forge.token(header: Forge.header("ES256"), payload: Payload(issuer: Issuers.es).text, signer)
         }
-        let signedByES = Array((Forge.base64URL(Array(Forge.header("ES256").utf8)) + "." + Forge.base64URL(Array(Payload(issuer: Issuers.es).text.utf8))).utf8)
-        let raw = Issuers.curve.rawSignature(of: signedByES, digest: EVP_sha256())
         return [
-            BadToken("HS256, another secret", "bad_signature", Forge.token(payload: claims, .secret("another secret"))),
-            BadToken("HS256, the empty secret", "bad_signature", Forge.token(payload: claims, .secret(""))),
-            BadToken("HS256, the secret with a space", "bad_signature", Forge.token(payload: claims, .secret(Issuers.secret + " "))),
-            BadToken("HS256, another's signature", "bad_signature", Forge.token(payload: Payload().with("sub", "\"eve\"").text, .bytes(right))),
-            BadToken("HS256, half a signature", "bad_signature", Forge.token(payload: claims, .bytes(Array(right.prefix(16))))),
-            BadToken("HS256, one byte of it", "bad_signature", Forge.token(payload: claims, .bytes(Array(right.prefix(1))))),
-            BadToken("HS256, one byte more", "bad_signature", Forge.token(payload: claims, .bytes(right + [0]))),
-            BadToken("HS256, zeros", "bad_signature", Forge.token(payload: claims, .bytes(Array(zeros.prefix(32))))),
+            BadToken("HS256, another secret", "bad_signature", hs(.secret("another secret"))),
+            BadToken("HS256, the empty secret", "bad_signature", hs(.secret(""))),
+            BadToken("HS256, the secret with a space", "bad_signature", hs(.secret(Issuers.secret + " "))),
+            BadToken(
+                "HS256, another's signature", "bad_signature",
+                Forge.token(payload: Payload().with("sub", "\"eve\"").text, .bytes(right))),
+            BadToken("HS256, half a signature", "bad_signature", hs(.bytes(Array(right.prefix(16))))),
+            BadToken("HS256, one byte of it", "bad_signature", hs(.bytes(Array(right.prefix(1))))),
+            BadToken("HS256, one byte more", "bad_signature", hs(.bytes(right + [0]))),
+            BadToken("HS256, zeros", "bad_signature", hs(.bytes(Array(zeros.prefix(32))))),
             BadToken("RS256, another key", "bad_signature", rs(.rsa(Issuers.rsaOfStranger))),
             BadToken("RS256, signed with SHA-512", "bad_signature", rs(.rsa(Issuers.rsa, digest: EVP_sha512()))),
             BadToken("RS256, HMAC with the public key", "bad_signature", rs(.secret(Issuers.rsa.publicPEM))),

@@ -61,8 +61,7 @@ struct BadTokenTests {
         let signer = algorithm == "RS256" ? Forge.Signer.rsa(Issuers.rsa) : .curve(Issuers.curve)
         let header = Array(Forge.header(algorithm).utf8)
         let payload = Array(Payload(issuer: issuer).text.utf8)
-        let signed = Forge.base64URL(header) + "." + Forge.base64URL(payload)
-        let signature = signer.signature(of: Array(signed.utf8))
+        let signature = signer.signature(of: Forge.signedBytes(algorithm, Payload(issuer: issuer).text))
         for place in signature.indices {
             var bad = signature
             bad[place] ^= 1 << (place % 8)

@@ -29,6 +29,11 @@ enum Forge {
         return signed + "." + base64URL(signer.signature(of: Array(signed.utf8)))
     }
 
+    /// What a signature under the usual header is about.
+    static func signedBytes(_ algorithm: String, _ payload: String) -> [UInt8] {
+        Array((base64URL(Array(header(algorithm).utf8)) + "." + base64URL(Array(payload.utf8))).utf8)
+    }
+
     static func base64URL(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }

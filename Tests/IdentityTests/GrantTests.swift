@@ -4,6 +4,13 @@ import Wire
 
 @Suite("Grants")
 struct GrantTests {
+    private static func administrator(of room: String) -> AccessToken {
+        token {
+            $0.roomAdmin = true
+            $0.room = room
+        }
+    }
+
     private static func token(identity: String = "ana", _ change: (inout VideoGrant) -> Void) -> AccessToken {
         var video = VideoGrant()
         change(&video)
@@ -23,7 +30,7 @@ struct GrantTests {
         arguments: [
             (AccessToken(identity: "ana", expires: Issuers.now), GrantError.noVideoGrant),
             (token { $0.room = "den" }, .mayNotJoin),
-            (token { $0.roomAdmin = true; $0.room = "den" }, .mayNotJoin),
+            (administrator(of: "den"), .mayNotJoin),
             (token { $0.roomJoin = true }, .noRoom),
             (token(identity: "") { $0 = .joining("den") }, .mayNotJoin),
         ])
@@ -35,7 +42,7 @@ struct GrantTests {
     func admin() throws {
         try AdminGrant.listRooms.check(Self.token { $0.roomList = true })
         try AdminGrant.createRooms.check(Self.token { $0.roomCreate = true })
-        try AdminGrant.administer(room: "den").check(Self.token { $0.roomAdmin = true; $0.room = "den" })
+        try AdminGrant.administer(room: "den").check(Self.administrator(of: "den"))
     }
 
     @Test(
@@ -58,15 +65,15 @@ struct GrantTests {
 
     @Test("An administrator of one room is none elsewhere", arguments: ["hall", "Den", "den ", "", "de\u{301}n"])
     func otherRoom(_ room: String) {
-        let token = Self.token { $0.roomAdmin = true; $0.room = "den" }
+        let token = Self.administrator(of: "den")
         #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: room).check(token) }
-        let ofNoRoom = Self.token { $0.roomAdmin = true }
+        let ofNoRoom = Self.administrator(of: "")
         #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: room).check(ofNoRoom) }
     }
 
     @Test("Rooms are compared by their bytes")
     func composition() {
-        let token = Self.token { $0.roomAdmin = true; $0.room = "caf\u{E9}" }
+        let token = Self.administrator(of: "caf\u{E9}")
         #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: "cafe\u{301}").check(token) }
     }
 

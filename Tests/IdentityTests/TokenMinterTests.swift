@@ -17,7 +17,7 @@ struct TokenMinterTests {
         return AccessToken(
             issuer: Issuers.hs, identity: "ana", notBefore: Issuers.now, expires: Issuers.now + 600, name: "Ana \u{1F600} \"A\"",
             metadata: "{\"a\":\"\\n\"}", attributes: ["lk.x": "1", "empty": ""], kind: .agent, video: video, sessionID: "s-1",
-            roomSettings: RoomSettings(emptyTimeout: 1, departureTimeout: 2, maxParticipants: 3, metadata: "m"))
+            roomSettings: TokenRoomSettings(emptyTimeout: 1, departureTimeout: 2, maxParticipants: 3, metadata: "m"))
     }
 
     private static func part(_ place: Int, of token: String) throws -> String {

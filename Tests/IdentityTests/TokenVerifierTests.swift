@@ -11,7 +11,7 @@ struct TokenVerifierTests {
         let payload = Payload()
             .with("name", "\"Ana\"").with("metadata", "\"{}\"").with("attributes", #"{"lk.agent.state":"idle","Case":""}"#)
             .with("kind", "\"agent\"").with("session_id", "\"s-1\"").with("roomPreset", "\"large\"").with("aud", "\"anybody\"")
-            .with("roomConfig", #"{"emptyTimeout":30,"departure_timeout":5,"maxParticipants":8,"metadata":"m","agents":[{"agentName":"a"}]}"#)
+            .with("roomConfig", #"{"emptyTimeout":30,"departure_timeout":5,"maxParticipants":8,"metadata":"m","agents":[{}]}"#)
             .with(
                 "video",
                 #"""
@@ -30,7 +30,7 @@ struct TokenVerifierTests {
         #expect(token.attributes == ["lk.agent.state": "idle", "Case": ""])
         #expect(token.kind == .agent)
         #expect(token.sessionID == "s-1")
-        #expect(token.roomSettings == RoomSettings(emptyTimeout: 30, departureTimeout: 5, maxParticipants: 8, metadata: "m"))
+        #expect(token.roomSettings == TokenRoomSettings(emptyTimeout: 30, departureTimeout: 5, maxParticipants: 8, metadata: "m"))
         let video = try #require(token.video)
         #expect(video.room == "den" && video.destinationRoom == "hall")
         #expect(video.roomJoin && video.roomCreate && video.roomList && video.roomRecord && video.roomAdmin && video.ingressAdmin)
@@ -174,7 +174,7 @@ struct TokenVerifierTests {
 
 /// As a failed TLS call on the same thread would: reads PEM where there is none.
 private func leaveAnError() {
-    let source = BIO_new_mem_buf("no PEM", 6)
+    let source = BIO_new(BIO_s_mem())
     PEM_read_bio_PUBKEY(source, nil, nil, nil)
     BIO_free(source)
 }

@@ -6,10 +6,10 @@ struct PlayedSequences {
     private var played: UInt64 = 0
     private var newest: SequenceNumber?
 
-    /// Numbers only rise.
+    /// Numbers rise; after a jump far ahead, or so far that it looks like one back, the past does not matter.
     mutating func insert(_ sequence: SequenceNumber) {
         let steps = newest.map { sequence.distance(from: $0) } ?? 64
-        played = steps < 64 ? played << UInt64(steps) | 1 : 1
+        played = (0..<64).contains(steps) ? played << UInt64(steps) | 1 : 1
         newest = sequence
     }
 

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
+internal import Foundation
 
 /// How loud a frame is, as the frame header says it: 0 (as loud as samples can be) to 127 (silence) in -dBov (RFC 6464).
 ///

@@ -1,9 +1,10 @@
 internal import COpus
+internal import Wire
 
 /// Turns PCM into Opus packets (RFC 6716), one frame at a time.
 ///
 /// An encoder carries state from frame to frame, so it belongs to one track and is fed without gaps. It is not `Sendable`:
-/// make it where it is used. Encoding 20 ms costs a few hundred microseconds, too much for an event loop with many peers.
+/// make it where it is used. Encoding 20 ms takes about 0.2 ms of a core.
 @safe public struct OpusEncoder: ~Copyable {
     /// What the encoder should be good at (libopus's `OPUS_APPLICATION_…`).
     public enum Application: Hashable, Sendable {
@@ -16,7 +17,7 @@ internal import COpus
     }
 
     /// Every packet fits into this many bytes, the most a frame of the Patchbay protocol carries.
-    public static let packetBytesLimit = 1_488
+    public static let packetBytesLimit = ProtocolLimits.opusPacketBytesMax
     public static let bitsPerSecondRange = 6_000...510_000
     public static let complexityRange = 0...10
     public static let lossPercentRange = 0...100

@@ -1,6 +1,6 @@
 // WAV, OpusHead and OpusTags all keep their numbers least significant byte first.
 
-extension Array<UInt8> {
+extension [UInt8] {
     mutating func append(littleEndian number: some FixedWidthInteger) {
         for shift in stride(from: 0, to: number.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: number >> shift))

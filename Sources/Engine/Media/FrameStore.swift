@@ -1,4 +1,4 @@
-package import Wire
+internal import Wire
 
 /// Where a shard keeps frames that wait: each stored once, however many listeners wait for it, with room in front for the
 /// WebSocket header. Everywhere else a frame is a `FrameRef`.

@@ -13,6 +13,8 @@ package struct IdentifierSource: Sendable {
         numbers = SplitMix64(seed: seed)
     }
 
+    package mutating func room() -> RoomSID { RoomSID(text: name("RM_")) }
+
     package mutating func participant() -> ParticipantSID { ParticipantSID(text: name("PA_")) }
 
     /// `A` is audio, `M` a microphone. An assistant's voice is its microphone, as LiveKit's agents have it.

@@ -25,7 +25,7 @@ extension Room {
     }
 
     /// What a room wants done, in this order.
-    package enum Effect: Sendable {
+    package enum Effect: Sendable, Hashable {
         /// Goes to each of these; the shell gives it each one's next `seq`.
         case send(Event, to: [ParticipantHandle])
         case reply(Reply, re: UInt64, to: ParticipantHandle)
@@ -43,6 +43,7 @@ extension Room {
     /// Changes of the patch panels, which carry the frames (they never visit the room).
     package enum PatchChange: Sendable, Hashable {
         case publish(TrackInfo, by: ParticipantHandle)
+        /// With it ends all listening to the track: no `stopListening` follows.
         case unpublish(TrackAlias, by: ParticipantHandle)
         /// A closed gate lets nothing through: the track is muted, its publisher held, or the room so decided.
         case gate(TrackAlias, by: ParticipantHandle, Gate)
@@ -103,7 +104,7 @@ package struct Admission: Sendable {
 }
 
 /// What a refreshed token says: who it is now, not who it was when it joined.
-package struct TokenContent: Sendable {
+package struct TokenContent: Sendable, Hashable {
     package var identity: Identity
     package var name: String
     package var kind: ParticipantKind

@@ -42,7 +42,7 @@ extension Shard {
     }
 
     private func authorise(_ exchange: HTTPExchange, _ grant: AdminGrant) throws(Refusal) {
-        guard failures.verdict(on: exchange.peerAddress, at: loop.now) == .allowed else {
+        guard failures.verdict(on: exchange.peerAddress, at: loop.now) == .mayTry else {
             throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
         let token: AccessToken

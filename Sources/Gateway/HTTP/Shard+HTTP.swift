@@ -1,12 +1,12 @@
 internal import Engine
 internal import Foundation
 internal import HTTPTypes
-package import Sockets
+internal import Sockets
 internal import Wire
 
 /// Routes on the same port: health, metrics, and the administration of rooms.
 extension Shard {
-    package func handle(_ exchange: HTTPExchange) {
+    func handle(_ exchange: HTTPExchange) {
         do throws(Refusal) {
             exchange.respond(try answer(exchange))
         } catch {

@@ -1,5 +1,5 @@
 internal import Engine
-package import Wire
+internal import Wire
 
 /// What one shard counts: plain integers on its thread, copied out once a second.
 package struct Counters: Sendable {

@@ -32,7 +32,7 @@ struct PrometheusText {
         labelled("patchbay_closed_total", "Connections closed by the gateway.", "code") { counters in
             counters.closed.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }
         }
-        perShard("patchbay_receipts_asked_total", "counter", "Listeners suspected to have stopped reading.") { Double($0.receiptsAsked) }
+        perShard("patchbay_receipts_asked_total", "counter", "Pings sent to learn whether a listener reads.") { Double($0.receiptsAsked) }
         perShard("patchbay_connections_turned_away_total", "counter", "Connections over the limit.") { Double($0.connectionsTurnedAway) }
         histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)
         histogram("patchbay_loop_lag_seconds", "How late a shard's timer rang.", \.loopLagSeconds)

@@ -13,6 +13,7 @@ final class Member {
     let kind: ParticipantKind
     var outbox: Outbox
     var budget = SendBudget()
+    var receipts = Receipts()
     /// The number of the last event.
     var eventSeq: UInt64 = 0
     var lastHeard: Instant
@@ -21,7 +22,6 @@ final class Member {
     var framesSent: UInt64 = 0
     var framesDropped: UInt64 = 0
     var lateness = LatenessWindow()
-    var roundTrip: Duration = .zero
     /// Frames sent and dropped up to the last report of statistics.
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
     /// Malformed messages since `malformedSince`.

@@ -1,14 +1,15 @@
 internal import Engine
 internal import HTTPTypes
 internal import Identity
-package import Sockets
+internal import Logging
+internal import Sockets
 internal import Wire
 
 /// Who may come in: before the upgrade, with an HTTP status for every refusal (PROTOCOL section 2).
 extension Shard {
     static var socketPath: String { "/v1/rtc" }
 
-    package func admit(_ request: UpgradeRequest, as connection: Connection) -> Response? {
+    func admit(_ request: UpgradeRequest, as connection: Connection) -> Response? {
         do {
             connection.context = try ticket(for: request)
             return nil
@@ -30,7 +31,7 @@ extension Shard {
         guard drain == nil else {
             throw Refusal(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
         }
-        guard failures.verdict(on: request.peerAddress, at: loop.now) == .allowed else {
+        guard failures.verdict(on: request.peerAddress, at: loop.now) == .mayTry else {
             throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
         let subprotocols = request.subprotocols
@@ -41,25 +42,27 @@ extension Shard {
         let room = try settingsOfRoom(for: token, grant)
         let admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)
-        if let index = roomByName[grant.room], let full = rooms[index]?.room.admissionError(for: admission) {
-            throw Refusal(.conflict, full.code, full.message)
+        switch roomByName[grant.room].flatMap({ rooms[$0]?.room.admissionError(for: admission) }) {
+        case .roomFull: throw Refusal(.conflict, "room_full", "as many participants are in the room as it takes")
+        case .roomClosed, nil: break
         }
         return JoinTicket(admission: admission, room: grant.room, settings: room, startedAt: started)
     }
 
     private func identify(_ request: UpgradeRequest, _ subprotocols: [String]) throws(Refusal) -> (AccessToken, JoinGrant) {
+        let token: AccessToken
         do throws(TokenError) {
             let text = try TokenPlace.find(
                 authorization: request.authorization, subprotocols: subprotocols, query: request.query("access_token"))
-            let token = try TokenVerifier().verify(text, keys: keys, now: WallClock.seconds)
-            do throws(GrantError) {
-                return (token, try JoinGrant(token))
-            } catch {
-                throw Refusal(.forbidden, error.code, error.message)
-            }
+            token = try TokenVerifier().verify(text, keys: keys, now: WallClock.seconds)
         } catch {
             failures.recordFailure(from: request.peerAddress, at: loop.now)
             throw Refusal(.unauthorized, error.code, error.message)
+        }
+        do throws(GrantError) {
+            return (token, try JoinGrant(token))
+        } catch {
+            throw Refusal(.forbidden, error.code, error.message)
         }
     }
 
@@ -72,7 +75,7 @@ extension Shard {
         return RoomSettings(token.roomSettings, over: common.settings.room)
     }
 
-    package func opened(_ connection: Connection) {
+    func opened(_ connection: Connection) {
         guard let ticket = connection.context as? JoinTicket else { return connection.abort() }
         connection.context = nil
         let handle = takeSeat()
@@ -88,14 +91,14 @@ extension Shard {
         counters.joinSeconds.add(Double((loop.exactNow - ticket.startedAt).inNanoseconds) / 1e9)
         scheduleTick()
         // The first round trip is known before the first frame is.
-        _ = connection.ping([])
+        askForReceipt(from: member)
     }
 
-    package func refused(_ reason: CloseReason, on connection: Connection) {
+    func refused(_ reason: CloseReason, on connection: Connection) {
         counters.closed[reason.code, default: 0] += 1
     }
 
-    package func closed(_ connection: Connection, _ end: SocketEnd) {
+    func closed(_ connection: Connection, _ end: SocketEnd) {
         guard connection.seat >= 0, let member = seats[connection.seat], member.connection === connection else { return }
         connection.seat = -1
         counters.connections -= 1

@@ -24,7 +24,7 @@ extension Shard {
         loop.wake(at: due)
     }
 
-    package func timerRang() {
+    func timerRang() {
         if let nextTick { counters.loopLagSeconds.add(max(0, Double((loop.exactNow - nextTick).inNanoseconds) / 1e9)) }
         nextTick = nil
         pumpWaiting()
@@ -72,7 +72,7 @@ extension Shard {
                 if let found { measurements.append(found) }
             }
         }
-        if !measurements.isEmpty || hosted.room.expectsMeasurements { perform(.measured(measurements), in: index) }
+        if !measurements.isEmpty { perform(.measured(measurements), in: index) }
     }
 
     /// Signs of life, statistics and quality of one member, once a second.
@@ -84,13 +84,12 @@ extension Shard {
             return
         }
         let turn = second + Int(member.handle.seat)
-        if turn.isMultiple(of: 10) { _ = member.connection.ping([]) }
+        if turn.isMultiple(of: 10) { askForReceipt(from: member) }
         if turn.isMultiple(of: 5), loop.now - member.connection.openedAt >= .seconds(4) { report(to: member, isSilent: silent > .seconds(10)) }
     }
 
     private func report(to member: Member, isSilent: Bool) {
-        guard let state = member.connection.tcp.state else { return }
-        member.roundTrip = state.roundTrip
+        guard let path = member.connection.tcp.path else { return }
         let sent = member.framesSent - member.reported.sent
         let dropped = member.framesDropped - member.reported.dropped
         member.reported = (member.framesSent, member.framesDropped)
@@ -98,14 +97,14 @@ extension Shard {
         send(
             .stats(
                 ConnectionStats(
-                    rttMs: Double(state.roundTrip.inNanoseconds / 10_000) / 100, sent: member.framesSent, dropped: member.framesDropped,
+                    rttMs: Double(path.roundTrip.inNanoseconds / 10_000) / 100, sent: member.framesSent, dropped: member.framesDropped,
                     lateP99Ms: late)), to: member)
         let loss = sent + dropped == 0 ? 0 : Double(dropped) * 100 / Double(sent + dropped)
         perform(
             .connectionMeasured(
                 member.handle,
                 ConnectionMeasurement(
-                    roundTrip: state.roundTrip, jitter: state.roundTripVariation, lossPercent: loss, isSilent: isSilent)),
+                    roundTrip: path.roundTrip, jitter: path.roundTripVariation, lossPercent: loss, isSilent: isSilent)),
             in: member.room)
     }
 }

@@ -1,10 +1,10 @@
 internal import Engine
-package import Sockets
+internal import Sockets
 internal import Wire
 
 /// Text messages: requests in; events, replies and errors out.
 extension Shard {
-    package func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
+    func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
         guard connection.seat >= 0, let member = seats[connection.seat] else { return }
         member.lastHeard = loop.now
         counters.controlIn += 1

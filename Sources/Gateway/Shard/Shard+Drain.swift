@@ -1,4 +1,6 @@
 internal import Engine
+internal import Logging
+internal import Sockets
 internal import Wire
 
 /// A drain under way.

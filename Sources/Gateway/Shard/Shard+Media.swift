@@ -1,10 +1,10 @@
 internal import Engine
-package import Sockets
+internal import Sockets
 internal import Wire
 
 /// A frame's way through the shard (DESIGN section 2, stops 3 to 8). Nothing here allocates for a frame that leaves at once.
 extension Shard {
-    package func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
+    func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
         let seat = connection.seat
         guard seat >= 0, let sender = seats[seat] else { return }
         sender.lastHeard = loop.now
@@ -84,6 +84,8 @@ extension Shard {
         listener.framesSent += 1
         counters.framesOut += 1
         counters.bytesOut += UInt64(count)
+        let now = loop.now
+        if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
     }
 
     /// WebSocket header and TLS 1.3 record around one frame.
@@ -91,32 +93,27 @@ extension Shard {
 
     /// Whether media may go to this listener now, after asking the kernel where that is due.
     private func hasRoom(_ listener: Member, at now: Instant) -> Bool {
-        guard !listener.connection.isCongested else { return false }
-        switch listener.budget.verdict(at: now) {
+        guard !listener.connection.isCongested, !listener.receipts.isOverdue(at: now) else { return false }
+        switch listener.budget.verdict {
         case .send: return true
-        case .wait: return false
         case .ask:
-            guard let state = listener.connection.tcp.state else { return false }
-            let advice = listener.budget.observe(
-                unacknowledged: state.unacknowledgedBytes, windowEnd: state.windowEnd, roundTrip: state.roundTrip, at: now)
-            listener.roundTrip = state.roundTrip
-            if advice == .ping, listener.connection.ping(Self.receiptPing) {
-                listener.budget.pingSent()
-                counters.receiptsAsked += 1
-            }
+            guard let bytes = listener.connection.tcp.unacknowledgedBytes else { return false }
+            listener.budget.observe(unacknowledged: bytes, roundTrip: listener.receipts.roundTrip, at: now)
             return listener.budget.hasRoom
         }
     }
 
-    static var receiptPing: [UInt8] { [UInt8(ascii: "r")] }
+    /// Pings, so that the pong tells that everything up to here was read.
+    func askForReceipt(from member: Member) {
+        guard member.connection.phase == .open, !member.connection.isCongested else { return }
+        member.connection.ping(member.receipts.ask(at: loop.now))
+        counters.receiptsAsked += 1
+    }
 
-    package func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
+    func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
         guard connection.seat >= 0, let member = seats[connection.seat] else { return }
         member.lastHeard = loop.now
-        if payload.elementsEqual(Self.receiptPing) {
-            member.budget.receiptCame()
-            pump(member)
-        }
+        if member.receipts.answered(payload, at: loop.now) { pump(member) }
     }
 
     // MARK: What waits
@@ -129,7 +126,7 @@ extension Shard {
         scheduleTick()
     }
 
-    package func writable(_ connection: Connection) {
+    func writable(_ connection: Connection) {
         guard connection.seat >= 0, let member = seats[connection.seat] else { return }
         pump(member)
     }

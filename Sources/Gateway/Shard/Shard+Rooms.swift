@@ -1,5 +1,6 @@
 internal import Engine
 internal import Identity
+internal import Sockets
 internal import Wire
 
 /// A room and which seats of this shard are in it.
@@ -16,7 +17,10 @@ extension Shard {
         if let index = roomByName[name] { return index }
         let index = freeRooms.popLast() ?? rooms.count
         if index == rooms.count { rooms.append(nil) }
-        let room = Room(name: name, settings: settings, createdAt: WallClock.seconds, seed: .random(in: 0 ... .max), at: loop.now)
+        let seed = UInt64.random(in: 0 ... .max)
+        var identifiers = IdentifierSource(seed: ~seed)
+        let room = Room(
+            name: name, sid: identifiers.room(), settings: settings, createdAt: WallClock.seconds, seed: seed, at: loop.now)
         rooms[index] = HostedRoom(room: room, name: name)
         roomByName[name] = index
         return index

@@ -1,8 +1,8 @@
 internal import Engine
 internal import Identity
 internal import Logging
-package import Sockets
-package import Wire
+internal import Sockets
+internal import Wire
 
 /// Rooms and their sockets on one thread: the thin shell around `Engine`.
 ///
@@ -10,7 +10,7 @@ package import Wire
 /// wants done is done in order. Nobody outside has a reference; `mailbox` is the one door.
 ///
 /// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Control`, `+Rooms`, `+Clock`, `+HTTP`.
-package final class Shard: SocketOwner {
+final class Shard: SocketOwner {
     let index: Int
     let common: GatewayContext
     let mailbox: Mailbox<ShardMessage>
@@ -31,6 +31,8 @@ package final class Shard: SocketOwner {
     var panel = PatchPanel()
     var store = FrameStore(headroom: Connection.headroom)
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
+    /// How many receipts may be asked for, over all listeners: about half a percent of a core.
+    var receiptBucket = TokenBucket(perSecond: 500, burst: 50)
     /// Seats for whom something waits.
     var waiting: [Int] = []
 
@@ -75,7 +77,7 @@ package final class Shard: SocketOwner {
         mailbox.disconnect()
     }
 
-    package func woken() {
+    func woken() {
         inbox.removeAll(keepingCapacity: true)
         mailbox.drain(into: &inbox)
         for message in inbox {

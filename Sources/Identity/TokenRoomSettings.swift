@@ -1,5 +1,5 @@
 /// What of a token's `roomConfig` is followed when joining makes the room. The rest of LiveKit's RoomConfiguration is ignored.
-package struct RoomSettings: Sendable, Hashable {
+package struct TokenRoomSettings: Sendable, Hashable {
     /// Seconds that a room nobody has joined yet is kept.
     package var emptyTimeout: UInt32?
     /// Seconds that a room is kept after the last participant has left.
@@ -18,7 +18,7 @@ package struct RoomSettings: Sendable, Hashable {
     }
 }
 
-extension RoomSettings: Codable {
+extension TokenRoomSettings: Codable {
     private enum CodingKeys: String, CodingKey {
         case emptyTimeout, departureTimeout, maxParticipants, metadata
     }

@@ -1,0 +1,35 @@
+# `make` alone says what there is. Each target sets up what it needs and does nothing twice.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: setup demo test format certs interop clean help
+
+SWIFT ?= swift
+
+setup: ## install what is missing of libraries and tools (Debian, Ubuntu)
+	@scripts/setup
+
+demo: setup certs ## build for release and show a call between two participants
+	$(SWIFT) build -c release --product patchbay
+	.build/release/patchbay demo
+
+test: setup certs interop ## build everything and run all tests
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --disable-xctest
+
+format: ## format the Swift sources in place, then hold them to the rules
+	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+
+certs: ## make the development certificates in certs/dev, unless they are good
+	@certs/make-dev-certs
+
+interop:
+	@scripts/setup-interop
+
+clean: ## remove what was built; certificates stay, somebody may trust them
+	rm -rf .build .venv-interop
+	find Tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,72 @@
+import Wire
+
+/// One participant as its room knows it.
+struct Member: Sendable {
+    let handle: ParticipantHandle
+    let sid: ParticipantSID
+    let identity: Identity
+    let kind: ParticipantKind
+    let sessionID: String?
+    let isRoomAdmin: Bool
+    let autoSubscribe: Bool
+    /// Seconds since 1970.
+    let joinedAt: Int64
+
+    var name: String
+    var metadata: String
+    var attributes: [String: String]
+    var permission: Permission
+    /// The call is on hold: it neither hears nor is heard.
+    var isHeld = false
+    /// What it publishes, in order.
+    var tracks: [TrackSID] = []
+    /// Tracks that it asked to hear or not to hear. For the others `autoSubscribe` speaks.
+    var wishes: [TrackSID: Bool] = [:]
+    var quality = Quality()
+    var silence: SilenceWatch
+    /// When it is due for a fresh token.
+    var refreshAt: Instant
+
+    init(_ admission: Admission, handle: ParticipantHandle, sid: ParticipantSID, silenceLimit: Duration, at now: Instant) {
+        self.handle = handle
+        self.sid = sid
+        identity = admission.identity
+        kind = admission.kind
+        sessionID = admission.sessionID
+        isRoomAdmin = admission.isRoomAdmin
+        autoSubscribe = admission.autoSubscribe
+        joinedAt = admission.joinedAt
+        name = admission.name
+        metadata = admission.metadata
+        attributes = admission.attributes
+        permission = admission.permission
+        silence = SilenceWatch(limit: silenceLimit)
+        refreshAt = now + Limits.tokenRefreshInterval
+    }
+
+    var isHidden: Bool { permission.hidden }
+
+    /// How others name it in what it says to them: not at all if it is hidden, as in LiveKit.
+    var signature: Identity { isHidden ? Identity(text: "") : identity }
+
+    /// `tracks` is nil in messages that do not tell them.
+    func info(tracks: [TrackInfo]? = nil) -> ParticipantInfo {
+        ParticipantInfo(
+            sid: sid, identity: identity, name: name, kind: kind, metadata: metadata, attributes: attributes, permission: permission,
+            joinedAt: joinedAt, tracks: tracks)
+    }
+
+    /// What a fresh token says of it. The assistant's state is no property to come back with.
+    func tokenContent(room: String) -> TokenContent {
+        var attributes = attributes
+        attributes[AgentState.attribute] = nil
+        return TokenContent(
+            identity: identity, name: name, kind: kind, metadata: metadata, attributes: attributes, permission: permission,
+            isRoomAdmin: isRoomAdmin, sessionID: sessionID, room: room)
+    }
+
+    /// Whether that track's frames are to reach it.
+    func hears(_ track: Track) -> Bool {
+        permission.canSubscribe && !isHeld && track.publisher != handle && (wishes[track.info.sid] ?? autoSubscribe)
+    }
+}

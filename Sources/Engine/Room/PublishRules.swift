@@ -1,0 +1,37 @@
+import Wire
+
+extension PublishTrack {
+    /// How long an Opus packet can be, in milliseconds (RFC 6716 section 2.1.4, and several frames in one packet).
+    private static let frameLengths = [2.5, 5, 10, 20, 40, 60, 80, 100, 120]
+
+    /// Refuses what no room can relay, whoever asks.
+    func check() throws(RequestError) {
+        guard codec == "opus" else {
+            throw RequestError(.unsupported, "the codec \"\(codec.prefix(32))\" is not relayed; publish \"opus\"")
+        }
+        guard mode == .live else {
+            throw RequestError(.unsupported, "this gateway does not relay `ahead` tracks yet; publish the track with mode \"live\"")
+        }
+        guard Self.frameLengths.contains(frameMs) else {
+            throw RequestError(.invalidArgument, "`frame_ms` must be 2.5, 5, 10, 20, 40, 60, 80, 100 or 120")
+        }
+        guard (1...2).contains(channels) else { throw RequestError(.invalidArgument, "`channels` must be 1 or 2") }
+        guard name.utf8.count <= Limits.trackNameBytesMax else {
+            throw RequestError(.limitExceeded, "`name` is over \(Limits.trackNameBytesMax) bytes")
+        }
+    }
+}
+
+extension Permission {
+    /// Whether a track of this source may be published, and may stay.
+    ///
+    /// LiveKit knows no source `assistant`: its agents speak through a `microphone`, so that grant covers both.
+    func allows(_ source: TrackSource) -> Bool {
+        guard canPublish else { return false }
+        guard !canPublishSources.isEmpty else { return true }
+        return switch source {
+        case .microphone: canPublishSources.contains("microphone")
+        case .assistant: canPublishSources.contains("microphone") || canPublishSources.contains("assistant")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Wire
+
+extension Room {
+    /// Does what an administrator wants. What names somebody or something that is not there does nothing: the shell has
+    /// looked before, and answers for it.
+    mutating func administer(_ command: AdminCommand, at now: Instant, into effects: inout [Effect]) {
+        switch command {
+        case .delete: close(.roomDeleted, at: now, into: &effects)
+        case .remove(let identity):
+            if let handle = handles[identity] { depart(handle, .participantRemoved, closing: .removed, at: now, into: &effects) }
+        case .mute(let track, let muted): setMuted(muted, track, at: now, into: &effects)
+        case .updateMetadata(let metadata):
+            guard settings.metadata != metadata else { return }
+            settings.metadata = metadata
+            send(.roomUpdated(info), to: everyone, into: &effects)
+        case .updatePermission(let identity, let permission):
+            if let place = handles[identity].flatMap(members.place) { update(permission, ofMemberAt: place, at: now, into: &effects) }
+        }
+    }
+
+    /// Takes effect at once: tracks that may no longer be are unpublished, and what is no longer to be heard stops.
+    /// What was subscribed comes back with `canSubscribe`.
+    private mutating func update(_ permission: Permission, ofMemberAt place: Int, at now: Instant, into effects: inout [Effect]) {
+        var permission = permission
+        // Whether somebody is hidden is decided at the door: others cannot be made to forget it.
+        permission.hidden = members[at: place].isHidden
+        guard members[at: place].permission != permission else { return }
+        rewire(place, into: &effects) { $0.permission = permission }
+        let handle = members[at: place].handle
+        let forbidden = trackInfos(of: members[at: place]).filter { !permission.allows($0.source) }
+        for track in forbidden {
+            patch(.unpublish(track.alias, by: handle), into: &effects)
+            withdraw(track.sid, at: now, into: &effects)
+        }
+        if !forbidden.isEmpty { tellSpeakers(at: now, into: &effects) }
+        tellUpdate(ofMemberAt: place, at: now, into: &effects)
+    }
+}

@@ -1,0 +1,52 @@
+import Wire
+
+/// How effects are put out. All go through `emit`, which sees to it that nobody is named who is not in the room.
+extension Room {
+    /// In the order in which they joined.
+    var everyone: [ParticipantHandle] { members.keys }
+
+    func everyone(but one: ParticipantHandle) -> [ParticipantHandle] {
+        members.keys.filter { $0 != one }
+    }
+
+    /// Who may know what happens to this member.
+    func audience(of member: Member) -> [ParticipantHandle] {
+        member.isHidden ? [member.handle] : everyone
+    }
+
+    /// The same without the member itself.
+    func witnesses(of member: Member) -> [ParticipantHandle] {
+        member.isHidden ? [] : everyone(but: member.handle)
+    }
+
+    func emit(_ effect: Effect, into effects: inout [Effect]) {
+        assert(effect.named.allSatisfy(members.contains), "an effect names somebody who is not in the room: \(effect)")
+        effects.append(effect)
+    }
+
+    func send(_ event: Event, to audience: [ParticipantHandle], into effects: inout [Effect]) {
+        if !audience.isEmpty { emit(.send(event, to: audience), into: &effects) }
+    }
+
+    func patch(_ change: PatchChange, into effects: inout [Effect]) {
+        emit(.patch(change), into: &effects)
+    }
+
+    func reply(_ reply: Reply = .done, to asker: Asker, into effects: inout [Effect]) {
+        if let id = asker.id { emit(.reply(reply, re: id, to: asker.handle), into: &effects) }
+    }
+}
+
+extension Room.Effect {
+    /// All participants that it names.
+    package var named: [ParticipantHandle] {
+        switch self {
+        case .send(_, let audience): audience
+        case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
+        case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)): [publisher]
+        case .patch(.listen(let listener, _, let publisher)), .patch(.stopListening(let listener, _, let publisher)):
+            [listener, publisher]
+        case .closed: []
+        }
+    }
+}

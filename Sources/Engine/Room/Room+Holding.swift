@@ -1,0 +1,26 @@
+import Wire
+
+extension Room {
+    /// Puts the asker's call on hold or takes it back: it neither hears nor is heard, and remembers what was muted and
+    /// subscribed.
+    mutating func hold(_ held: Bool, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]) {
+        let before = members[at: place]
+        guard before.isHeld != held else {
+            reply(to: asker, into: &effects)
+            return
+        }
+        rewire(place, into: &effects) { $0.isHeld = held }
+        for sid in before.tracks {
+            if let track = tracks[sid] { regate(track, ofMemberAt: place, wasHeld: before.isHeld, into: &effects) }
+        }
+        reply(to: asker, into: &effects)
+        if held {
+            for sid in before.tracks {
+                if let track = tracks.place(of: sid) { fallSilent(at: track, now: now, into: &effects) }
+            }
+        }
+        send(held ? .callHeld(by: before.identity) : .callResumed(by: before.identity), to: audience(of: before), into: &effects)
+        if held { tellSpeakers(at: now, into: &effects) }
+        watchSilence(ofMemberAt: place, at: now)
+    }
+}

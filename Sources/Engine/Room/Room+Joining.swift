@@ -1,0 +1,52 @@
+import Wire
+
+extension Room {
+    mutating func join(_ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]) {
+        precondition(!members.contains(handle), "a seat cannot join twice; its generation must change")
+        guard admissionError(for: admission) == nil else {
+            // The shell has asked before the upgrade; this one lost the last place on its way from there to here.
+            effects.append(.close(handle, .limit))
+            return
+        }
+        if let old = handles[admission.identity] {
+            depart(old, .duplicateIdentity, closing: .duplicateIdentity, at: now, into: &effects)
+        }
+        let member = Member(
+            admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
+        members.append(member, for: handle)
+        handles[member.identity] = handle
+        alarm.ring(noLaterThan: member.refreshAt)
+        if !member.kind.isDependent {
+            independentCount += 1
+            lifetime.somebodyCame()
+        }
+        welcome(member, admission, into: &effects)
+        let joined = member.info(tracks: [])
+        send(.participantJoined(joined), to: witnesses(of: member), into: &effects)
+        if member.kind == .agent { send(.agentJoined(joined), to: witnesses(of: member), into: &effects) }
+        for track in tracks.values where member.hears(track) {
+            patch(.listen(handle, to: track.info.alias, of: track.publisher), into: &effects)
+        }
+    }
+
+    /// Tells a newcomer how things stand, so that what it hears later makes sense: each stop has its start, each change
+    /// something that it changes.
+    private func welcome(_ member: Member, _ admission: Admission, into effects: inout [Effect]) {
+        let audience = [member.handle]
+        let others = members.values.filter { !$0.isHidden && $0.handle != member.handle }
+        let hello = Hello(
+            server: admission.server, room: info, participant: member.info(), participants: others.map { $0.info(tracks: trackInfos(of: $0)) },
+            sessionId: admission.sessionID, resumeToken: admission.resumeToken)
+        send(.hello(hello), to: audience, into: &effects)
+        for segment in transcript.segments { send(.segment(segment), to: audience, into: &effects) }
+        for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }
+        for other in others where other.quality.level != .excellent {
+            send(.qualityChanged(other.identity, other.quality.level), to: audience, into: &effects)
+        }
+        for track in tracks.values {
+            guard let start = track.talk.start else { continue }
+            send(.talkStarted(track.info.participant, track.info.sid, at: start), to: audience, into: &effects)
+        }
+        if !speakers.active.isEmpty { send(.speakersChanged(speakers.active), to: audience, into: &effects) }
+    }
+}

@@ -1,0 +1,67 @@
+import Wire
+
+extension Room {
+    /// Takes somebody out and tells the others. Where the room itself ends the connection, `close` says how.
+    ///
+    /// All that names the leaver comes first; from then on it is unknown.
+    mutating func depart(
+        _ handle: ParticipantHandle, _ reason: DisconnectReason, closing close: CloseReason? = nil, at now: Instant,
+        into effects: inout [Effect]
+    ) {
+        guard let member = members[handle] else { return }
+        for sid in member.tracks {
+            if let track = tracks[sid] { patch(.unpublish(track.info.alias, by: handle), into: &effects) }
+        }
+        for track in tracks.values where member.hears(track) {
+            patch(.stopListening(handle, to: track.info.alias, of: track.publisher), into: &effects)
+        }
+        if let close {
+            if close != .left { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
+            emit(.close(handle, close), into: &effects)
+        }
+        members.remove(handle)
+        handles[member.identity] = nil
+        for sid in member.tracks { withdraw(sid, at: now, into: &effects) }
+        tellSpeakers(at: now, into: &effects)
+        tellDeparture(of: member, reason, into: &effects)
+        abandonProcedures(of: handle, into: &effects)
+        guard !member.kind.isDependent else { return }
+        independentCount -= 1
+        if independentCount == 0 {
+            lifetime.lastOneLeft(at: now)
+            alarm.ring(noLaterThan: lifetime.deadline)
+        }
+    }
+
+    private func tellDeparture(of member: Member, _ reason: DisconnectReason, into effects: inout [Effect]) {
+        let witnesses = witnesses(of: member)
+        send(.participantLeft(member.identity, reason: reason), to: witnesses, into: &effects)
+        if member.kind == .agent, !reason.isIntended {
+            send(.agentLost(member.identity, reason: reason), to: witnesses, into: &effects)
+        }
+    }
+
+    /// Ends the room with everybody who is still in it.
+    mutating func close(_ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
+        for place in 0..<tracks.count { cutOffTalk(at: place, .left, now: now, into: &effects) }
+        send(.bye(reason, retryable: CloseReason.roomClosed.isRetryable), to: everyone, into: &effects)
+        for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher), into: &effects) }
+        for handle in everyone { emit(.close(handle, .roomClosed), into: &effects) }
+        members.removeAll()
+        handles = [:]
+        independentCount = 0
+        tracks.removeAll()
+        isOver = true
+        emit(.closed, into: &effects)
+    }
+}
+
+extension DisconnectReason {
+    /// Somebody wanted it so: an agent that goes for such a reason is not lost.
+    fileprivate var isIntended: Bool {
+        switch self {
+        case .clientInitiated, .participantRemoved, .roomDeleted, .roomClosed, .duplicateIdentity: true
+        default: false
+        }
+    }
+}

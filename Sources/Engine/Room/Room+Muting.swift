@@ -1,0 +1,48 @@
+import Wire
+
+extension Room {
+    mutating func mute(
+        _ sid: TrackSID, _ muted: Bool, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+    ) throws(RequestError) {
+        guard let track = tracks[sid] else { throw .noSuchTrack }
+        if track.publisher != asker.handle {
+            guard members[at: place].isRoomAdmin else {
+                throw RequestError(.notAllowed, "only a room admin may mute somebody else's track")
+            }
+            // LiveKit's rule: nobody's microphone is opened from afar.
+            guard muted else { throw RequestError(.notAllowed, "remote unmute not enabled") }
+        }
+        setMuted(muted, sid, answering: asker, at: now, into: &effects)
+    }
+
+    /// Mutes or unmutes, whoever wants it. Says nothing more than the answer if it is so already.
+    mutating func setMuted(
+        _ muted: Bool, _ sid: TrackSID, answering asker: Asker? = nil, at now: Instant, into effects: inout [Effect]
+    ) {
+        guard let place = tracks.place(of: sid), let publisher = members.place(of: tracks[at: place].publisher) else { return }
+        let before = tracks[at: place]
+        tracks[at: place].info.muted = muted
+        if before.info.muted != muted { regate(before, ofMemberAt: publisher, wasHeld: members[at: publisher].isHeld, into: &effects) }
+        if let asker { reply(to: asker, into: &effects) }
+        guard before.info.muted != muted else { return }
+        if muted { fallSilent(at: place, now: now, into: &effects) }
+        let identity = before.info.participant
+        send(muted ? .trackMuted(sid, of: identity) : .trackUnmuted(sid, of: identity), to: everyone, into: &effects)
+        if muted { tellSpeakers(at: now, into: &effects) }
+        watchSilence(ofMemberAt: publisher, at: now)
+    }
+
+    /// Patches a track's gate if what it lets through is another than before.
+    func regate(_ before: Track, ofMemberAt publisher: Int, wasHeld: Bool, into effects: inout [Effect]) {
+        guard let track = tracks[before.info.sid] else { return }
+        let gate = track.gate(publisherIsHeld: members[at: publisher].isHeld)
+        guard gate != before.gate(publisherIsHeld: wasHeld) else { return }
+        patch(.gate(track.info.alias, by: track.publisher, gate), into: &effects)
+    }
+
+    /// A track lets nothing through from now on: it does not talk, and its publisher does not speak through it.
+    mutating func fallSilent(at place: Int, now: Instant, into effects: inout [Effect]) {
+        cutOffTalk(at: place, .muted, now: now, into: &effects)
+        speakers.quieten(tracks[at: place].info.sid)
+    }
+}

@@ -1,0 +1,39 @@
+package import Wire
+
+extension Room {
+    /// Why this participant may not come in, or nil if it may. Dependent ones neither count nor are counted, and whoever
+    /// takes the place of its own identity does not count twice.
+    package func admissionError(for admission: Admission) -> JoinRefusal? {
+        if isOver { return .roomClosed }
+        guard settings.maxParticipants > 0, !admission.kind.isDependent else { return nil }
+        let replaced = handles[admission.identity].flatMap { members[$0] }
+        let others = independentCount - (replaced.map { $0.kind.isDependent ? 0 : 1 } ?? 0)
+        return others < settings.maxParticipants ? nil : .roomFull
+    }
+
+    package var info: RoomInfo {
+        RoomInfo(sid: sid, name: name, metadata: settings.metadata, createdAt: createdAt, maxParticipants: settings.maxParticipants)
+    }
+
+    /// Everybody with their tracks, the hidden too: for administrators. Linear in participants and tracks.
+    package var participants: [ParticipantInfo] {
+        members.values.map { $0.info(tracks: trackInfos(of: $0)) }
+    }
+
+    /// Nobody at all is in the room, not even an agent.
+    package var isEmpty: Bool { members.isEmpty }
+
+    /// Without those who are dependent, as LiveKit's `num_participants`.
+    package var participantCount: Int { independentCount }
+
+    /// All who publish something, as LiveKit's `num_publishers`. Linear in participants.
+    package var publisherCount: Int { members.values.count { !$0.tracks.isEmpty } }
+
+    package var trackCount: Int { tracks.count }
+
+    package func handle(of identity: Identity) -> ParticipantHandle? { handles[identity] }
+
+    func trackInfos(of member: Member) -> [TrackInfo] {
+        member.tracks.compactMap { tracks[$0]?.info }
+    }
+}

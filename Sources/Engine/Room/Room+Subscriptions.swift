@@ -1,0 +1,33 @@
+import Wire
+
+extension Room {
+    /// A wish is remembered even while it cannot be granted (on hold). Not to hear needs no grant.
+    mutating func subscribe(
+        _ asker: Asker, at place: Int, to sid: TrackSID, _ subscribed: Bool, into effects: inout [Effect]
+    ) throws(RequestError) {
+        guard let track = tracks[sid] else { throw .noSuchTrack }
+        guard track.publisher != asker.handle else {
+            throw RequestError(.invalidArgument, "nobody is sent a track of its own")
+        }
+        guard members[at: place].permission.canSubscribe || !subscribed else {
+            throw RequestError(.notAllowed, "the token does not allow to subscribe")
+        }
+        // The reply comes first: a frame may not overtake it.
+        reply(to: asker, into: &effects)
+        rewire(place, into: &effects) { $0.wishes[sid] = subscribed }
+    }
+
+    /// Changes something about a listener, and patches what it hears by that more or less than before.
+    mutating func rewire(_ place: Int, into effects: inout [Effect], by change: (inout Member) -> Void) {
+        let before = members[at: place]
+        change(&members[at: place])
+        let after = members[at: place]
+        for track in tracks.values {
+            switch (before.hears(track), after.hears(track)) {
+            case (false, true): patch(.listen(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
+            case (true, false): patch(.stopListening(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Wire
+
+extension Room {
+    /// The patch comes before the reply, so that a frame sent at once finds it; the listeners come after the event that
+    /// names the track to them.
+    mutating func publish(
+        _ description: PublishTrack, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+    ) throws(RequestError) {
+        let member = members[at: place]
+        try description.check()
+        guard !member.isHidden else { throw RequestError(.notAllowed, "a hidden participant cannot publish") }
+        guard member.permission.allows(description.source) else {
+            throw RequestError(.notAllowed, "the token does not allow to publish a track of source \(description.source.rawValue)")
+        }
+        guard member.tracks.count < Limits.tracksPerParticipantMax else {
+            throw RequestError(.limitExceeded, "\(Limits.tracksPerParticipantMax) tracks are published already; unpublish one first")
+        }
+        guard let alias = aliases.take() else {
+            throw RequestError(.limitExceeded, "the room has no track alias left; try again later", retryable: true)
+        }
+        let info = TrackInfo(sid: identifiers.track(), alias: alias, participant: member.identity, description: description)
+        let track = Track(info: info, publisher: member.handle)
+        tracks.append(track, for: info.sid)
+        members[at: place].tracks.append(info.sid)
+        speakers.add(info.sid, of: member.identity, at: now)
+
+        patch(.publish(info, by: member.handle), into: &effects)
+        let gate = track.gate(publisherIsHeld: member.isHeld)
+        if gate != .open { patch(.gate(alias, by: member.handle, gate), into: &effects) }
+        reply(.published(info), to: asker, into: &effects)
+        send(.trackPublished(info), to: everyone(but: member.handle), into: &effects)
+        for listener in members.values where listener.hears(track) {
+            patch(.listen(listener.handle, to: alias, of: member.handle), into: &effects)
+        }
+        watchSilence(ofMemberAt: place, at: now)
+    }
+
+    mutating func unpublish(_ sid: TrackSID, by asker: Asker, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+        guard let track = tracks[sid] else { throw .noSuchTrack }
+        guard track.publisher == asker.handle else { throw RequestError(.notAllowed, "the track is somebody else's") }
+        patch(.unpublish(track.info.alias, by: asker.handle), into: &effects)
+        reply(to: asker, into: &effects)
+        withdraw(sid, at: now, into: &effects)
+        tellSpeakers(at: now, into: &effects)
+    }
+
+    /// Forgets a track whose patch is gone already, and tells everybody who is left. With a patch its listeners end.
+    mutating func withdraw(_ sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+        guard let place = tracks.place(of: sid) else { return }
+        cutOffTalk(at: place, .left, now: now, into: &effects)
+        guard let track = tracks.remove(sid) else { return }
+        aliases.giveBack(track.info.alias)
+        speakers.remove(sid)
+        for place in 0..<members.count where members[at: place].wishes[sid] != nil { members[at: place].wishes[sid] = nil }
+        if let publisher = members.place(of: track.publisher) {
+            members[at: publisher].tracks.removeAll { $0 == sid }
+            watchSilence(ofMemberAt: publisher, at: now)
+        }
+        send(.trackUnpublished(sid, of: track.info.participant), to: everyone, into: &effects)
+    }
+}
+
+extension RequestError {
+    static let noSuchTrack = RequestError(.notFound, "no such track in the room; it may have been unpublished")
+}

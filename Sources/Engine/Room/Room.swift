@@ -1,0 +1,79 @@
+package import Wire
+
+/// Who may do and hear what in one room: every decision, and nothing else.
+///
+/// A room is driven by its shell. `handle(_:at:into:)` takes what happened and appends what is to be done, in order;
+/// `deadline` tells when the shell should come back even if nothing happens. Frames never visit it: it only changes
+/// the patch panels that carry them.
+///
+/// Promises:
+/// - the same seed and the same inputs give the same effects;
+/// - every request with an `id` gets exactly one answer, `leave` excepted;
+/// - whoever has left or was closed is never named again, and what still comes from it is passed over;
+/// - nobody is told of a hidden participant;
+/// - `listen` comes after the event or the list that names the track.
+///
+/// It is not for what needs more than one room, or another node: that is the shell's.
+package struct Room: Sendable {
+    package let name: String
+    package let sid: RoomSID
+    /// Seconds since 1970.
+    package let createdAt: Int64
+    /// True after `closed`: all that still comes is passed over.
+    package internal(set) var isOver = false
+
+    var settings: RoomSettings
+    /// In the order in which they joined.
+    var members = Roster<ParticipantHandle, Member>()
+    var handles: [Identity: ParticipantHandle] = [:]
+    /// Those who count: for the limit, and to keep the room alive.
+    var independentCount = 0
+    /// In the order in which they were published.
+    var tracks = Roster<TrackSID, Track>()
+    var aliases = AliasSource()
+    var identifiers: IdentifierSource
+    var procedures = Procedures()
+    var transcript = Transcript()
+    var speakers = Speakers()
+    var lifetime: Lifetime
+    var alarm = Alarm()
+
+    /// - Parameters:
+    ///   - createdAt: seconds since 1970, for people.
+    ///   - seed: chooses the names that the room gives out; different for each room.
+    ///   - now: when its `emptyTimeout` begins to run.
+    package init(name: String, sid: RoomSID, settings: RoomSettings, createdAt: Int64, seed: UInt64, at now: Instant) {
+        self.name = name
+        self.sid = sid
+        self.settings = settings
+        self.createdAt = createdAt
+        identifiers = IdentifierSource(seed: seed)
+        lifetime = Lifetime(createdAt: now, emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout)
+        alarm.ring(noLaterThan: lifetime.deadline)
+    }
+
+    /// When the room wants `deadlinePassed`, at the latest. Coming early does no harm; it moves only in `handle`.
+    package var deadline: Instant? { isOver ? nil : alarm.instant }
+
+    /// Takes in what happened at `now`, which never goes back, and appends what is to be done about it.
+    package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
+        guard !isOver else {
+            // Somebody on the way in when the room ended must not wait for an answer.
+            if case .joined(let handle, _) = input { effects.append(.close(handle, .roomClosed)) }
+            return
+        }
+        switch input {
+        case .joined(let handle, let admission): join(handle, admission, at: now, into: &effects)
+        case .request(let request, let id, let handle):
+            answer(request, of: Asker(handle: handle, id: id), at: now, into: &effects)
+        case .left(let handle, let reason): depart(handle, reason, at: now, into: &effects)
+        case .administered(let command): administer(command, at: now, into: &effects)
+        case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
+        case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)
+        case .measured(let measurements): measure(measurements, at: now, into: &effects)
+        case .connectionMeasured(let handle, let measurement): judge(handle, by: measurement, into: &effects)
+        case .draining(let deadline): send(.serverDraining(deadline: deadline), to: everyone, into: &effects)
+        case .deadlinePassed: meetDeadlines(at: now, into: &effects)
+        }
+    }
+}

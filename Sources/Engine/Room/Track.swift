@@ -1,0 +1,13 @@
+import Wire
+
+/// One published track as its room knows it.
+struct Track: Sendable {
+    var info: TrackInfo
+    let publisher: ParticipantHandle
+    var talk = Talk()
+
+    /// What its patch lets through. Being held goes before being muted, which is remembered for later.
+    func gate(publisherIsHeld: Bool) -> Room.Gate {
+        publisherIsHeld ? .held : info.muted ? .muted : .open
+    }
+}

@@ -1,0 +1,190 @@
+"""What PROTOCOL.md says of every message from the gateway, as tables. Nothing may be missing, and nothing may be there that
+the contract does not name."""
+
+import re
+
+violations: list[str] = []
+seen: set[str] = set()
+
+
+def violation(text: str) -> None:
+    if text not in violations:
+        violations.append(text)
+
+
+class Optional:
+    """A field that may be absent."""
+
+    def __init__(self, shape):
+        self.shape = shape
+
+
+class OneOf:
+    def __init__(self, *values):
+        self.values = values
+
+
+class Matching:
+    def __init__(self, pattern: str):
+        self.pattern = re.compile(pattern)
+
+
+class ListOf:
+    def __init__(self, shape):
+        self.shape = shape
+
+
+class MapOf:
+    def __init__(self, shape):
+        self.shape = shape
+
+
+number = (int, float)
+alphabet = "[2-9A-HJ-NP-Za-km-z]"
+room_sid = Matching(rf"RM_{alphabet}{{12}}")
+participant_sid = Matching(rf"PA_{alphabet}{{12}}")
+track_sid = Matching(rf"TR_AM{alphabet}{{12}}")
+
+permission = {
+    "can_publish": bool, "can_subscribe": bool, "can_publish_data": bool, "can_publish_sources": ListOf(str),
+    "can_update_metadata": bool, "hidden": bool,
+}
+participant = {
+    "sid": participant_sid, "identity": str, "name": str,
+    "kind": OneOf("standard", "ingress", "egress", "sip", "agent", "connector", "bridge"), "metadata": str,
+    "attributes": MapOf(str), "permission": permission, "joined_at": int,
+}
+track = {
+    "sid": track_sid, "alias": int, "participant": str, "name": str, "source": OneOf("microphone", "assistant"),
+    "codec": OneOf("opus"), "mode": OneOf("live", "ahead"), "muted": bool, "frame_ms": number, "dtx": bool, "fec": bool,
+    "channels": int, "epoch": int,
+}
+room = {"sid": room_sid, "name": str, "metadata": str, "created_at": int, "max_participants": int}
+reason = OneOf(
+    "UNKNOWN_REASON", "CLIENT_INITIATED", "DUPLICATE_IDENTITY", "SERVER_SHUTDOWN", "PARTICIPANT_REMOVED", "ROOM_DELETED",
+    "STATE_MISMATCH", "JOIN_FAILURE", "MIGRATION", "SIGNAL_CLOSE", "ROOM_CLOSED", "USER_UNAVAILABLE", "USER_REJECTED",
+    "CONNECTION_TIMEOUT", "MEDIA_FAILURE", "AGENT_ERROR",
+)
+state = OneOf("initializing", "idle", "listening", "thinking", "speaking", "error")
+
+events = {
+    "hello": {
+        "protocol": OneOf(1), "server": {"version": str, "node": str}, "room": room,
+        "participant": participant, "participants": ListOf(participant | {"tracks": ListOf(track)}),
+        "session_id": (str, type(None)), "resume_token": str, "ping_interval_ms": OneOf(5000), "ping_timeout_ms": OneOf(15000),
+        "limits": {
+            "max_frame_bytes": OneOf(1500), "max_message_bytes": OneOf(16384), "max_control_bytes": OneOf(65536),
+            "live_frames_per_second": OneOf(100), "live_burst": OneOf(100), "ahead_ms": OneOf(60000),
+            "metadata_bytes": OneOf(524288), "attributes_bytes": OneOf(65536), "data_bytes": OneOf(64000),
+        },
+    },
+    "participant.joined": participant | {"participant": str, "tracks": ListOf(track)},
+    "participant.left": {"participant": str, "reason": reason},
+    "participant.updated": participant | {"participant": str, "connection": OneOf("connected", "reconnecting")},
+    "track.published": {"participant": str, "track": track},
+    "track.unpublished": {"participant": str, "track": track_sid},
+    "track.muted": {"participant": str, "track": track_sid},
+    "track.unmuted": {"participant": str, "track": track_sid},
+    "speakers.changed": {"speakers": ListOf({"participant": str, "track": track_sid, "level": number, "active": bool})},
+    "quality.changed": {"participant": str, "quality": OneOf("excellent", "good", "poor", "lost")},
+    "talk.started": {"participant": str, "track": track_sid, "ts": int},
+    "talk.stopped": {
+        "participant": str, "track": track_sid, "ts": int, "reason": OneOf("end", "silence", "cleared", "muted", "left"),
+    },
+    "silence": {"participant": str, "silent_ms": int},
+    "transcript.segment": {
+        "id": str, "rev": int, "role": OneOf("user", "assistant"), "participant": str, "track": Optional(track_sid), "text": str,
+        "final": bool, "language": str, "start_ts": Optional(int), "end_ts": Optional(int),
+        "words": Optional(ListOf({"text": str, "start_ts": int, "end_ts": int, "confidence": Optional(number)})),
+        "spoken": Optional(OneOf("new", "in_progress", "completed", "interrupted")), "spoken_chars": Optional(int),
+    },
+    "agent.state": {"participant": str, "state": state},
+    "agent.joined": participant | {"participant": str, "tracks": ListOf(track)},
+    "agent.lost": {"participant": str, "reason": reason},
+    "data": {"participant": str, "topic": str, "payload": Optional(str), "payload_base64": Optional(str)},
+    "text": {"participant": str, "id": Matching(rf"TX_{alphabet}{{12}}"), "topic": str, "text": str},
+    "rpc.request": {
+        "participant": str, "request_id": Matching(rf"RPC_{alphabet}{{12}}"), "method": str, "payload": str, "timeout_ms": int,
+    },
+    "dtmf": {"participant": str, "digits": str},
+    "call.held": {"participant": str},
+    "call.resumed": {"participant": str},
+    "room.updated": {"room": room},
+    "token.refreshed": {"token": str, "expires_at": int},
+    "server.draining": {"deadline": int},
+    "bye": {"reason": reason, "retryable": bool},
+    "stats": {"rtt_ms": number, "sent": int, "dropped": int, "late_p99_ms": number},
+}
+
+# What one run cannot bring about: it takes a gateway that stops.
+unseen = {"server.draining"}
+
+replies = {
+    "track": Optional(track), "id": Optional(str), "payload": Optional(str), "t": Optional(int), "token": Optional(str),
+    "expires_at": Optional(int),
+}
+
+
+def check_event(message: dict) -> None:
+    kind = message["type"]
+    if set(message) != {"type", "seq", "data"}:
+        violation(f"{kind} has the fields {sorted(message)}")
+    elif kind not in events:
+        violation(f"the contract has no event {kind}")
+    else:
+        seen.add(kind)
+        _check(message["data"], events[kind], kind)
+
+
+def check_answer(message: dict) -> None:
+    if set(message) != {"type", "re", "data"}:
+        violation(f"{message['type']} has the fields {sorted(message)}")
+    elif message["type"] == "reply":
+        _check(message["data"], replies, "reply")
+    else:
+        _check(message["data"], {"code": (str, int), "message": str, "retryable": bool}, "error")
+
+
+def check_message(message: bytes) -> None:
+    if not 12 < len(message) <= 16384:
+        violation(f"a binary message of {len(message)} bytes")
+    elif message[0] not in (0x41, 0x42):
+        violation(f"a binary message that begins with {message[0]:#x}")
+
+
+def _check(value, shape, path: str) -> None:
+    match shape:
+        case Optional():
+            _check(value, shape.shape, path)
+        case OneOf():
+            if value not in shape.values or isinstance(value, bool):
+                violation(f"{path} is {value!r}")
+        case Matching():
+            if not isinstance(value, str) or not shape.pattern.fullmatch(value):
+                violation(f"{path} is {value!r}")
+        case ListOf():
+            if not isinstance(value, list):
+                violation(f"{path} is {value!r} and no list")
+            else:
+                for item in value:
+                    _check(item, shape.shape, f"{path}[]")
+        case MapOf():
+            if not isinstance(value, dict):
+                violation(f"{path} is {value!r} and no object")
+            else:
+                for item in value.values():
+                    _check(item, shape.shape, f"{path}.*")
+        case dict():
+            if not isinstance(value, dict):
+                violation(f"{path} is {value!r} and no object")
+                return
+            for name, field in shape.items():
+                if name in value:
+                    _check(value[name], field, f"{path}.{name}")
+                elif not isinstance(field, Optional):
+                    violation(f"{path}.{name} is missing")
+            for name in value.keys() - shape.keys():
+                violation(f"{path}.{name} is not in the contract")
+        case _:
+            if not isinstance(value, shape) or (isinstance(value, bool) and shape is not bool):
+                violation(f"{path} is {value!r}")

@@ -1,0 +1,276 @@
+"""A client of Patchbay in Python, written from PROTOCOL.md alone: it shares no code with the gateway.
+
+It stands on the package `websockets`. Everything that arrives is held to the contract (see `contract.py`); what breaks it is
+collected in `violations` and fails the run at the end.
+"""
+
+import asyncio
+import json
+import ssl
+import struct
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import websockets
+from websockets.asyncio.client import connect as open_websocket
+
+import contract
+
+SUBPROTOCOL = "patchbay.v1"
+
+# Flags of a frame.
+START, END, DTX, FEC, DISCONTINUITY = 0x80, 0x40, 0x20, 0x10, 0x08
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One Opus packet with its 12-byte header."""
+
+    alias: int
+    sequence: int
+    timestamp: int
+    payload: bytes
+    flags: int = 0
+    level: int = 30
+    voice: bool = True
+    epoch: int = 0
+
+    HEADER = struct.Struct(">BBHHBBI")
+
+    @property
+    def bytes(self) -> bytes:
+        level = (0x80 if self.voice else 0) | self.level
+        head = self.HEADER.pack(
+            0x41, self.flags, self.alias, self.sequence & 0xFFFF, level, self.epoch, self.timestamp & 0xFFFFFFFF
+        )
+        return head + self.payload
+
+    @classmethod
+    def parse(cls, message: bytes) -> "Frame":
+        kind, flags, alias, sequence, level, epoch, timestamp = cls.HEADER.unpack_from(message)
+        if kind != 0x41:
+            raise ValueError(f"the first byte of a frame is {kind:#x} and not 0x41")
+        return cls(alias, sequence, timestamp, message[12:], flags, level & 0x7F, level >= 0x80, epoch)
+
+
+def bundle(frames: list[bytes]) -> bytes:
+    return bytes([0x42, len(frames)]) + b"".join(struct.pack(">H", len(frame)) + frame for frame in frames)
+
+
+def unbundle(message: bytes) -> list[bytes]:
+    """The frames of a binary message, bundled or not."""
+    if message[0] != 0x42:
+        return [message]
+    frames, offset = [], 2
+    for _ in range(message[1]):
+        (length,) = struct.unpack_from(">H", message, offset)
+        frames.append(message[offset + 2 : offset + 2 + length])
+        offset += 2 + length
+    if offset != len(message) or not frames:
+        raise ValueError("a bundle's lengths do not add up")
+    return frames
+
+
+class Refused(Exception):
+    """The handshake was answered with something else than a WebSocket."""
+
+    def __init__(self, response):
+        self.status = response.status_code
+        self.body = json.loads(response.body or b"null")
+        self.code = self.body["code"]
+        self.header = response.headers.get("X-Patchbay-Error")
+        super().__init__(f"{self.status} {self.code}")
+
+
+class RequestFailed(Exception):
+    """A request was answered with `error`."""
+
+    def __init__(self, data: dict):
+        self.code, self.message, self.retryable = data["code"], data["message"], data["retryable"]
+        super().__init__(f"{self.code}: {self.message}")
+
+
+class Client:
+    """One participant. `await Client.connect(…)` gives one that has had its `hello`."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.hello: dict = {}
+        self.events: list[tuple[str, dict]] = []
+        self.taken: set[int] = set()
+        # Binary messages and the frames in them, as they came, with the loop's time of arrival.
+        self.messages: list[bytes] = []
+        self.frames: list[tuple[float, bytes]] = []
+        self.close_code: int | None = None
+        self.last_seq = 0
+        self.next_id = 1
+        self.answers: dict[int, asyncio.Future] = {}
+        self.stray_errors: list[dict] = []
+        self.changed = asyncio.Condition()
+        self.tasks = [asyncio.create_task(self._receive())]
+
+    @classmethod
+    async def connect(
+        cls, url: str, token: str | None, *, tls: ssl.SSLContext, place: str = "header", query: dict | None = None,
+        path: str = "/v1/rtc", subprotocols: tuple[str, ...] = (SUBPROTOCOL,), source: str | None = None,
+        headers: dict | None = None, compression: str | None = None, pings: bool = True,
+    ) -> "Client":
+        query, headers, subprotocols = dict(query or {}), dict(headers or {}), list(subprotocols)
+        if token is not None:
+            match place:
+                case "header": headers["Authorization"] = f"Bearer {token}"
+                case "subprotocol": subprotocols.append(f"patchbay.bearer.{token}")
+                case "query": query["access_token"] = token
+        address = url + path + (f"?{urlencode(query)}" if query else "")
+        options = {"local_addr": (source, 0)} if source else {}
+        try:
+            socket = await open_websocket(
+                address, ssl=tls, subprotocols=subprotocols or None, additional_headers=headers, compression=compression,
+                ping_interval=None, proxy=None, max_size=1 << 20, max_queue=None, open_timeout=20, close_timeout=5, **options,
+            )
+        except websockets.exceptions.InvalidStatus as refusal:
+            raise Refused(refusal.response) from None
+        client = cls(socket)
+        client.hello = await client.event("hello")
+        if pings:
+            client.tasks.append(asyncio.create_task(client._ping()))
+        return client
+
+    # What it says.
+
+    async def request(self, kind: str, timeout: float = 10, **data) -> dict:
+        """Sends a request and waits for its answer."""
+        number = self.next_id
+        self.next_id += 1
+        future = asyncio.get_running_loop().create_future()
+        self.answers[number] = future
+        await self.say({"type": kind, "id": number, "data": data})
+        return await asyncio.wait_for(future, timeout)
+
+    async def say(self, message) -> None:
+        """Sends a text message as it is, or an object as JSON."""
+        await self.socket.send(message if isinstance(message, str) else json.dumps(message))
+
+    async def publish(self, **data) -> dict:
+        return (await self.request("track.publish", **data))["track"]
+
+    async def send(self, frame: Frame | bytes) -> None:
+        await self.socket.send(frame.bytes if isinstance(frame, Frame) else frame)
+
+    async def leave(self) -> None:
+        await self.socket.close()
+        await self.closed()
+
+    def vanish(self) -> None:
+        """Breaks the connection without a word."""
+        self.socket.transport.abort()
+
+    # What it hears.
+
+    async def event(self, kind: str, timeout: float = 10, **fields) -> dict:
+        """The first event of this type, with these fields, that was not taken before."""
+
+        def find():
+            for index, (name, data) in enumerate(self.events):
+                if index not in self.taken and name == kind and all(data.get(key) == value for key, value in fields.items()):
+                    self.taken.add(index)
+                    return data
+            return None
+
+        return await self.until(find, timeout, f"event {kind} {fields or ''}")
+
+    def has_event(self, kind: str, **fields) -> bool:
+        return any(name == kind and all(data.get(key) == value for key, value in fields.items()) for name, data in self.events)
+
+    async def heard(self, count: int, alias: int | None = None, timeout: float = 10) -> list[bytes]:
+        """At least this many frames, of one track or of all."""
+
+        def find():
+            frames = self.heard_now(alias)
+            return frames if len(frames) >= count else None
+
+        return await self.until(find, timeout, f"{count} frames (have {len(self.heard_now(alias))})")
+
+    def heard_now(self, alias: int | None = None) -> list[bytes]:
+        return [frame for _, frame in self.frames if alias is None or Frame.parse(frame).alias == alias]
+
+    async def closed(self, timeout: float = 10) -> int:
+        """The close code."""
+        return await self.until(lambda: self.close_code, timeout, "the connection's end")
+
+    async def until(self, find, timeout: float, what: str):
+        async def wait():
+            async with self.changed:
+                while (found := find()) is None:
+                    if self.close_code is not None:
+                        raise AssertionError(f"closed with {self.close_code} while waiting for {what}")
+                    await self.changed.wait()
+                return found
+
+        try:
+            return await asyncio.wait_for(wait(), timeout)
+        except TimeoutError:
+            raise AssertionError(f"nothing in {timeout} s: {what}") from None
+
+    # Behind it.
+
+    async def _receive(self) -> None:
+        try:
+            async for message in self.socket:
+                if isinstance(message, bytes):
+                    self._take_binary(message)
+                else:
+                    self._take_text(json.loads(message))
+                async with self.changed:
+                    self.changed.notify_all()
+        except websockets.exceptions.ConnectionClosed:
+            pass
+        except Exception as error:
+            contract.violation(f"what the gateway sent cannot be read: {error!r}")
+        self.close_code = self.socket.close_code or 1006
+        for future in self.answers.values():
+            if not future.done():
+                future.set_exception(AssertionError(f"closed with {self.close_code} before the answer"))
+                future.exception()
+        for task in self.tasks[1:]:
+            task.cancel()
+        async with self.changed:
+            self.changed.notify_all()
+
+    def _take_binary(self, message: bytes) -> None:
+        if not self.hello:
+            if not self.events:
+                contract.violation("a media frame before hello")
+        now = asyncio.get_running_loop().time()
+        self.messages.append(message)
+        contract.check_message(message)
+        for frame in unbundle(message):
+            self.frames.append((now, frame))
+
+    def _take_text(self, message: dict) -> None:
+        kind = message["type"]
+        if kind in ("reply", "error"):
+            contract.check_answer(message)
+            number, data = message["re"], message["data"]
+            if number is None:
+                self.stray_errors.append(data)
+                return
+            future = self.answers.pop(number, None)
+            if future is None:
+                contract.violation(f"an answer to {number}, which waits for none: {message}")
+            elif kind == "reply":
+                future.set_result(data)
+            else:
+                future.set_exception(RequestFailed(data))
+                future.exception()
+            return
+        contract.check_event(message)
+        if message["seq"] != self.last_seq + 1:
+            contract.violation(f"{kind} has seq {message['seq']} after {self.last_seq}")
+        self.last_seq = message["seq"]
+        self.events.append((kind, message["data"]))
+
+    async def _ping(self) -> None:
+        while True:
+            await asyncio.sleep(self.hello["ping_interval_ms"] / 1000)
+            await self.say({"type": "ping", "data": {"t": 1}})
