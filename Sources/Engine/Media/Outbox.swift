@@ -7,7 +7,7 @@ package import Wire
 /// Empty nearly always: a frame that nothing stands in the way of is written at once and never comes here.
 package struct Outbox: Sendable {
     /// What leaves next.
-    package enum Next: Sendable {
+    package enum Next: Sendable, Hashable {
         case control([UInt8])
         /// The holder's reference passes to the caller, who releases it. The frame is to carry 0x08 if frames before it were
         /// dropped, and has waited since then.

@@ -1,0 +1,102 @@
+import Engine
+import Testing
+import Wire
+
+struct OutboxTests {
+    private let alias = TrackAlias(1)
+
+    /// Frames that are nothing but their number.
+    private func frames(_ count: Int) -> [FrameRef] {
+        var store = FrameStore(headroom: 0)
+        return (0..<count).compactMap { _ in ([0] as [UInt8]).withUnsafeBytes { store.store($0) } }
+    }
+
+    private func taken(from outbox: inout Outbox) -> [(frame: FrameRef, afterDrop: Bool)] {
+        var all: [(FrameRef, Bool)] = []
+        while case .frame(let frame, let afterDrop, _) = outbox.next(mayTakeFrame: true) { all.append((frame, afterDrop)) }
+        return all
+    }
+
+    @Test func aSlowListenerLosesItsOldestFrames() {
+        var outbox = Outbox(ageMax: .milliseconds(200))
+        let frames = frames(20)
+        for (number, frame) in frames.enumerated() { outbox.append(frame, of: alias, at: .at(number * 20)) { _ in } }
+        var dropped: [FrameRef] = []
+        outbox.dropOld(at: .at(400)) { dropped.append($0) }
+        #expect(dropped == Array(frames[..<10]))
+        let left = taken(from: &outbox)
+        #expect(left.map(\.frame) == Array(frames[10...]))
+    }
+
+    @Test func aFrameThatIsExactlyAsOldAsItMayBeStays() {
+        var outbox = Outbox(ageMax: .milliseconds(200))
+        outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
+        outbox.dropOld(at: .at(200)) { _ in Issue.record("dropped too early") }
+        #expect(outbox.frameCount == 1)
+    }
+
+    @Test func theFirstFrameAfterADropSaysSoAndOnlyThatOne() {
+        var outbox = Outbox(ageMax: .milliseconds(200))
+        let frames = frames(3)
+        outbox.append(frames[0], of: alias, at: .at(0)) { _ in }
+        outbox.append(frames[1], of: alias, at: .at(290)) { _ in }
+        outbox.append(frames[2], of: alias, at: .at(300)) { _ in }
+        outbox.dropOld(at: .at(300)) { _ in }
+        let left = taken(from: &outbox)
+        #expect(left.map(\.afterDrop) == [true, false])
+    }
+
+    @Test func aDropOfOneTrackIsNotToldOnAnother() {
+        var outbox = Outbox(ageMax: .milliseconds(200))
+        let frames = frames(2)
+        outbox.append(frames[0], of: TrackAlias(1), at: .at(0)) { _ in }
+        outbox.append(frames[1], of: TrackAlias(2), at: .at(300)) { _ in }
+        outbox.dropOld(at: .at(300)) { _ in }
+        let left = taken(from: &outbox)
+        #expect(left.map(\.afterDrop) == [false])
+        let told = (outbox.takeInterruption(of: TrackAlias(1)), outbox.takeInterruption(of: TrackAlias(1)))
+        #expect(told == (true, false))
+    }
+
+    @Test func controlGoesFirst() throws {
+        var outbox = Outbox()
+        outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
+        _ = outbox.append(control: [1])
+        let order = [outbox.next(mayTakeFrame: true), outbox.next(mayTakeFrame: true)]
+        #expect(order == [.control([1]), .frame(frames(1)[0], afterDrop: false, since: .at(0))])
+    }
+
+    @Test func controlLeavesAlsoWhenMediaMayNot() {
+        var outbox = Outbox()
+        outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
+        _ = outbox.append(control: [1])
+        let order = [outbox.next(mayTakeFrame: false), outbox.next(mayTakeFrame: false)]
+        #expect(order == [.control([1]), nil])
+        #expect(outbox.frameCount == 1)
+    }
+
+    @Test func moreThan256KiBOfControlIsTooMuch() {
+        var outbox = Outbox()
+        let message = [UInt8](repeating: 0, count: 64 * 1_024)
+        let isTaken = (0..<5).map { number in outbox.append(control: number < 4 ? message : [0]) }
+        #expect(isTaken == [true, true, true, true, false])
+    }
+
+    @Test func aFullOutboxDropsTheOldest() {
+        var outbox = Outbox(ageMax: .seconds(10), framesMax: 5)
+        let frames = frames(8)
+        var dropped: [FrameRef] = []
+        for frame in frames { outbox.append(frame, of: alias, at: .at(0)) { dropped.append($0) } }
+        #expect(dropped == Array(frames[..<3]))
+        #expect(outbox.frameCount == 5)
+        let left = taken(from: &outbox)
+        #expect(left.first?.afterDrop == true)
+    }
+}
+
+extension Instant {
+    /// Milliseconds after the start.
+    static func at(_ milliseconds: Int) -> Instant {
+        Instant(nanoseconds: UInt64(milliseconds) * 1_000_000)
+    }
+}

@@ -1,0 +1,58 @@
+import Engine
+import Testing
+import Wire
+
+struct PatchTests {
+    private let track = TrackInfo(
+        sid: TrackSID(text: "TR_1"), alias: TrackAlias(7), participant: Identity(text: "alice"), description: PublishTrack())
+
+    private func header(epoch: UInt8 = 0) -> FrameHeader {
+        FrameHeader(
+            alias: TrackAlias(7), sequence: SequenceNumber(1), level: AudioLevelByte(voice: true, level: 20), epoch: epoch,
+            timestamp: MediaTime(ticks: 0))
+    }
+
+    @Test func whatIsNotAsItMustBeIsNamed() {
+        var patch = Patch(track, room: 0)
+        let found1 = patch.admit(header(), at: .at(0))
+        #expect(found1 == nil)
+        let found2 = patch.admit(header(epoch: 1), at: .at(0))
+        #expect(found2 == .epoch)
+        patch.gate = .muted
+        let found3 = patch.admit(header(), at: .at(0))
+        #expect(found3 == .muted)
+        patch.gate = .held
+        let found4 = patch.admit(header(), at: .at(0))
+        #expect(found4 == .held)
+    }
+
+    @Test func framesThatAreNotLetThroughDoNotUseUpTheRate() {
+        var patch = Patch(track, room: 0)
+        patch.gate = .muted
+        for _ in 0..<1_000 { _ = patch.admit(header(), at: .at(0)) }
+        patch.gate = .open
+        let found5 = patch.admit(header(), at: .at(0))
+        #expect(found5 == nil)
+    }
+
+    @Test func somebodyListensOnceHoweverOftenHeIsAdded() {
+        var panel = PatchPanel()
+        panel.publish(track, by: 3, room: 0)
+        panel.add(listener: 5, to: track.alias, of: 3)
+        panel.add(listener: 5, to: track.alias, of: 3)
+        #expect(panel.patches[3][0].listeners == [5])
+        panel.remove(listener: 5, from: track.alias, of: 3)
+        #expect(panel.patches[3][0].listeners.isEmpty)
+    }
+
+    @Test func anAliasBelongsToItsPublisher() {
+        var panel = PatchPanel()
+        panel.publish(track, by: 3, room: 0)
+        #expect(panel.index(of: track.alias, publishedBy: 3) == 0)
+        #expect(panel.index(of: track.alias, publishedBy: 2) == nil)
+        #expect(panel.index(of: track.alias, publishedBy: 400) == nil)
+        panel.unpublish(track.alias, by: 3)
+        #expect(panel.index(of: track.alias, publishedBy: 3) == nil)
+        #expect(panel.count == 0)
+    }
+}
