@@ -21,6 +21,7 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
@@ -36,6 +37,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
@@ -69,7 +71,7 @@ let package = Package(
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Identity", "PatchbayClient", "Audio", argumentParser, configuration, yams, httpTypes, logging,
+                "Wire", "Gateway", "Engine", "Identity", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration, systemPackage, yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),

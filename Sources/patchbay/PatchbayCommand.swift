@@ -24,8 +24,6 @@ struct PatchbayCommand: AsyncParsableCommand {
 @main
 enum Main {
     static func main() async {
-        // Lines are read by others while we run, also where stdout is a pipe.
-        setvbuf(stdout, nil, _IOLBF, 0)
         do {
             var command = try PatchbayCommand.parseAsRoot()
             if var asyncCommand = command as? any AsyncParsableCommand {
@@ -41,15 +39,15 @@ enum Main {
     private static func finish(_ error: any Error) -> Never {
         let code = PatchbayCommand.exitCode(for: error)
         if code == .success {
-            print(PatchbayCommand.fullMessage(for: error))
+            Console.say(PatchbayCommand.fullMessage(for: error))
             exit(0)
         }
         if let usage = error as? UsageError {
-            FileHandle.standardError.write(Data("patchbay: \(usage)\n".utf8))
+            Console.complain("patchbay: \(usage)")
             exit(2)
         }
         let message = code == .validationFailure ? PatchbayCommand.fullMessage(for: error) : "patchbay: \(error)"
-        if !(error is ExitCode) { FileHandle.standardError.write(Data((message + "\n").utf8)) }
+        if !(error is ExitCode) { Console.complain(message) }
         exit(code == .validationFailure ? 2 : (error as? ExitCode)?.rawValue ?? 1)
     }
 }

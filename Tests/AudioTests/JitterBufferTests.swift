@@ -93,6 +93,17 @@ import Wire
         #expect(payload(buffer.next(at: at(180))) == 2)
     }
 
+    @Test func lostFramesThatWereShorterAreConcealedInTheirOwnLength() {
+        var buffer = JitterBuffer<Int>()
+        buffer.insert(frame(0), at: at(0))
+        // Two frames of 10 ms are missing before this one.
+        buffer.insert(frame(3, gap: -960), at: at(0))
+        _ = buffer.next(at: at(40))
+        #expect(buffer.next(at: at(60)) == .conceal(ticks: 480))
+        #expect(buffer.next(at: at(70)) == .conceal(ticks: 480))
+        #expect(payload(buffer.next(at: at(80))) == 3)
+    }
+
     @Test func aPauseSpentWaitingIsNotPlayedAgain() {
         var buffer = JitterBuffer<Int>()
         buffer.insert(frame(0), at: at(0))

@@ -39,6 +39,26 @@ import Testing
         #expect(read.last?.granule == Int64(packets.count * 960))
     }
 
+    /// A file with this OpusHead after its magic word, and an empty OpusTags.
+    private func file(head: [UInt8]) -> [UInt8] {
+        OggPage(packets: [Array("OpusHead".utf8) + head], granule: 0, number: 0, flags: 2).bytes
+            + OggPage(packets: [Array("OpusTags".utf8) + [UInt8](repeating: 0, count: 8)], granule: 0, number: 1, flags: 0).bytes
+    }
+
+    @Test func aHeaderThatCannotBeUsedSaysWhy() throws {
+        let rest: [UInt8] = [0x38, 1, 0, 0, 0, 0, 0, 0]
+        #expect(try OggOpusReader(file(head: [1, 2] + rest + [0])).head.preSkip == 312)
+        #expect(throws: Never.self) { _ = try OggOpusReader(file(head: [15, 1] + rest + [0, 9, 9])) }
+        let broken: [([UInt8], String)] = [
+            ([16, 1] + rest + [0], "version 16"), ([1, 3] + rest + [0], "3 channels"), ([1, 0] + rest + [0], "0 channels"),
+            ([1, 2] + rest + [1], "family 1"), ([1, 2] + rest, "19 bytes"),
+        ]
+        for (head, reason) in broken {
+            let error = #expect(throws: OggOpusError.self) { _ = try OggOpusReader(file(head: head)) }
+            #expect(error?.description.contains(reason) == true)
+        }
+    }
+
     @Test(arguments: 0..<8)
     func damagedFilesGiveSoundOrAnError(seed: Int) throws {
         var random = SeededRandom(seed: seed)

@@ -96,6 +96,21 @@ import Testing
         #expect(try OggOpusReader.decodePCM(file).frameCount == 1_920 + ticks / 120 * 120 - 312)
     }
 
+    @Test(arguments: 0..<32)
+    func aGapGoesOnInTheCodingBeforeIt(configuration: Int) throws {
+        let before = try OpusPacket([UInt8(configuration << 3)])
+        var writer = try OggOpusWriter(serial: 1)
+        var file = try writer.append([UInt8(configuration << 3)])
+        file += try writer.appendGap(ticks: 5_760 + 960 + 480 + 240 + 120)
+        file += try writer.finish()
+        let gap = try Self.packets(in: file).dropFirst().map { try OpusPacket($0.bytes) }
+        #expect(gap.map(\.ticks) == [5_760, 960, 480, 240, 120])
+        #expect(gap.prefix(3).allSatisfy { $0.mode == before.mode && $0.bandwidth == before.bandwidth })
+        // Only CELT has such short frames, and it has no medium band.
+        let short = before.bandwidth == .medium ? .wide : before.bandwidth
+        #expect(gap.suffix(2).allSatisfy { $0.mode == .celt && $0.bandwidth == short })
+    }
+
     @Test func aGapIsQuiet() throws {
         var writer = try OggOpusWriter(OpusHead(preSkip: 0), serial: 1)
         var file: [UInt8] = []

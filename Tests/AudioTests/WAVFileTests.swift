@@ -58,6 +58,13 @@ import Testing
         #expect(sound.samples == [.max, .min, .max, .min, 0, .max, .min])
     }
 
+    @Test func finerSamplesAreRoundedNotCutOff() throws {
+        // 0.49 and 0.5 of a 16-bit step, the same below zero, and what would be rounded beyond full scale.
+        let data: [UInt8] = [0x7F, 0, 0, 0x80, 0, 0, 0x80, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]
+        let sound = try WAVFile.read(file(chunk("fmt ", format(bits: 24)), chunk("data", data)))
+        #expect(sound.samples == [0, 1, 0, -1, .max])
+    }
+
     @Test func manyChannelsMixToTheirMean() throws {
         let data = [Int16(300), 600, -300, .min, .min, .min].flatMap { bytes($0) }
         let sound = try WAVFile.read(file(chunk("fmt ", format(channels: 3)), chunk("data", data)), mono: true)

@@ -83,6 +83,9 @@ extension JitterBuffer.Output: Equatable where Payload: Equatable {}
 // MARK: - Frames come in
 
 extension JitterBuffer {
+    /// Takes a frame that has just arrived. O(1) if it is the newest, as most are.
+    ///
+    /// Frames that come too late, twice, or with an impossible duration are counted and dropped.
     @discardableResult
     public mutating func insert(_ frame: JitterFrame<Payload>, at now: Instant) -> Insertion {
         statistics.received += 1
@@ -150,6 +153,7 @@ extension JitterBuffer {
 // MARK: - Sound goes out
 
 extension JitterBuffer {
+    /// What to play now. Ask when the sound of the answer before is used up.
     public mutating func next(at now: Instant) -> Output {
         while let head = queue.first {
             guard let position else {

@@ -10,7 +10,7 @@
 ///     file.write(try writer.finish())
 ///
 /// A granule position may not jump: RFC 7845 section 4 forbids it, and players would close up the gap. So a pause is written as
-/// packets without sound (`appendGap`), 17 bytes a second.
+/// packets without sound (`appendGap`), some 50 bytes a second with their pages.
 public struct OggOpusWriter: ~Copyable {
     /// The most ticks of sound in a page, one second.
     public static let pageTicksLimit = 48_000

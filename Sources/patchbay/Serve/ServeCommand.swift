@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import Identity
 import Logging
 import ServiceLifecycle
 import Sockets
@@ -75,7 +76,8 @@ struct ServeCommand: AsyncParsableCommand {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
-                    .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
+                    // The signals are listened to until the gateway has drained; then nothing is left to wait for.
+                    .init(service: gateway, successTerminationBehavior: .cancelGroup),
                     .init(service: SignalService(gateway: gateway, flags: self), successTerminationBehavior: .ignore),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint],
@@ -91,9 +93,9 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func greet(_ configuration: ServeConfiguration, port: Int) {
-        print("patchbay \(Version.text) listening on wss://\(configuration.settings.host):\(port)")
+        Console.say("patchbay \(Version.text) listening on wss://\(configuration.settings.host):\(port)")
         guard configuration.isDevelopment else { return }
-        print(
+        Console.say(
             """
             development mode: API key devkey, secret secret, loopback only
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity echo --echo
@@ -110,6 +112,7 @@ private struct SignalService: Service {
 
     func run() async throws {
         let log = Logger(label: "patchbay")
+        var hasBeenAskedToEnd = false
         let signals = await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint)
         for await signal in signals {
             if signal == .sighup {
@@ -119,8 +122,11 @@ private struct SignalService: Service {
                     log.error("configuration not read again; the old keys stay", metadata: ["reason": "\(error)"])
                     gateway.reload(keys: nil)
                 }
-            } else if gateway.state.phase == .draining {
+            } else if hasBeenAskedToEnd {
                 gateway.drain()
+            } else {
+                // The service group begins the drain at the first one.
+                hasBeenAskedToEnd = true
             }
         }
     }

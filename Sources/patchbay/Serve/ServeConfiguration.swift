@@ -60,16 +60,16 @@ struct ServeConfiguration {
 
     private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        func set(_ name: String, _ text: String?) {
-            if let text { values[AbsoluteConfigKey([name])] = ConfigValue(.string(text), isSecret: false) }
+        func set(_ name: String, _ content: ConfigContent?) {
+            if let content { values[AbsoluteConfigKey([name])] = ConfigValue(content, isSecret: false) }
         }
-        set("host", flags.host)
-        set("port", flags.port.map(String.init))
-        set("cert", flags.cert)
-        set("key", flags.key)
-        set("shards", flags.shards.map(String.init))
-        set("data", flags.data)
-        set("log_level", flags.logLevel)
+        set("host", flags.host.map(ConfigContent.string))
+        set("port", flags.port.map(ConfigContent.int))
+        set("cert", flags.cert.map(ConfigContent.string))
+        set("key", flags.key.map(ConfigContent.string))
+        set("shards", flags.shards.map(ConfigContent.int))
+        set("data", flags.data.map(ConfigContent.string))
+        set("log_level", flags.logLevel.map(ConfigContent.string))
         return values
     }
 
@@ -145,7 +145,7 @@ private struct SettingsReader {
         } catch {
             // The library keeps its error type to itself; only its words tell what is missing from what is wrong.
             if "\(error)".hasPrefix("Missing required") { return nil }
-            throw UsageError("\(key.components.joined(separator: ".")): the value is not of the right kind")
+            throw UsageError("\(key.components.joined(separator: ".")): the value is not of the right kind (a whole number, true or false, or text)")
         }
     }
 }

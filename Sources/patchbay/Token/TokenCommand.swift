@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Identity
-import Wire
+public import Wire
 
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -66,11 +66,11 @@ struct TokenCommand: AsyncParsableCommand {
             issuer: try key.signer().issuer, identity: identity ?? "", notBefore: now, expires: now + ttl, name: name ?? "",
             metadata: metadata ?? "", attributes: try attributes(), kind: kind, video: grant, sessionID: session)
         let token = try TokenMinter.mint(claims, with: key.signer())
-        guard json else { return print(token) }
+        guard json else { return Console.say(token) }
         let fields: [String: String] = ["token": token, "identity": identity ?? "", "room": room ?? "", "expires_at": String(now + ttl)]
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        print(String(decoding: try encoder.encode(fields), as: UTF8.self))
+        Console.say(String(decoding: try encoder.encode(fields), as: UTF8.self))
     }
 
     private var grant: VideoGrant {

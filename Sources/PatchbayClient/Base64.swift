@@ -1,0 +1,12 @@
+internal import FoundationEssentials
+
+/// RFC 4648 section 4, with padding.
+enum Base64 {
+    static func encode(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString()
+    }
+
+    static func decode(_ text: String) -> [UInt8]? {
+        Data(base64Encoded: text).map(Array.init)
+    }
+}

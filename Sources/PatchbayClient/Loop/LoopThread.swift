@@ -1,0 +1,129 @@
+internal import Sockets
+internal import Wire
+
+/// The inner half of a `ClientLoop`: made on its thread, owns its sockets and rooms, and nothing else refers to it.
+final class LoopThread: SocketOwner {
+    private let mailbox: Mailbox<LoopMessage>
+    private var inbox: [LoopMessage] = []
+    private var sessions: [Int: RoomSession] = [:]
+    private var armed: Instant?
+    private(set) var loop: Loop!
+    /// Whose `Loop.connect` is at work: it may fail before it returns.
+    private var connecting: RoomSession?
+
+    init(mailbox: Mailbox<LoopMessage>) {
+        self.mailbox = mailbox
+    }
+
+    /// Runs until it is told to stop.
+    ///
+    /// - Parameter started: called once, with nil or with why nothing can run here.
+    func run(trusting trust: ClientTrust, started: ((any Error)?) -> Void) {
+        do {
+            loop = try Loop(settings: LoopSettings(client: trust), owner: self)
+        } catch {
+            started(error)
+            return
+        }
+        mailbox.connect(loop.waker)
+        started(nil)
+        loop.run()
+        mailbox.disconnect()
+    }
+
+    // MARK: For sessions
+
+    var now: Instant { loop.now }
+
+    /// Sees to it that sessions are looked after at `instant`, or before.
+    func arm(at instant: Instant?) {
+        guard let instant, armed.map({ instant < $0 }) ?? true else { return }
+        armed = instant
+        loop.wake(at: instant)
+    }
+
+    func connect(_ session: RoomSession, to endpoint: Endpoint) -> Connection {
+        connecting = session
+        defer { connecting = nil }
+        let connection = loop.connect(to: endpoint)
+        connection.context = session
+        return connection
+    }
+
+    func remove(_ session: RoomSession) {
+        sessions[session.id] = nil
+    }
+
+    // MARK: What comes through the door
+
+    func woken() {
+        mailbox.drain(into: &inbox)
+        for message in inbox {
+            switch message {
+            case .open(let plan, let opening):
+                let session = RoomSession(plan, opening: opening, thread: self)
+                sessions[session.id] = session
+                session.connect()
+            case .room(let id, let command):
+                if let session = sessions[id] { session.handle(command) } else { command.refuse(.ended) }
+            case .stop:
+                loop.stop()
+            }
+        }
+        inbox.removeAll(keepingCapacity: true)
+    }
+
+    func timerRang() {
+        armed = nil
+        let now = loop.now
+        for session in sessions.values { session.tick(at: now) }
+        arm(at: sessions.values.lazy.compactMap(\.deadline).min())
+    }
+
+    // MARK: What comes from sockets
+
+    func opened(_ connection: Connection) {
+        session(of: connection)?.heard()
+    }
+
+    func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
+        session(of: connection)?.received(binary: message)
+    }
+
+    func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
+        session(of: connection)?.received(text: Array(message))
+    }
+
+    func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
+        session(of: connection)?.heard()
+    }
+
+    func writable(_ connection: Connection) {
+        session(of: connection)?.pump()
+    }
+
+    func closed(_ connection: Connection, _ end: SocketEnd) {
+        session(of: connection)?.closed(connection, end)
+    }
+
+    func failed(_ connection: Connection, _ error: Sockets.ConnectError) {
+        (session(of: connection) ?? connecting)?.failed(error)
+    }
+
+    private func session(of connection: Connection) -> RoomSession? {
+        connection.context.map { unsafeDowncast($0, to: RoomSession.self) }
+    }
+}
+
+extension RoomCommand {
+    /// Answers for a room that cannot.
+    func refuse(_ failure: RequestFailure) {
+        switch self {
+        case .ask(_, _, let answer), .unpublish(_, _, let answer), .mute(_, _, _, let answer): answer.resume(returning: .failure(failure))
+        case .publish(_, _, let publication): publication.resume(returning: .failure(failure))
+        case .listen(_, let sink): sink.finish()
+        case .leave(_, let done): done?.resume()
+        case .send, .tell, .cut: break
+        }
+    }
+}

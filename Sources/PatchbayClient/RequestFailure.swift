@@ -1,0 +1,34 @@
+public import Wire
+
+/// Why a request of ours was not done.
+public enum RequestFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The gateway, or the one called, said no.
+    case refused(RequestError)
+    /// No answer came in time. It may have been done nevertheless.
+    case timedOut
+    /// The connection is lost at present, or was lost before the answer came. It may have been done nevertheless.
+    case notConnected
+    /// We have left the room, or it has ended for us.
+    case ended
+    /// More than `StreamLimits.requestsMax` requests wait already.
+    case tooMany
+    /// The answer lacks what it should hold: the gateway is of another version.
+    case badAnswer
+
+    /// The error of a remote procedure, if it was one that failed.
+    public var procedureError: ProcedureError? {
+        guard case .refused(let error) = self, let code = error.code.rpc else { return nil }
+        return ProcedureError(code: code, message: error.message)
+    }
+
+    public var description: String {
+        switch self {
+        case .refused(let error): "\(error)"
+        case .timedOut: "no answer came in time"
+        case .notConnected: "not connected to the gateway at present"
+        case .ended: "not in the room any more"
+        case .tooMany: "\(StreamLimits.requestsMax) requests wait for their answers already"
+        case .badAnswer: "the gateway's answer lacks what it should hold"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Wire
+
+/// What the gateway says.
+extension RoomSession {
+    func received(text: [UInt8]) {
+        heard()
+        guard let message = try? ServerMessage(parsing: text) else { return mirror.count { $0.messagesUnread += 1 } }
+        switch message {
+        case .reply(let id, let fields): answered(id, fields)
+        case .error(let id?, let error): refused(id, error)
+        case .error(nil, _): mirror.count { $0.messagesUnread += 1 }
+        case .event(.hello(let hello), let seq): welcomed(hello, seq: seq)
+        case .event(let event, let seq): happened(event, seq: seq)
+        case .unknownEvent(let type, let seq):
+            mirror.count { $0.eventsReceived += 1 }
+            emit(.unknown(type: type, seq: seq))
+        }
+    }
+
+    private func welcomed(_ hello: Hello, seq: UInt64) {
+        phase = .open
+        let isReconnect = attempt > 0
+        attempt = 0
+        identity = hello.participant.identity
+        heartbeat = Heartbeat(
+            interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)), now: thread.now)
+        thread.arm(at: heartbeat?.deadline)
+        mirror.update { mirror in
+            mirror.hello = hello
+            mirror.snapshot = RoomSnapshot(hello)
+            mirror.statistics.eventsReceived += 1
+            if isReconnect { mirror.statistics.reconnects += 1 }
+        }
+        remote.replace(with: hello.participants.flatMap { $0.tracks ?? [] })
+        emit(.gateway(.hello(hello), seq: seq))
+        opening?.resume(returning: .success(hello))
+        opening = nil
+        if isReconnect {
+            emit(.reconnected)
+            restore()
+        }
+    }
+
+    private func happened(_ event: Event, seq: UInt64) {
+        mirror.update { mirror in
+            mirror.snapshot?.apply(event)
+            mirror.statistics.eventsReceived += 1
+        }
+        switch event {
+        case .participantJoined(let info), .agentJoined(let info): for track in info.tracks ?? [] { remote.add(track) }
+        case .trackPublished(let track): if track.participant != identity { remote.add(track) }
+        case .trackUnpublished(let sid, _): remote.remove(sid)
+        case .participantLeft(let who, _): remote.removeAll(of: who)
+        case .tokenRefreshed(let newer, _): token = newer
+        case .procedureCalled(let id, let who, let method, let payload, let timeout):
+            plan.procedures.answer(
+                ProcedureInvocation(id: id, caller: who, method: method, payload: payload, timeout: .milliseconds(timeout)), through: plan.door)
+        default: break
+        }
+        emit(.gateway(event, seq: seq))
+    }
+}

@@ -1,0 +1,14 @@
+import Foundation
+
+/// Lines for people and scripts, each one out at once also where standard output is a pipe.
+enum Console {
+    static func say(_ line: String) {
+        print(line)
+        // All streams: the variable `stdout` is C's, and not for Swift's concurrency.
+        fflush(nil)
+    }
+
+    static func complain(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+}
