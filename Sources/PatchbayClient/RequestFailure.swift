@@ -12,6 +12,8 @@ public enum RequestFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case ended
     /// More than `StreamLimits.requestsMax` requests wait already.
     case tooMany
+    /// The request would be longer than 64 KiB as JSON.
+    case tooLarge
     /// The answer lacks what it should hold: the gateway is of another version.
     case badAnswer
 
@@ -28,6 +30,7 @@ public enum RequestFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .notConnected: "not connected to the gateway at present"
         case .ended: "not in the room any more"
         case .tooMany: "\(StreamLimits.requestsMax) requests wait for their answers already"
+        case .tooLarge: "the request is longer than \(ProtocolLimits.controlBytesMax) bytes as JSON"
         case .badAnswer: "the gateway's answer lacks what it should hold"
         }
     }

@@ -37,8 +37,11 @@ package struct Receipts: Sendable, Hashable {
     }
 
     /// Whether media must wait.
-    package func isOverdue(at now: Instant) -> Bool {
-        isOutstanding && hasAnswered && now.nanoseconds > askedAt &+ overdueAfter
+    ///
+    /// - Parameter ownLag: how late the gateway itself is, which is not the listener's fault: its pong may lie unread here.
+    package func isOverdue(at now: Instant, ownLag: Duration = .zero) -> Bool {
+        guard isOutstanding, hasAnswered, now.nanoseconds > askedAt &+ overdueAfter else { return false }
+        return now.nanoseconds > askedAt &+ overdueAfter &+ 3 &* UInt64(ownLag.inNanoseconds)
     }
 
     /// Notes that a ping goes out, and gives its payload.

@@ -25,7 +25,11 @@ extension Shard {
     }
 
     func timerRang() {
-        if let nextTick { counters.loopLagSeconds.add(max(0, Double((loop.exactNow - nextTick).inNanoseconds) / 1e9)) }
+        if let nextTick {
+            let lag = max(.zero, loop.exactNow - nextTick)
+            recentLag = max(recentLag / 2, lag)
+            counters.loopLagSeconds.add(Double(lag.inNanoseconds) / 1e9)
+        }
         nextTick = nil
         pumpWaiting()
         // With somebody waiting the timer rings twice as often; the rest keeps its pace by the clock and not by the count.

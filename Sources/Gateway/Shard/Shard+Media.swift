@@ -93,7 +93,7 @@ extension Shard {
 
     /// Whether media may go to this listener now, after asking the kernel where that is due.
     private func hasRoom(_ listener: Member, at now: Instant) -> Bool {
-        guard !listener.connection.isCongested, !listener.receipts.isOverdue(at: now) else { return false }
+        guard !listener.connection.isCongested, !listener.receipts.isOverdue(at: now, ownLag: recentLag) else { return false }
         switch listener.budget.verdict {
         case .send: return true
         case .ask:

@@ -41,6 +41,8 @@ final class Shard: SocketOwner {
     var inbox: [ShardMessage] = []
     var ticks = 0
     var nextTick: Instant?
+    /// How late the timer rang of late: at once when it is late, forgotten by halves.
+    var recentLag: Duration = .zero
     var drain: Drain?
     var keys: KeyRing
     var failures = FailureLimiter()

@@ -1,5 +1,3 @@
-public import Wire
-
 /// 20 ms of a track's sound.
 public struct PCMChunk: Sendable, Hashable {
     /// What its samples are, for the most part.

@@ -10,10 +10,15 @@ extension RoomSession {
         case .leaving, .ended: return fail(waiter, .ended)
         }
         guard pending.count < StreamLimits.requestsMax else { return fail(waiter, .tooMany) }
-        remember(request)
         let deadline = thread.now + timeout
         let id = pending.add(waiter, deadline: deadline)
-        connection?.write(text: OutgoingRequest(request, id: id).bytes)
+        let text = OutgoingRequest(request, id: id).bytes
+        guard text.count <= ProtocolLimits.controlBytesMax else {
+            _ = pending.take(id)
+            return fail(waiter, .tooLarge)
+        }
+        remember(request)
+        connection?.write(text: text)
         thread.arm(at: deadline)
     }
 

@@ -76,11 +76,9 @@ struct ServeCommand: AsyncParsableCommand {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
-                    // The signals are listened to until the gateway has drained; then nothing is left to wait for.
-                    .init(service: gateway, successTerminationBehavior: .cancelGroup),
+                    .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
                     .init(service: SignalService(gateway: gateway, flags: self), successTerminationBehavior: .ignore),
                 ],
-                gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: quiet))
         try await group.run()
     }
@@ -104,29 +102,24 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// Signals that the service group has no word for: SIGHUP reads certificate and keys again, and a SIGTERM while the drain is
-/// under way ends it.
+/// What signals mean: SIGTERM and SIGINT drain, once more ends the drain, SIGHUP reads certificate and keys again. Here and not in the
+/// service group, which would end this service before it lets the gateway drain.
 private struct SignalService: Service {
     let gateway: Gateway
     let flags: ServeCommand
 
     func run() async throws {
         let log = Logger(label: "patchbay")
-        var hasBeenAskedToEnd = false
-        let signals = await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint)
-        for await signal in signals {
-            if signal == .sighup {
-                do {
-                    gateway.reload(keys: try await ServeConfiguration.load(flags: flags).keys)
-                } catch {
-                    log.error("configuration not read again; the old keys stay", metadata: ["reason": "\(error)"])
-                    gateway.reload(keys: nil)
-                }
-            } else if hasBeenAskedToEnd {
+        for await signal in await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint).cancelOnGracefulShutdown() {
+            guard signal == .sighup else {
                 gateway.drain()
-            } else {
-                // The service group begins the drain at the first one.
-                hasBeenAskedToEnd = true
+                continue
+            }
+            do {
+                gateway.reload(keys: try await ServeConfiguration.load(flags: flags).keys)
+            } catch {
+                log.error("configuration not read again; the old keys stay", metadata: ["reason": "\(error)"])
+                gateway.reload(keys: nil)
             }
         }
     }
