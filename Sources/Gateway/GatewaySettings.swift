@@ -15,13 +15,15 @@ package struct GatewaySettings: Sendable {
     /// How long a drain may take before everybody is sent away.
     package var drainTimeout: Duration
     package var connectionsMax: Int
+    /// How long a peer may take for TLS, and again for its request, in seconds.
+    package var handshakeSecondsMax: Int
     package var nodeName: String
     package var version: String
 
     package init(
         host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, tls: TLSFiles, room: RoomSettings = RoomSettings(),
-        createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000, nodeName: String = "node",
-        version: String = "0"
+        createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000,
+        handshakeSecondsMax: Int = 10, nodeName: String = "node", version: String = "0"
     ) {
         self.host = host
         self.port = port
@@ -31,6 +33,7 @@ package struct GatewaySettings: Sendable {
         self.createsRooms = createsRooms
         self.drainTimeout = drainTimeout
         self.connectionsMax = connectionsMax
+        self.handshakeSecondsMax = handshakeSecondsMax
         self.nodeName = nodeName
         self.version = version
     }

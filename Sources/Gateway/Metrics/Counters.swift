@@ -8,6 +8,8 @@ package struct Counters: Sendable {
     package var rooms = 0
     package var participants = 0
     package var tracks = 0
+    /// Frames that wait in the store.
+    package var framesHeld = 0
     package var framesIn: UInt64 = 0
     package var bytesIn: UInt64 = 0
     package var framesOut: UInt64 = 0

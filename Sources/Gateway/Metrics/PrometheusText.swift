@@ -13,6 +13,7 @@ struct PrometheusText {
         perShard("patchbay_rooms", "gauge", "Rooms that are open.") { Double($0.rooms) }
         perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
         perShard("patchbay_tracks", "gauge", "Published tracks.") { Double($0.tracks) }
+        perShard("patchbay_frames_held", "gauge", "Media frames that wait for a listener.") { Double($0.framesHeld) }
         perShard("patchbay_frames_received_total", "counter", "Media frames received, also those dropped afterwards.") { Double($0.framesIn) }
         perShard("patchbay_frames_sent_total", "counter", "Media frames handed to listeners' sockets.") { Double($0.framesOut) }
         perShard("patchbay_frame_bytes_received_total", "counter", "Bytes of those frames.") { Double($0.bytesIn) }

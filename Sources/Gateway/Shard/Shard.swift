@@ -65,8 +65,10 @@ final class Shard: SocketOwner {
     /// - Parameter ready: called once with nil when the shard serves, or with why it cannot.
     func run(listeners: [Listener], ready: ((any Error)?) -> Void) {
         do {
-            loop = try Loop(
-                settings: LoopSettings(server: common.settings.tls, connectionsMax: common.settings.connectionsMax), owner: self)
+            let settings = LoopSettings(
+                server: common.settings.tls, connectionsMax: common.settings.connectionsMax,
+                handshakeSecondsMax: common.settings.handshakeSecondsMax)
+            loop = try Loop(settings: settings, owner: self)
         } catch {
             ready(error)
             return
@@ -104,6 +106,7 @@ final class Shard: SocketOwner {
     func publishMetrics() {
         counters.rooms = roomByName.count
         counters.tracks = panel.count
+        counters.framesHeld = store.heldCount
         counters.connectionsTurnedAway = loop.turnedAway
         common.metrics.publish(counters, ofShard: index)
     }

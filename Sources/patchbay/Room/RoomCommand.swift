@@ -1,0 +1,7 @@
+import ArgumentParser
+
+struct RoomCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "room")
+
+    func run() async throws {}
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct ServeCommandTests {
+    /// A configuration file, and what the one line about it must say.
+    struct WrongFile: Sendable, CustomTestStringConvertible {
+        var text: String
+        var says: String
+        var testDescription: String { text }
+    }
+
+    @Test(arguments: [
+        WrongFile(text: "prot: 7880", says: "did you mean `port`?"),
+        WrongFile(text: "room: {empty_timeoutt: 3}", says: "did you mean `room.empty_timeout`?"),
+        WrongFile(text: "port: high", says: "port: the value is not of the right kind"),
+        WrongFile(text: "port: 70000", says: "port: 70000 is not within 0 and 65535"),
+        WrongFile(text: "port: [1", says: "is not YAML"),
+        WrongFile(text: "- 1", says: "must be a map of settings"),
+        WrongFile(text: "keys: secret", says: "`keys` must be a map"),
+        WrongFile(text: "keys: {a: {algorithm: HS512, secret: b}}", says: "none of HS256, RS256, ES256"),
+        WrongFile(text: "keys: {a: {algorithm: RS256}}", says: "keys.a.public_key_file is missing"),
+        WrongFile(text: "keys: {a: {algorithm: RS256, public_key_file: not-there.pem}}", says: "cannot read not-there.pem"),
+        WrongFile(text: "keys: {a: {secrett: b}}", says: "unknown key `keys.a.secrett`"),
+        WrongFile(text: "cert: not-there.pem", says: "cannot use not-there.pem"),
+        WrongFile(text: "log_level: loud", says: "is none of trace"),
+    ])
+    func aWrongConfigurationIsOneClearLineAndExitCode2(_ file: WrongFile) async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: path) }
+        try file.text.write(to: path, atomically: true, encoding: .utf8)
+        let outcome = try await Program.run(nil, ["serve", "--dev", "--port", "0", "--config", path.path], seconds: 20)
+        #expect(outcome.status == 2)
+        #expect(outcome.complaint.contains(file.says), "\(outcome.complaint)")
+        #expect(outcome.complaint.split(separator: "\n").count == 1, "\(outcome.complaint)")
+    }
+
+    @Test func flagsWinOverTheEnvironmentAndTheEnvironmentOverTheFile() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: path) }
+        try "port: 1\ncert: from-file.pem".write(to: path, atomically: true, encoding: .utf8)
+        let environment = ["PATCHBAY_CERT": "from-environment.pem"]
+        let byEnvironment = try await Program.run(nil, ["serve", "--dev", "--config", path.path], environment: environment, seconds: 20)
+        #expect(byEnvironment.complaint.contains("from-environment.pem"))
+        let byFlag = try await Program.run(
+            nil, ["serve", "--dev", "--config", path.path, "--cert", "from-flag.pem"], environment: environment, seconds: 20)
+        #expect(byFlag.complaint.contains("from-flag.pem"))
+    }
+
+    @Test func withoutDevNobodyIsLetInByAccident() async throws {
+        let outcome = try await Program.run(
+            nil, ["serve", "--port", "0", "--cert", "certs/dev/server.cert.pem", "--key", "certs/dev/server.key.pem"], seconds: 20)
+        #expect(outcome.status == 2)
+        #expect(outcome.complaint.contains("no keys, so nobody could get in"))
+    }
+
+    @Test func theDevelopmentKeyIsForLoopbackOnly() async throws {
+        let outcome = try await Program.run(nil, ["serve", "--dev", "--host", "0.0.0.0"], seconds: 20)
+        #expect(outcome.status == 2)
+    }
+
+    @Test func aTakenPortIsOneClearLineAndExitCode2() async throws {
+        let first = try await ServedGateway()
+        let outcome = try await Program.run(nil, ["serve", "--dev", "--port", String(first.port)], seconds: 20)
+        #expect(outcome.status == 2)
+        #expect(outcome.complaint.contains("is taken"))
+    }
+
+    @Test func sigtermEndsAnEmptyGatewayInGoodOrder() async throws {
+        let gateway = try await ServedGateway()
+        gateway.signal(SIGTERM)
+        #expect(await gateway.status() == 0)
+    }
+
+    @Test func sighupReadsAgainAndGoesOn() async throws {
+        let gateway = try await ServedGateway()
+        gateway.signal(SIGHUP)
+        try await Task.sleep(for: .milliseconds(300))
+        gateway.signal(SIGTERM)
+        #expect(await gateway.status() == 0)
+    }
+}
