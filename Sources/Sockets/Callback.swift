@@ -85,7 +85,7 @@ private func callback(
         return unsafe exchange.append(UnsafeRawBufferPointer(start: input, count: length)) ? 0 : -1
     case LWS_CALLBACK_HTTP_BODY_COMPLETION:
         guard let wsi = unsafe wsi, let exchange = unsafe attachment(of: wsi) as? HTTPExchange else { return -1 }
-        unsafe loop(of: wsi).owner.handle(exchange)
+        unsafe exchange.handOver(to: loop(of: wsi).owner)
         return 0
     case LWS_CALLBACK_HTTP_WRITEABLE:
         guard let wsi = unsafe wsi, let exchange = unsafe attachment(of: wsi) as? HTTPExchange else { return 0 }
@@ -97,8 +97,10 @@ private func callback(
         return 0
     case LWS_CALLBACK_WSI_DESTROY:
         guard let wsi = unsafe wsi else { return 0 }
-        let isServer = unsafe !(lws_get_vhost(wsi).map { unsafe String(cString: lws_get_vhost_name($0)) == "patchbay-client" } ?? false)
-        unsafe loop(of: wsi).wsiDestroyed(isServer: isServer)
+        let attached = unsafe attachment(of: wsi)
+        // Not by the name of its vhost: that is freed before the last wsi when the context is destroyed.
+        let isServer = (attached as? Connection)?.endpoint == nil
+        unsafe loop(of: wsi).wsiDestroyed(isServer: isServer, madeARequest: attached != nil)
         unsafe attach(nil, to: wsi)
         return 0
     default:
@@ -148,6 +150,8 @@ private func admit(_ wsi: OpaquePointer) -> Int32 {
     let connection = unsafe Connection(wsi: wsi, loop: loop)
     let request = unsafe UpgradeRequest(wsi: wsi, peerAddress: connection.peerAddress, isSecure: lws_is_ssl(wsi) != 0)
     if let refusal = unsafe loop.owner.admit(request, as: connection) {
+        // It did make a request.
+        unsafe attach(Attachment(), to: wsi)
         _ = unsafe refusal.write(to: wsi)
         return -1
     }
@@ -161,16 +165,13 @@ private func startExchange(_ wsi: OpaquePointer) -> Int32 {
     let address = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)).peerAddress
     let exchange = unsafe HTTPExchange(wsi: wsi, method: method, path: path, peerAddress: address)
     unsafe attach(exchange, to: wsi)
+    let length = unsafe Header.contentLength.text(of: wsi).map { Int($0) ?? -1 } ?? 0
     if unsafe Header.transferEncoding.text(of: wsi) != nil {
         // lws waits for ever for the end of a chunked body.
-        exchange.respond(Response.error(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks"))
-        return 0
+        exchange.fault = .bodyInChunks
+    } else if !(0...HTTPExchange.bodyBytesMax ~= length) {
+        exchange.fault = .bodyTooBig
     }
-    let length = unsafe Header.contentLength.text(of: wsi).map { Int($0) ?? -1 } ?? 0
-    guard 0...HTTPExchange.bodyBytesMax ~= length else {
-        exchange.respond(Response.error(.contentTooLarge, "body_too_large", "a body has at most 1 MiB"))
-        return 0
-    }
-    if length == 0 { unsafe loop(of: wsi).owner.handle(exchange) }
+    if length == 0 || exchange.fault != nil { unsafe exchange.handOver(to: loop(of: wsi).owner) }
     return 0
 }

@@ -16,10 +16,17 @@ package import HTTPTypes
     package let isSecure: Bool
     package let peerAddress: String
     package private(set) var body: [UInt8] = []
+    /// Why the body is not read. The connection ends after the answer, because what follows is not the next request.
+    package internal(set) var fault: Fault?
+
+    package enum Fault {
+        case bodyInChunks, bodyTooBig
+    }
 
     private var wsi: OpaquePointer?
     private let query: Query
     private var response: Response?
+    private var isHandedOver = false
     private var isAnswered = false
 
     init(wsi: OpaquePointer, method: String, path: String, peerAddress: String) {
@@ -45,6 +52,13 @@ package import HTTPTypes
 
     // MARK: What lws tells (see Callback)
 
+    /// The request is there whole. lws says so twice of a body of no bytes.
+    func handOver(to owner: any SocketOwner) {
+        guard !isHandedOver else { return }
+        isHandedOver = true
+        owner.handle(self)
+    }
+
     /// - Returns: false if the body is too big.
     func append(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard body.count + piece.count <= Self.bodyBytesMax else { return false }
@@ -59,7 +73,7 @@ package import HTTPTypes
         guard let wsi = unsafe wsi, let response, !isAnswered else { return true }
         isAnswered = true
         guard unsafe response.write(to: wsi, omittingBody: method == .head) else { return false }
-        return unsafe lws_http_transaction_completed(wsi) == 0
+        return unsafe fault == nil && lws_http_transaction_completed(wsi) == 0
     }
 
     override func destroyed() {

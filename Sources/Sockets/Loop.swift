@@ -25,6 +25,8 @@ package import Wire
     private(set) var connectionCount = 0
     /// Connections closed at once because there were too many.
     package private(set) var turnedAway: UInt64 = 0
+    /// Connections that ended before a whole request had come: silent ones, broken TLS, request heads over 16 KiB.
+    package private(set) var handshakesAbandoned: UInt64 = 0
 
     /// - Throws: `LoopError` if the system has no memory or descriptors for another loop, `TLSFileError` for a bad certificate.
     package init(settings: LoopSettings, owner: any SocketOwner) throws {
@@ -130,8 +132,10 @@ package import Wire
         }
     }
 
-    func wsiDestroyed(isServer: Bool) {
-        if isServer { connectionCount -= 1 }
+    func wsiDestroyed(isServer: Bool, madeARequest: Bool) {
+        guard isServer else { return }
+        connectionCount -= 1
+        if !madeARequest { handshakesAbandoned += 1 }
     }
 
     func tlsContextMade(_ context: OpaquePointer) {

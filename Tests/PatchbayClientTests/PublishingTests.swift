@@ -15,7 +15,7 @@ struct PublishingTests {
             #expect(track.name == "mic")
             let frames = bob.frames(of: track.sid)
 
-            let sent = try Utterance.frames(of: Sound.tone(milliseconds: 600))
+            let sent = try PCMSpeech(Sound.tone(milliseconds: 600)).frames()
             for frame in sent { try voice.send(frame.packet, level: frame.level, flags: frame.flags) }
             let heard = await frames.prefix(sent.count)
 

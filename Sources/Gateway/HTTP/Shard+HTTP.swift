@@ -10,6 +10,7 @@ extension Shard {
         do throws(Refusal) {
             exchange.respond(try answer(exchange))
         } catch {
+            counters.httpRefused[error.code, default: 0] += 1
             exchange.respond(Response.error(error.status, error.code, error.message))
         }
     }
@@ -17,6 +18,11 @@ extension Shard {
     private func answer(_ exchange: HTTPExchange) throws(Refusal) -> Response {
         guard exchange.isSecure else {
             throw Refusal(.badRequest, "tls_required", "this port speaks TLS only; use https://")
+        }
+        switch exchange.fault {
+        case .bodyInChunks: throw Refusal(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks")
+        case .bodyTooBig: throw Refusal(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
+        case nil: break
         }
         let path = exchange.path.split(separator: "/", omittingEmptySubsequences: true).map { String($0).removingPercentEncoding ?? String($0) }
         switch path {

@@ -5,6 +5,7 @@ internal import Wire
 package struct Counters: Sendable {
     package var connections = 0
     package var connectionsTurnedAway: UInt64 = 0
+    package var handshakesAbandoned: UInt64 = 0
     package var rooms = 0
     package var participants = 0
     package var tracks = 0
@@ -24,6 +25,8 @@ package struct Counters: Sendable {
     package var requestsRefused: [String: UInt64] = [:]
     /// Handshakes refused, by the code of the answer.
     package var joinsRefused: [String: UInt64] = [:]
+    /// Ordinary HTTP requests refused, by the code of the answer.
+    package var httpRefused: [String: UInt64] = [:]
     package var joins: UInt64 = 0
     /// From the upgrade request to `hello`.
     package var joinSeconds = Histogram(bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1])

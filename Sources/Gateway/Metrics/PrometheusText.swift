@@ -30,11 +30,15 @@ struct PrometheusText {
         labelled("patchbay_requests_refused_total", "Requests that were not done.", "code") { $0.requestsRefused.sorted { $0.key < $1.key } }
         perShard("patchbay_joins_total", "counter", "Participants that joined.") { Double($0.joins) }
         labelled("patchbay_joins_refused_total", "Handshakes that were refused.", "code") { $0.joinsRefused.sorted { $0.key < $1.key } }
+        labelled("patchbay_http_refused_total", "HTTP requests that were refused.", "code") { $0.httpRefused.sorted { $0.key < $1.key } }
         labelled("patchbay_closed_total", "Connections closed by the gateway.", "code") { counters in
             counters.closed.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }
         }
         perShard("patchbay_receipts_asked_total", "counter", "Pings sent to learn whether a listener reads.") { Double($0.receiptsAsked) }
         perShard("patchbay_connections_turned_away_total", "counter", "Connections over the limit.") { Double($0.connectionsTurnedAway) }
+        perShard("patchbay_handshakes_abandoned_total", "counter", "Connections that ended before a whole request had come.") {
+            Double($0.handshakesAbandoned)
+        }
         histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)
         histogram("patchbay_loop_lag_seconds", "How late a shard's timer rang.", \.loopLagSeconds)
     }

@@ -108,6 +108,7 @@ final class Shard: SocketOwner {
         counters.tracks = panel.count
         counters.framesHeld = store.heldCount
         counters.connectionsTurnedAway = loop.turnedAway
+        counters.handshakesAbandoned = loop.handshakesAbandoned
         common.metrics.publish(counters, ofShard: index)
     }
 

@@ -8,7 +8,9 @@ public enum MediaClock {
 
     /// This very moment.
     public static var now: Instant {
-        Instant(nanoseconds: UInt64((ContinuousClock.now - start).inNanoseconds))
+        // In this order: the first call makes `start`, which must not be later than now.
+        let start = start
+        return Instant(nanoseconds: UInt64((ContinuousClock.now - start).inNanoseconds))
     }
 
     /// Suspends until `deadline`, or not at all if it has passed.

@@ -62,12 +62,11 @@ public final class LocalTrack: Sendable, Identifiable {
     /// Speaks a whole utterance at the pace of the clock, and returns when it is over. It is one talkspurt, whatever pauses are in it.
     ///
     /// - Parameters:
-    ///   - sound: any rate from 1,000 to 768,000 Hz and any number of channels; it is resampled to 48 kHz and mixed to `settings.channels`
-    ///     (from more than one to two, not at all).
+    ///   - sound: any rate from 1,000 to 768,000 Hz; it is resampled to 48 kHz, and mixed to mono unless its channels are `settings.channels`.
     /// - Throws: `CancellationError`, `OpusError`, `ResamplerError`, or `RequestFailure.ended` when the room is over.
     public func speak(_ sound: PCMBuffer, settings: SpeechSettings = SpeechSettings()) async throws {
-        var frames = try Utterance.frames(of: sound, settings: settings)[...]
-        try await speak { frames.popFirst() }
+        var speech = try PCMSpeech(sound, settings: settings)
+        try await speak { try speech.next() }
     }
 
     /// A way to speak PCM that is not there all at once.

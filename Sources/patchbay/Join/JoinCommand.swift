@@ -1,7 +1,84 @@
 import ArgumentParser
+import Foundation
+import Identity
+import PatchbayClient
+import Wire
 
 struct JoinCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "join")
+    static let configuration = CommandConfiguration(
+        commandName: "join",
+        abstract: "Join a room: speak, listen, record, echo.",
+        discussion: """
+            Stays until the room is over, until --duration or --exit-after-play, or until SIGINT or SIGTERM, and leaves politely.
+            With --room and --identity a token is made here, signed with the API key; otherwise give one with --token.
 
-    func run() async throws {}
+            Lost connections are found again by themselves: at once, then after 0.3, 1.2, 2.7, 4.8 and then every 7 s, ten times.
+
+            EXAMPLES
+              patchbay join --dev --room lobby --identity echo --echo
+              patchbay join --dev --room lobby --identity alice --play hello.wav --record heard.ogg --duration 15
+              patchbay join --dev --room lobby --identity monitor --events
+              arecord -q -t raw -f S16_LE -r 48000 -c 1 | patchbay join --dev --room lobby --identity bob --play -
+              patchbay join --url wss://voice.example.org --token "$TOKEN" --record call.ogg
+            """)
+
+    @OptionGroup var gateway: GatewayOptions
+    @Option(help: "The access token (environment: PATCHBAY_TOKEN).")
+    var token: String?
+    @Option(help: "The room, where a token is made here.")
+    var room: String?
+    @Option(help: "Who we are, where a token is made here.")
+    var identity: String?
+    @Option(help: "The name that others see, where a token is made here.")
+    var name: String?
+    @OptionGroup var key: APIKeyOptions
+    @Option(help: "A WAV or Ogg Opus file to speak in real time. Ogg's packets are sent as they are. `-` is standard input: either, or raw 48 kHz mono s16le.")
+    var play: String?
+    @Option(help: "An Ogg Opus file for what the others say. Further tracks go to FILE-2.ogg and so on.")
+    var record: String?
+    @Flag(help: "Send back each utterance of the first user when it ends, packet for packet: the telephone network's echo test.")
+    var echo = false
+    @Flag(help: "Print each event as one line of JSON.")
+    var events = false
+    @Flag(help: "Print the summary as JSON, and nothing else but what --events asks for.")
+    var json = false
+    @Option(help: "Leave after so many seconds.")
+    var duration: Double?
+    @Flag(name: .customLong("exit-after-play"), help: "Leave when all has been spoken.")
+    var exitAfterPlay = false
+
+    func run() async throws {
+        if let duration, !(0...31_536_000 ~= duration) { throw UsageError("--duration \(duration): give 0 to 31536000 seconds") }
+        if exitAfterPlay, play == nil { throw UsageError("--exit-after-play needs --play") }
+        if echo, play != nil { throw UsageError("--echo and --play exclude each other: there is one voice to speak with") }
+        let token = try accessToken()
+        var playback: Playback?
+        if let play { playback = try await Playback(path: play) }
+        let recorder = try record.map(TrackRecorder.init(path:))
+        let room = try await RoomConnection.connect(
+            url: gateway.url, token: token, options: RoomOptions(trust: try gateway.trust()))
+        let visit = Visit(
+            room: room, playback: playback, recorder: recorder, echoes: echo, leavesAfterPlay: exitAfterPlay,
+            duration: duration.map { .seconds($0) }, view: EventView(form: events ? .json : json ? .none : .readable))
+        let summary = try await visit.run()
+        print(json || events ? summary.json : summary.text)
+        if summary.endedBadly { throw ExitCode.failure }
+    }
+
+    private func accessToken() throws -> String {
+        if let token = token ?? (room == nil ? ProcessInfo.processInfo.environment["PATCHBAY_TOKEN"] : nil) {
+            guard room == nil, identity == nil else { throw UsageError("--token says room and identity itself; leave out --room and --identity") }
+            return token
+        }
+        guard let room, let identity else { throw UsageError("give --token, or --room and --identity to have one made here") }
+        let now = Int64(Date().timeIntervalSince1970)
+        let claims = AccessToken(
+            identity: identity, notBefore: now - 5, expires: now + 21_600, name: name ?? "", kind: echo ? .agent : .standard,
+            video: .joining(room))
+        do {
+            return try TokenMinter.mint(claims, with: key.signer())
+        } catch let error as MintError {
+            throw UsageError("\(error)")
+        }
+    }
 }

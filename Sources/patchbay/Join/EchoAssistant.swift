@@ -1,0 +1,97 @@
+import Audio
+import PatchbayClient
+import Synchronization
+import Wire
+
+/// The telephone network's echo test as a participant: what the first user says comes back when it is said, packet for packet.
+///
+/// It listens to one track at a time, the first one of a participant that is no agent; when that one ends, to the next. While it speaks it goes on
+/// listening, and what it hears then comes back after.
+final class EchoAssistant: Sendable {
+    /// Utterances that may wait to be said; more are dropped.
+    private static let utterancesMax = 8
+
+    private let room: RoomConnection
+    private let voice: LocalTrack
+    private let collector = Mutex(UtteranceCollector())
+    private let listenedTo = Mutex<TrackSID?>(nil)
+    private let users: (stream: AsyncStream<TrackInfo>, continuation: AsyncStream<TrackInfo>.Continuation)
+    private let utterances: (stream: AsyncStream<[ReceivedFrame]>, continuation: AsyncStream<[ReceivedFrame]>.Continuation)
+
+    /// Publishes the assistant's voice.
+    ///
+    /// - Throws: `RequestFailure`, if it may not be published.
+    init(in room: RoomConnection) async throws {
+        self.room = room
+        voice = try await room.publish(name: "echo", source: .assistant)
+        users = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+        utterances = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.utterancesMax))
+        for track in room.snapshot.tracks { consider(track) }
+        if room.localParticipant.kind == .agent { try await room.setAgentState(.listening) }
+    }
+
+    /// Takes note of what happens in the room.
+    func handle(_ event: RoomEvent) {
+        switch event {
+        case .gateway(.trackPublished(let track), _): consider(track)
+        case .gateway(.talkStopped(_, let track, _, let reason), _):
+            guard listenedTo.withLock({ $0 }) == track else { return }
+            say(collector.withLock { $0.talkStopped(reason) })
+        default: break
+        }
+    }
+
+    /// There is nothing more to hear; what has been heard is still said, if anybody is there.
+    func end() {
+        users.continuation.finish()
+        utterances.continuation.finish()
+    }
+
+    /// Listens and speaks until `end()`.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await track in self.users.stream { await self.listen(to: track) } }
+            group.addTask { await self.watchForPauses() }
+            for await utterance in utterances.stream { try await speak(utterance) }
+            group.cancelAll()
+        }
+    }
+
+    private func consider(_ track: TrackInfo) {
+        let kind = room.participants.first { $0.identity == track.participant }?.kind
+        if track.source == .microphone, kind != .agent { users.continuation.yield(track) }
+    }
+
+    private func listen(to track: TrackInfo) async {
+        listenedTo.withLock { $0 = track.sid }
+        for await frame in room.frames(of: track.sid) { say(collector.withLock { $0.collect(frame) }) }
+        collector.withLock { $0 = UtteranceCollector() }
+    }
+
+    /// Frames that do not come wake nobody.
+    private func watchForPauses() async {
+        while (try? await Task.sleep(for: .milliseconds(50))) != nil {
+            say(collector.withLock { $0.tick(at: MediaClock.now) })
+        }
+    }
+
+    private func say(_ utterance: [ReceivedFrame]?) {
+        if let utterance { utterances.continuation.yield(utterance) }
+    }
+
+    private func speak(_ utterance: [ReceivedFrame]) async throws {
+        var frames = SpokenFrame.repeating(utterance)[...]
+        await tell(.speaking)
+        do {
+            try await voice.speak { frames.popFirst() }
+        } catch RequestFailure.ended {
+            return
+        }
+        await tell(.listening)
+    }
+
+    /// A state that could not be told harms nobody.
+    private func tell(_ state: AgentState) async {
+        if room.localParticipant.kind == .agent { try? await room.setAgentState(state) }
+    }
+}

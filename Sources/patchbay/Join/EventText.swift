@@ -1,0 +1,70 @@
+import Foundation
+import PatchbayClient
+import Wire
+
+/// An event in words; nil for what is of no interest to a person who watches.
+enum EventText {
+    static func describe(_ event: RoomEvent) -> String? {
+        switch event {
+        case .gateway(let event, _): describe(event)
+        case .unknown(let type, _): "an event that this version does not know: \(type)"
+        case .reconnecting(let attempt, let delay, let reason):
+            "\(reason); attempt \(attempt) to come back" + (delay > .zero ? " in \(delay.inMilliseconds) ms" : "")
+        case .reconnected: "back in the room"
+        case .trackRepublished(let track, let before): "our track \(before) is \(track.sid) now"
+        case .trackLost(let track, let failure): "our track \(track.sid) could not be published again: \(failure)"
+        case .disconnected(let reason): "\(reason)"
+        }
+    }
+
+    private static func describe(_ event: Event) -> String? {
+        switch event {
+        case .hello(let hello):
+            "in room \(hello.room.name) as \(hello.participant.identity), with "
+                + (hello.participants.isEmpty ? "nobody else" : hello.participants.map(\.identity.text).joined(separator: ", "))
+        case .participantJoined(let info): "\(info.identity) joined"
+        case .participantLeft(let who, let reason): "\(who) left (\(words(reason)))"
+        case .participantUpdated(let info, let connection): connection == .reconnecting ? "\(info.identity) is reconnecting" : nil
+        case .trackPublished(let track): "\(track.participant) publishes \(track.source) \(track.sid)"
+        case .trackUnpublished(let track, let who): "\(who) took \(track) away"
+        case .trackMuted(let track, let who): "\(who) is muted (\(track))"
+        case .trackUnmuted(let track, let who): "\(who) is not muted any more (\(track))"
+        case .speakersChanged(let speakers):
+            "speaking: " + (speakers.filter(\.active).map { "\($0.participant) \(bar($0.level))" }.joined(separator: ", ").orNobody)
+        case .qualityChanged(let who, let quality): "\(who) has \(quality) quality"
+        case .talkStarted(let who, _, _): "\(who) talks"
+        case .talkStopped(let who, _, _, let reason): "\(who) has stopped talking (\(reason))"
+        case .silence(let who, let span): "\(who) has been silent for \(span / 1_000) s"
+        case .segment(let segment): "\(segment.participant?.text ?? segment.role.rawValue): \"\(segment.text)\"\(segment.final ? "" : "…")"
+        case .agentState(let who, let state): "\(who) is \(state)"
+        case .agentJoined(let info): "the assistant \(info.identity) is here"
+        case .agentLost(let who, let reason): "the assistant \(who) is lost (\(words(reason)))"
+        case .data(let who, let topic, let payload): "\(who) sends \(payload.byteCount) bytes under \(topic)"
+        case .text(_, let who, _, let text): "\(who) writes: \(text)"
+        case .procedureCalled(_, let who, let method, _, _): "\(who) calls \(method)"
+        case .digits(let who, let digits): "\(who) dials \(digits)"
+        case .callHeld(let who): "\(who) has put the call on hold"
+        case .callResumed(let who): "\(who) has taken the call back"
+        case .callEnded(let reason): "the call has ended (\(reason))"
+        case .roomUpdated: "the room has changed"
+        case .serverDraining: "the gateway is about to stop"
+        case .bye(let reason, _): "the gateway says goodbye (\(words(reason)))"
+        case .tokenRefreshed, .stats: nil
+        }
+    }
+
+    /// LiveKit's name in small letters.
+    private static func words(_ reason: DisconnectReason) -> String {
+        reason.rawValue.lowercased().replacing("_", with: " ")
+    }
+
+    /// Eight steps.
+    private static func bar(_ level: Double) -> String {
+        let full = max(0, min(8, Int((level * 8).rounded())))
+        return String(repeating: "▮", count: full) + String(repeating: "▯", count: 8 - full)
+    }
+}
+
+extension String {
+    fileprivate var orNobody: String { isEmpty ? "nobody" : self }
+}

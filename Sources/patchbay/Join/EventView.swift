@@ -1,0 +1,28 @@
+import Foundation
+import PatchbayClient
+import Wire
+
+/// Shows what happens on standard output, line by line.
+struct EventView: Sendable {
+    enum Form: Sendable {
+        case none, json, readable
+    }
+
+    let form: Form
+
+    func show(_ event: RoomEvent) {
+        switch form {
+        case .none: break
+        case .json: print(EventJSON.line(event))
+        case .readable: if let text = EventText.describe(event) { print("\(Self.timeOfDay)  \(text)") }
+        }
+    }
+
+    /// Local time to the millisecond.
+    static var timeOfDay: String {
+        let now = Date()
+        let parts = Calendar.current.dateComponents([.hour, .minute, .second, .nanosecond], from: now)
+        return String(
+            format: "%02d:%02d:%02d.%03d", parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0, (parts.nanosecond ?? 0) / 1_000_000)
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import PatchbayClient
+
+/// Where the gateway is and whose word we take for it: the same for all commands that talk to a running gateway.
+struct GatewayOptions: ParsableArguments {
+    @Option(help: "The gateway.")
+    var url = "wss://127.0.0.1:7880"
+    @Flag(help: "For development: trust the authority of `make certs`, and sign with devkey and its secret.")
+    var dev = false
+    @Option(help: "A PEM file with an authority that is trusted besides the system's.")
+    var ca: String?
+    @Flag(help: "Trust any certificate. For experiments only.")
+    var insecure = false
+
+    /// - Throws: `UsageError` if the certificate that was named is not there.
+    func trust() throws -> TLSTrust {
+        if insecure { return .anybody }
+        guard let path = ca ?? (dev ? DevelopmentCertificate.authorityPath : nil) else { return .system }
+        guard FileManager.default.isReadableFile(atPath: path) else {
+            throw UsageError(
+                ca == nil
+                    ? "\(path) is not there; run `make certs`, start from the directory that has certs/, or name the authority with --ca"
+                    : "--ca \(path): the file cannot be read")
+        }
+        return .authority(path: path)
+    }
+}

@@ -1,0 +1,38 @@
+import Audio
+import Foundation
+import PatchbayClient
+import Wire
+
+/// One track's file. It can be played at any moment, also after the process was killed.
+final class OggRecording {
+    private let file: FileHandle
+    private var writer: OggOpusWriter?
+    /// Where the next frame should begin.
+    private var end: MediaTime?
+
+    init(path: String, channels: Int) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else { throw CocoaError(.fileWriteNoPermission) }
+        self.file = file
+        writer = try OggOpusWriter(OpusHead(channels: channels))
+    }
+
+    /// Adds a frame, after as much silence as lies between it and the one before: lost frames and pauses alike.
+    func append(_ frame: ReceivedFrame) throws {
+        guard let ticks = try? OpusPacket(frame.packet).ticks else { return }
+        let gap = end.map { Int(frame.header.timestamp.distance(from: $0)) } ?? 0
+        // A timestamp that goes back is a track that was published anew.
+        if gap > 0 { try write(writer?.appendGap(ticks: min(gap, OggOpusWriter.gapTicksLimit))) }
+        try write(writer?.append(frame.packet))
+        end = frame.header.timestamp.advanced(by: ticks)
+    }
+
+    func finish() throws {
+        guard let last = writer.take() else { return }
+        try write(last.finish())
+        try file.close()
+    }
+
+    private func write(_ bytes: [UInt8]?) throws {
+        if let bytes, !bytes.isEmpty { try file.write(contentsOf: Data(bytes)) }
+    }
+}

@@ -1,0 +1,76 @@
+import Audio
+import Foundation
+import PatchbayClient
+import Wire
+
+/// What is to be spoken: read and checked before anybody is disturbed.
+struct Playback: Sendable {
+    private enum Content {
+        case ogg([UInt8])
+        case sound(PCMBuffer)
+        /// 16-bit little-endian samples at 48 kHz, mono, as they come.
+        case raw(first: [UInt8], StandardInput)
+    }
+
+    private let content: Content
+
+    /// - Parameter path: a WAV or Ogg Opus file, or `-` for standard input.
+    /// - Throws: `UsageError` if it cannot be read or is neither.
+    init(path: String) async throws {
+        if path == "-" {
+            let input = StandardInput()
+            let first = await input.read(atLeast: 4)
+            if Self.isContainer(first) {
+                content = try Self.decode(first + (await input.readAll()), name: "standard input")
+            } else {
+                content = .raw(first: first, input)
+            }
+            return
+        }
+        guard let file = FileManager.default.contents(atPath: path) else { throw UsageError("--play \(path): the file cannot be read") }
+        content = try Self.decode(Array(file), name: path)
+    }
+
+    private static func isContainer(_ bytes: [UInt8]) -> Bool {
+        ["OggS", "RIFF", "RF64"].contains { bytes.starts(with: $0.utf8) }
+    }
+
+    private static func decode(_ bytes: [UInt8], name: String) throws -> Content {
+        do {
+            guard bytes.starts(with: "OggS".utf8) else { return .sound(try WAVFile.read(bytes, mono: true)) }
+            _ = try OggSpeech(bytes)
+            return .ogg(bytes)
+        } catch {
+            throw UsageError("--play \(name): \(error)")
+        }
+    }
+
+    /// Publishes a track, speaks, and returns when the last of it has been said. The track stays.
+    func run(in room: RoomConnection) async throws {
+        switch content {
+        case .ogg(let bytes):
+            var speech = try OggSpeech(bytes)
+            let milliseconds = Double(speech.ticksPerPacket) / 48
+            let track = try await room.publish(name: "file", frameMilliseconds: milliseconds, channels: speech.head.channels)
+            try await track.speak { try speech.next() }
+        case .sound(let sound):
+            try await room.publish(name: "file").speak(sound)
+        case .raw(let first, let input):
+            var source = try await room.publish(name: "stdin").makePCMSource()
+            var bytes = first
+            repeat {
+                let whole = bytes.count / 2 * 2
+                try await source.write(Self.samples(bytes[..<whole]))
+                bytes.removeFirst(whole)
+                let more = await input.read(atLeast: 1)
+                if more.isEmpty { break }
+                bytes += more
+            } while true
+            try await source.finish()
+        }
+    }
+
+    private static func samples(_ bytes: ArraySlice<UInt8>) -> [Int16] {
+        stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8) }
+    }
+}

@@ -1,0 +1,70 @@
+import Audio
+import Foundation
+import PatchbayClient
+import Synchronization
+import Wire
+
+/// Writes what others say to Ogg Opus files, one for each track that sends anything, packets as they came and pauses as long as they were.
+final class TrackRecorder: Sendable {
+    private let path: String
+    private let tracks: (stream: AsyncStream<TrackInfo>, continuation: AsyncStream<TrackInfo>.Continuation)
+    private let written = Mutex<[String]>([])
+
+    /// - Throws: `UsageError` if the file cannot be written.
+    init(path: String) throws {
+        self.path = path
+        tracks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_024))
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw UsageError("--record \(path): cannot write there") }
+    }
+
+    /// The files that hold something.
+    var files: [String] { written.withLock { $0 } }
+
+    func begin(with present: [TrackInfo]) {
+        for track in present { tracks.continuation.yield(track) }
+    }
+
+    func handle(_ event: RoomEvent) {
+        if case .gateway(.trackPublished(let track), _) = event { tracks.continuation.yield(track) }
+    }
+
+    func end() {
+        tracks.continuation.finish()
+    }
+
+    /// Records until `end()` and all tracks' ends.
+    func run(in room: RoomConnection) async throws {
+        var known: Set<TrackSID> = []
+        let own = room.localParticipant.identity
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for await track in tracks.stream where track.participant != own && known.insert(track.sid).inserted {
+                let frames = room.frames(of: track.sid)
+                group.addTask { try await self.record(frames, channels: track.channels) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func record(_ frames: AsyncStream<ReceivedFrame>, channels: Int) async throws {
+        var file: OggRecording?
+        for await frame in frames {
+            if file == nil { file = try OggRecording(path: takePath(), channels: channels) }
+            try file?.append(frame)
+        }
+        try file?.finish()
+    }
+
+    /// FILE.ogg, then FILE-2.ogg and so on.
+    private func takePath() -> String {
+        written.withLock { written in
+            var next = path
+            if !written.isEmpty {
+                let url = URL(filePath: path)
+                let stem = url.deletingPathExtension().relativePath
+                next = "\(stem)-\(written.count + 1)" + (url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)")
+            }
+            written.append(next)
+            return next
+        }
+    }
+}

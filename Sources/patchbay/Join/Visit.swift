@@ -1,0 +1,83 @@
+import PatchbayClient
+import UnixSignals
+import Wire
+
+/// One stay in a room: everything that `join` does between connecting and leaving.
+struct Visit: Sendable {
+    /// Why we leave.
+    enum Stop: Sendable {
+        case signal, duration, played
+        case disconnected(Disconnection)
+        case failed(any Error)
+    }
+
+    let room: RoomConnection
+    var playback: Playback?
+    var recorder: TrackRecorder?
+    var echoes = false
+    var leavesAfterPlay = false
+    var duration: Duration?
+    let view: EventView
+
+    /// - Throws: what made it impossible to play, record or echo, after leaving.
+    func run() async throws -> VisitSummary {
+        let started = ContinuousClock.now
+        let echo = echoes ? try await EchoAssistant(in: room) : nil
+        let (stops, stop) = AsyncStream.makeStream(of: Stop.self)
+
+        async let following: Void = follow(echo: echo, stop: stop)
+        async let recording: Void = Self.report(to: stop) { try await recorder?.run(in: room) }
+        async let echoing: Void = Self.report(to: stop) { try await echo?.run() }
+        let reason = await firstStop(of: stops)
+        await room.leave()
+        _ = await (following, recording, echoing)
+
+        if case .failed(let error) = reason { throw error }
+        return VisitSummary(
+            of: room, lasted: ContinuousClock.now - started, recordings: recorder?.files ?? [],
+            disconnection: { if case .disconnected(let why) = reason { why } else { nil } }())
+    }
+
+    /// Reads what happens until it is over, and tells those who want to know.
+    private func follow(echo: EchoAssistant?, stop: AsyncStream<Stop>.Continuation) async {
+        recorder?.begin(with: room.snapshot.tracks)
+        for await event in room.events {
+            view.show(event)
+            echo?.handle(event)
+            recorder?.handle(event)
+            if case .disconnected(let reason) = event { stop.yield(.disconnected(reason)) }
+        }
+        echo?.end()
+        recorder?.end()
+    }
+
+    private func firstStop(of stops: AsyncStream<Stop>) async -> Stop {
+        await withTaskGroup(of: Stop?.self) { group in
+            group.addTask { await stops.first { _ in true } }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return .signal }
+                return nil
+            }
+            if let duration {
+                group.addTask { (try? await Task.sleep(for: duration)).map { Stop.duration } }
+            }
+            if let playback {
+                group.addTask {
+                    do {
+                        try await playback.run(in: room)
+                        return leavesAfterPlay ? .played : nil
+                    } catch {
+                        return .failed(error)
+                    }
+                }
+            }
+            defer { group.cancelAll() }
+            for await stop in group { if let stop { return stop } }
+            return .signal
+        }
+    }
+
+    private static func report(to stop: AsyncStream<Stop>.Continuation, _ work: @Sendable () async throws -> Void) async {
+        do { try await work() } catch { stop.yield(.failed(error)) }
+    }
+}

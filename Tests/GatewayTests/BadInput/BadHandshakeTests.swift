@@ -1,0 +1,27 @@
+import Testing
+import Wire
+
+@Suite("A handshake is refused", .onOwnThread, .serialized, .timeLimit(.minutes(1)))
+struct BadHandshakeTests {
+    @Test("for its token", arguments: BadHandshake.ofToken)
+    func token(_ bad: BadHandshake) throws { try refuse(bad) }
+
+    @Test("for where the token or the gateway is looked for", arguments: BadHandshake.ofPlace)
+    func place(_ bad: BadHandshake) throws { try refuse(bad) }
+
+    @Test("as any HTTP request is", arguments: BadHandshake.ofHTTP)
+    func http(_ bad: BadHandshake) throws { try refuse(bad) }
+
+    private func refuse(_ bad: BadHandshake) throws {
+        let gateway = try TestGateway {
+            bad.settings(&$0)
+        }
+        let before = try gateway.value(bad.counter)
+        let answer = try #require(try bad.ask.answer(port: gateway.port), "the gateway ended the connection without an answer")
+        #expect(answer.status == bad.status)
+        #expect(answer.code == bad.code)
+        #expect(answer.fields["x-patchbay-error"] == bad.code)
+        #expect(!answer.text.contains("eyJ"), "nothing of a token comes back")
+        #expect(try gateway.value(bad.counter) == before + 1)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Identity
+import Wire
+
+/// Two who talk in another room of the same gateway, and must not notice what is done to it.
+///
+/// It runs on a thread of its own from the moment it is made until `finish`. Of kind agent, for which late is better than lost: that this
+/// process is late itself must not look like a loss.
+///
+/// `@unchecked Sendable`: after `init` only its thread uses `callers`, and the rest is used under `condition`.
+final class BystanderCall: @unchecked Sendable {
+    struct Report {
+        var sent = 0
+        var lost = 0
+        var outOfOrder = 0
+        var latest = Duration.zero
+        var fault: String?
+
+        var isSound: Bool { sent > 0 && lost == 0 && outOfOrder == 0 && fault == nil }
+    }
+
+    private static let interval = Duration.milliseconds(20)
+    private let callers: [Caller]
+    private let tracks: [TrackInfo]
+    private let condition = NSCondition()
+    private var isFinishing = false
+    private var report: Report?
+
+    init(on gateway: TestGateway) throws {
+        callers = try ["ann", "bob"].map { try Caller(gateway, room: "bystanders", identity: $0) { $0.kind = .agent } }
+        tracks = try callers.map { try $0.publish() }
+        for caller in callers { try caller.settle() }
+        let thread = Thread { [self] in
+            let report = talk()
+            condition.withLock {
+                self.report = report
+                condition.signal()
+            }
+        }
+        thread.name = "bystanders"
+        thread.start()
+    }
+
+    /// Lets what is under way arrive, and tells how it went.
+    func finish() -> Report {
+        condition.withLock {
+            isFinishing = true
+            while report == nil { condition.wait() }
+            return report!
+        }
+    }
+
+    private func talk() -> Report {
+        var report = Report()
+        var sentAt: [ContinuousClock.Instant] = []
+        var next = [0, 0]
+        do {
+            var due = ContinuousClock.now
+            while !condition.withLock({ isFinishing }) || sentAt.count < 10 {
+                let number = sentAt.count
+                sentAt.append(.now)
+                for (caller, track) in zip(callers, tracks) { try caller.say(TestFrame.bytes(track.alias, number)) }
+                due += Self.interval
+                repeat { try listen(10, &next, sentAt, &report) } while ContinuousClock.now < due
+            }
+            let deadline = ContinuousClock.now + .seconds(10)
+            while next.contains(where: { $0 < sentAt.count }), ContinuousClock.now < deadline { try listen(20, &next, sentAt, &report) }
+        } catch {
+            report.fault = "\(error)"
+        }
+        for caller in callers where caller.ending != nil { report.fault = "closed: \(caller.ending!)" }
+        report.sent = 2 * sentAt.count
+        report.lost += next.reduce(0) { $0 + sentAt.count - $1 }
+        return report
+    }
+
+    private func listen(_ milliseconds: Int, _ next: inout [Int], _ sentAt: [ContinuousClock.Instant], _ report: inout Report) throws {
+        for (index, caller) in callers.enumerated() {
+            try caller.take(within: .milliseconds(milliseconds / 2))
+            for (frame, at) in caller.frames {
+                let number = TestFrame.sequence(of: frame)
+                if number < next[index] { report.outOfOrder += 1 }
+                if number > next[index] { report.lost += number - next[index] }
+                next[index] = max(next[index], number + 1)
+                if number < sentAt.count { report.latest = max(report.latest, at - sentAt[number]) }
+            }
+            caller.frames.removeAll()
+        }
+    }
+}

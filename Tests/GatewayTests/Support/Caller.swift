@@ -1,0 +1,147 @@
+import Foundation
+import Identity
+import Wire
+
+/// A participant that behaves, unless it is told otherwise.
+final class Caller {
+    let socket: RawWebSocket
+    let hello: Hello
+    /// Events in the order in which they came, without `hello`; taken out by who looks for them.
+    var events: [Event] = []
+    /// Frames in the order in which they came, each with when.
+    var frames: [(bytes: [UInt8], at: ContinuousClock.Instant)] = []
+    private var answers: [UInt64?: Result<ReplyFields, RequestError>] = [:]
+    private(set) var ending: Incoming?
+    private var lastID: UInt64 = 1_000
+    private var lastSeq: UInt64 = 0
+
+    init(
+        _ gateway: TestGateway, room: String, identity: String, path: String = "/v1/rtc", receiveBuffer: Int32? = nil,
+        _ change: (inout AccessToken) -> Void = { _ in }
+    ) throws {
+        let ask = HTTPAsk.upgrade(token: TestToken.joining(room, as: identity, change), path: path)
+        socket = try gateway.webSocket(ask, receiveBuffer: receiveBuffer)
+        guard case .text(let text) = try socket.next(), case .event(.hello(let hello), seq: 1) = try ServerMessage(parsing: text) else {
+            throw DidNotHappen(what: "hello first")
+        }
+        self.hello = hello
+        lastSeq = 1
+    }
+
+    // MARK: Listening
+
+    /// Takes one message, if one comes in time.
+    @discardableResult
+    func take(within span: Duration = Patience.usual) throws -> Bool {
+        let incoming: Incoming
+        do {
+            incoming = try socket.next(within: span)
+        } catch is DidNotHappen {
+            return false
+        }
+        switch incoming {
+        case .text(let text): try note(ServerMessage(parsing: text))
+        case .binary(let message): try note(message)
+        case .pong: break
+        case .close, .end: ending = ending ?? incoming
+        }
+        return incoming != .end
+    }
+
+    private func note(_ message: ServerMessage) throws {
+        switch message {
+        case .event(let event, let seq):
+            guard seq == lastSeq + 1 else { throw DidNotHappen(what: "seq \(lastSeq + 1), but \(seq) came") }
+            lastSeq = seq
+            events.append(event)
+        case .unknownEvent(let type, _): throw DidNotHappen(what: "a known event instead of \(type)")
+        case .reply(let id, let fields): answers[id] = .success(fields)
+        case .error(let id, let error): answers[id] = .failure(error)
+        }
+    }
+
+    private func note(_ message: [UInt8]) throws {
+        let now = ContinuousClock.now
+        guard message.first == FrameKind.bundle.rawValue else {
+            frames.append((message, now))
+            return
+        }
+        try message.withUnsafeBytes { bytes throws in
+            try Bundle.forEachFrame(in: bytes) { frames.append((Array($0), now)) }
+        }
+    }
+
+    /// Takes messages until `condition` holds.
+    func take(until what: String, within span: Duration = Patience.usual, _ condition: (Caller) -> Bool) throws {
+        let deadline = ContinuousClock.now + span
+        while !condition(self) {
+            let isUp = try take(within: max(.zero, deadline - .now))
+            guard isUp || condition(self) else { throw DidNotHappen(what: what) }
+        }
+    }
+
+    /// The next event that `choose` takes; those before it stay.
+    func event<T>(_ what: String, within span: Duration = Patience.usual, _ choose: (Event) -> T?) throws -> T {
+        try take(until: what, within: span) { $0.events.contains { choose($0) != nil } }
+        let index = events.firstIndex { choose($0) != nil }!
+        return choose(events.remove(at: index))!
+    }
+
+    /// The next frame.
+    func frame(within span: Duration = Patience.usual) throws -> [UInt8] {
+        try take(until: "a frame", within: span) { !$0.frames.isEmpty }
+        return frames.removeFirst().bytes
+    }
+
+    /// The close code with which the gateway ends the connection; nil for an end without one.
+    func closeCode(within span: Duration = Patience.usual) throws -> UInt16? {
+        try take(until: "the end", within: span) { $0.ending != nil }
+        if case .close(let code, _) = ending { return code }
+        return nil
+    }
+
+    // MARK: Asking
+
+    @discardableResult
+    func ask(_ request: Request) throws -> ReplyFields {
+        lastID += 1
+        try socket.send(text: String(decoding: OutgoingRequest(request, id: lastID).bytes, as: UTF8.self))
+        return try answer(to: lastID).get()
+    }
+
+    /// The answer under a number, or under none.
+    func answer(to id: UInt64?) throws -> Result<ReplyFields, RequestError> {
+        try take(until: "an answer to \(id.map(String.init) ?? "null")") { $0.answers[id] != nil }
+        return answers.removeValue(forKey: id)!
+    }
+
+    /// Returns when all that was sent before has been dealt with.
+    func settle() throws { try ask(.ping(0)) }
+
+    func publish(_ track: PublishTrack = PublishTrack()) throws -> TrackInfo {
+        guard let track = try ask(.publish(track)).track else { throw DidNotHappen(what: "a track in the reply") }
+        return track
+    }
+
+    func say(_ frame: [UInt8]) throws { try socket.send(binary: frame) }
+}
+
+/// Frames whose packets tell which they are.
+enum TestFrame {
+    static func header(
+        _ alias: TrackAlias, _ number: Int, flags: FrameFlags = [], level: Int = 30, epoch: UInt8 = 0
+    ) -> FrameHeader {
+        FrameHeader(
+            flags: flags, alias: alias, sequence: SequenceNumber(UInt16(truncatingIfNeeded: number)),
+            level: AudioLevelByte(voice: true, level: level), epoch: epoch,
+            timestamp: MediaTime(ticks: UInt32(truncatingIfNeeded: number * 960)))
+    }
+
+    static func bytes(_ alias: TrackAlias, _ number: Int, flags: FrameFlags = [], epoch: UInt8 = 0, packetBytes: Int = 80) -> [UInt8] {
+        let packet = (0..<packetBytes).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ number) }
+        return header(alias, number, flags: flags, epoch: epoch).bytes + packet
+    }
+
+    static func sequence(of frame: [UInt8]) -> Int { Int(frame[4]) << 8 | Int(frame[5]) }
+    static func isAfterDrop(_ frame: [UInt8]) -> Bool { frame[1] & 0x08 != 0 }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// Gives a test a thread of its own, so that sockets may block there and nobody else waits for them.
+///
+/// A test under this trait may call `RawSocket` and all that is built on it as if nothing else ran.
+struct OwnThread: TestTrait, SuiteTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws {
+        let executor = ThreadExecutor()
+        defer { executor.finish() }
+        try await withTaskExecutorPreference(executor) { try await function() }
+    }
+}
+
+extension Trait where Self == OwnThread {
+    static var onOwnThread: OwnThread { OwnThread() }
+}
+
+/// Runs jobs on one thread, in the order in which they come.
+///
+/// `@unchecked Sendable`: `jobs` and `isOver` are used under `condition` only.
+private final class ThreadExecutor: TaskExecutor, @unchecked Sendable {
+    private let condition = NSCondition()
+    private var jobs: [UnownedJob] = []
+    private var isOver = false
+
+    init() {
+        let thread = Thread { [self] in
+            while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+        thread.name = "test"
+        thread.start()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        condition.withLock {
+            jobs.append(job)
+            condition.signal()
+        }
+    }
+
+    func finish() {
+        condition.withLock {
+            isOver = true
+            condition.signal()
+        }
+    }
+
+    private func next() -> UnownedJob? {
+        condition.withLock {
+            while jobs.isEmpty, !isOver { condition.wait() }
+            return jobs.isEmpty ? nil : jobs.removeFirst()
+        }
+    }
+}

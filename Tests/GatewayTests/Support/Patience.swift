@@ -1,0 +1,34 @@
+import Foundation
+import Synchronization
+
+/// How long the tests wait for what must come, and how they say what did not.
+enum Patience {
+    /// Far more than anything takes, also on a busy machine.
+    static let usual = Duration.seconds(15)
+
+    /// Looks again and again until `condition` holds.
+    ///
+    /// - Throws: `DidNotHappen`, with `what`.
+    static func until(_ what: String, within span: Duration = usual, _ condition: () throws -> Bool) throws {
+        let deadline = ContinuousClock.now + span
+        while try !condition() {
+            guard ContinuousClock.now < deadline else { throw DidNotHappen(what: what) }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+    }
+}
+
+struct DidNotHappen: Error, CustomStringConvertible {
+    let what: String
+    var description: String { "waited in vain: \(what)" }
+}
+
+/// Loopback addresses, each given out once, so that one client's failures do not count against another.
+enum Loopback {
+    private static let given = Atomic(0)
+
+    static func fresh() -> String {
+        let number = given.add(1, ordering: .relaxed).newValue
+        return "127.\(1 + number / 60_000 % 250).\(number / 240 % 250).\(10 + number % 240)"
+    }
+}

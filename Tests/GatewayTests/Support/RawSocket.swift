@@ -1,0 +1,183 @@
+import COpenSSL
+import Foundation
+import Glibc
+
+/// A client's TCP connection, with TLS once it is asked for. Knows nothing of WebSocket and nothing of libwebsockets, so that
+/// every byte is the test's own.
+///
+/// Blocks, for at most as long as `Patience` says. One thread uses it.
+final class RawSocket {
+    private(set) var descriptor: Int32
+    private var tls: OpaquePointer?
+
+    /// Connects by TCP.
+    ///
+    /// - Parameter receiveBuffer: bytes that the kernel is to hold for us; a small number makes us a slow listener early.
+    init(port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil) throws {
+        _ = Self.prepared
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SocketFault("no socket", errno) }
+        if let receiveBuffer { set(SOL_SOCKET, SO_RCVBUF, receiveBuffer) }
+        set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        var own = Self.address(source, 0)
+        var other = Self.address("127.0.0.1", port)
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafePointer(to: &own) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 } }
+        guard isBound else { throw failed("cannot bind to \(source)") }
+        let isUp = withUnsafePointer(to: &other) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 } }
+        guard isUp else { throw failed("cannot connect to port \(port)") }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+
+    /// Connects with TLS.
+    static func secure(port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil) throws -> RawSocket {
+        let socket = try RawSocket(port: port, from: source, receiveBuffer: receiveBuffer)
+        try socket.startTLS()
+        return socket
+    }
+
+    deinit { close() }
+
+    func startTLS() throws {
+        let tls = SSL_new(Self.context)!
+        self.tls = tls
+        SSL_set_fd(tls, descriptor)
+        _ = try retry("TLS handshake") { SSL_connect(tls) }
+    }
+
+    /// The serial number of the certificate that the server showed.
+    var certificateSerial: Int? {
+        guard let tls, let certificate = SSL_get1_peer_certificate(tls) else { return nil }
+        defer { X509_free(certificate) }
+        return ASN1_INTEGER_get(X509_get_serialNumber(certificate))
+    }
+
+    // MARK: Bytes
+
+    /// Sends all of it.
+    func write(_ bytes: [UInt8], within span: Duration = Patience.usual) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty { rest = rest.dropFirst(try writeSome(rest, within: span)) }
+    }
+
+    /// Sends what the kernel takes.
+    func writeSome(_ bytes: ArraySlice<UInt8>, within span: Duration = Patience.usual) throws -> Int {
+        let bytes = Array(bytes.prefix(16_384))
+        if let tls { return Int(try retry("write", within: span) { SSL_write(tls, bytes, Int32(bytes.count)) }) }
+        return try retryPlain("write", for: POLLOUT, within: span) { send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+    }
+
+    /// Waits for bytes and takes what is there; empty at the end of the connection, however it came.
+    func read(within span: Duration = Patience.usual) throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count: Int
+        do {
+            if let tls {
+                count = Int(try retry("read", within: span) { SSL_read(tls, &buffer, Int32(buffer.count)) })
+            } else {
+                count = try retryPlain("read", for: POLLIN, within: span) { recv(descriptor, &buffer, buffer.count, 0) }
+            }
+        } catch is SocketFault {
+            return []
+        }
+        return Array(buffer.prefix(count))
+    }
+
+    // MARK: The end
+
+    /// Ends without a word: FIN, and no TLS alert.
+    func close() {
+        if let tls { SSL_free(tls) }
+        tls = nil
+        if descriptor >= 0 { _ = Glibc.close(descriptor) }
+        descriptor = -1
+    }
+
+    /// Ends with RST.
+    func reset() {
+        var lingering = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    // MARK: Below
+
+    private func retry(_ what: String, within span: Duration = Patience.usual, _ body: () -> Int32) throws -> Int32 {
+        let deadline = ContinuousClock.now + span
+        while true {
+            ERR_clear_error()
+            let result = body()
+            if result > 0 { return result }
+            switch SSL_get_error(tls, result) {
+            case SSL_ERROR_WANT_READ: try wait(for: POLLIN, what, until: deadline)
+            case SSL_ERROR_WANT_WRITE: try wait(for: POLLOUT, what, until: deadline)
+            default: throw SocketFault(what, errno)
+            }
+        }
+    }
+
+    private func retryPlain(_ what: String, for event: Int32, within span: Duration, _ body: () -> Int) throws -> Int {
+        let deadline = ContinuousClock.now + span
+        while true {
+            let result = body()
+            if result >= 0 { return result }
+            guard errno == EAGAIN || errno == EINTR else { throw SocketFault(what, errno) }
+            try wait(for: event, what, until: deadline)
+        }
+    }
+
+    private func wait(for event: Int32, _ what: String, until deadline: ContinuousClock.Instant) throws {
+        let span = deadline - .now
+        guard span > .zero else { throw DidNotHappen(what: what) }
+        var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        poll(&entry, 1, Int32(span.components.seconds * 1_000 + span.components.attoseconds / 1_000_000_000_000_000 + 1))
+    }
+
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func failed(_ what: String) -> SocketFault {
+        let fault = SocketFault(what, errno)
+        close()
+        return fault
+    }
+
+    private static func address(_ host: String, _ port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, host, &address.sin_addr)
+        return address
+    }
+
+    /// One for all connections; OpenSSL counts references to it under its own lock. Trusts anybody.
+    private nonisolated(unsafe) static let context: OpaquePointer = SSL_CTX_new(TLS_client_method())!
+
+    /// Writing to a connection that is gone is an error and no signal.
+    private static let prepared: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+}
+
+/// The connection is over, or never was.
+struct SocketFault: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ what: String, _ code: Int32) {
+        description = "\(what): \(String(cString: strerror(code)))"
+    }
+}
+
+extension RawSocket {
+    /// The first message that a TLS client sends.
+    static var clientHello: [UInt8] {
+        let tls = SSL_new(context)!
+        defer { SSL_free(tls) }
+        let sink = BIO_new(BIO_s_mem())!
+        SSL_set_bio(tls, BIO_new(BIO_s_mem()), sink)
+        _ = SSL_connect(tls)
+        var bytes = [UInt8](repeating: 0, count: BIO_ctrl_pending(sink))
+        BIO_read(sink, &bytes, Int32(bytes.count))
+        return bytes
+    }
+}

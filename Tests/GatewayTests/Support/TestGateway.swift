@@ -1,0 +1,43 @@
+import Engine
+import Foundation
+import Gateway
+import Sockets
+
+/// A gateway of a test's own, on a free port; it ends with the last reference.
+final class TestGateway: Sendable {
+    let gateway: Gateway
+    private let running: Task<Void, any Error>
+
+    var port: Int { gateway.port }
+
+    init(_ change: (inout GatewaySettings) -> Void = { _ in }) throws {
+        var settings = GatewaySettings(
+            port: 0, tls: Certificate.usual.files, room: RoomSettings(departureTimeout: .milliseconds(100)), version: "tests")
+        change(&settings)
+        let gateway = try Gateway(settings: settings, keys: TestToken.keys)
+        self.gateway = gateway
+        running = Task { try await gateway.run() }
+    }
+
+    deinit {
+        gateway.drain()
+        gateway.drain()
+    }
+
+    /// Returns when the gateway has ended.
+    func ended() async throws { try await running.value }
+
+    /// `/metrics`, over HTTPS as anybody would.
+    func metrics() throws -> Metrics {
+        guard let answer = try get("/metrics"), answer.status == 200 else { throw DidNotHappen(what: "metrics") }
+        return try Metrics(parsing: answer.text)
+    }
+
+    func value(_ counter: Counter) throws -> Double { try metrics().value(counter) }
+
+    func get(_ path: String) throws -> HTTPAnswer? { try HTTPAsk(path: path, fields: [("Connection", "close")]).answer(port: port) }
+
+    func webSocket(_ ask: HTTPAsk, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil) throws -> RawWebSocket {
+        try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer), asking: ask)
+    }
+}
