@@ -21,7 +21,8 @@ package import Wire
     /// Since the upgrade, for limits and statistics.
     package private(set) var openedAt: Instant
 
-    unowned let loop: Loop
+    /// Not retained and not checked, for the frame's way: a loop closes its connections before it ends.
+    unowned(unsafe) let loop: Loop
     /// The handle in lws; nil once it is destroyed.
     private(set) var wsi: OpaquePointer?
     private var socket = TCPSocket(descriptor: -1)
@@ -34,7 +35,7 @@ package import Wire
 
     init(wsi: OpaquePointer?, loop: Loop) {
         unsafe self.wsi = unsafe wsi
-        self.loop = loop
+        unsafe self.loop = loop
         self.openedAt = loop.now
         if let wsi = unsafe wsi { socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)) }
     }
@@ -102,7 +103,7 @@ package import Wire
         guard phase != .closed, closeReason == nil else { return }
         closeReason = reason
         phase = .closing
-        closeDeadline = loop.now + .seconds(1)
+        closeDeadline = unsafe loop.now + .seconds(1)
         // lws sends its CLOSE from a timer or a receive callback only, so everything goes through the timer.
         if let wsi = unsafe wsi { unsafe lws_set_timer_usecs(wsi, 1) }
     }
@@ -128,7 +129,7 @@ package import Wire
         guard let wsi = unsafe wsi else { return }
         socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi))
         socket.tuneForMedia()
-        openedAt = loop.now
+        openedAt = unsafe loop.now
         if phase == .connecting { phase = .open }
         unsafe loop.owner.opened(self)
     }
@@ -182,7 +183,7 @@ package import Wire
     /// - Returns: false to close now.
     func closeTimerRang() -> Bool {
         guard let reason = closeReason, let wsi = unsafe wsi else { return true }
-        let mayWait = isCongested && loop.now < closeDeadline ?? loop.now
+        let mayWait = unsafe isCongested && loop.now < closeDeadline ?? loop.now
         if mayWait {
             unsafe lws_set_timer_usecs(wsi, 10_000)
             return true
@@ -208,6 +209,8 @@ package import Wire
     override func destroyed() {
         // A handshake that broke off after we let it in was never established, so nobody was told that it is closed either.
         if phase == .connecting, endpoint == nil { closed() }
+        // lws says nothing more of a name that it could not resolve.
+        if phase == .connecting, endpoint != nil { connectFailed("no such host, or no way to it") }
         unsafe wsi = nil
         phase = .closed
     }

@@ -149,8 +149,25 @@ package import Wire
     package func connect(to endpoint: Endpoint) -> Connection {
         let connection = unsafe Connection(wsi: nil, loop: self)
         connection.endpoint = endpoint
-        let held = unsafe Unmanaged.passRetained(connection)
-        connection.isHeldByLws = true
+        if let wsi = unsafe start(connection, to: endpoint, method: nil) { unsafe connection.attach(wsi) }
+        return connection
+    }
+
+    /// Starts a request; its completion tells the rest, perhaps before this returns.
+    package func send(_ call: HTTPCall) {
+        if let wsi = unsafe start(call, to: call.endpoint, method: call.method) {
+            unsafe call.attach(wsi)
+        } else {
+            call.failed("the connection was refused")
+        }
+    }
+
+    /// - Parameter method: nil upgrades to WebSocket.
+    private func start(_ attachment: Attachment, to endpoint: Endpoint, method: String?) -> OpaquePointer? {
+        let held = unsafe Unmanaged.passRetained(attachment)
+        attachment.isHeldByLws = true
+        let method = unsafe method.map { unsafe strdup($0) }
+        defer { unsafe free(method ?? nil) }
         var wsi: OpaquePointer?
         var flags = Int32(LCCSCF_USE_SSL.rawValue)
         if settings.client == .anybody {
@@ -167,7 +184,8 @@ package import Wire
                     unsafe info.host = unsafe host
                     unsafe info.port = Int32(endpoint.port)
                     unsafe info.path = unsafe path
-                    unsafe info.protocol = unsafe subprotocol
+                    unsafe info.protocol = unsafe method == nil ? subprotocol : nil
+                    unsafe info.method = unsafe method.map { unsafe UnsafePointer($0) } ?? nil
                     unsafe info.local_protocol_name = unsafe subprotocol
                     unsafe info.ssl_connection = flags
                     unsafe info.opaque_user_data = unsafe held.toOpaque()
@@ -178,14 +196,12 @@ package import Wire
                 }
             }
         }
-        if let wsi = unsafe wsi {
-            unsafe connection.attach(wsi)
-        } else if connection.isHeldByLws {
+        if unsafe wsi == nil, attachment.isHeldByLws {
             // It failed before lws had anything to destroy.
-            connection.isHeldByLws = false
+            attachment.isHeldByLws = false
             unsafe held.release()
         }
-        return connection
+        return unsafe wsi
     }
 
     // MARK: Scratch
@@ -217,9 +233,18 @@ package import Wire
         unsafe info.timeout_secs = UInt32(settings.handshakeSecondsMax)
         unsafe info.user = unsafe Unmanaged.passUnretained(self).toOpaque()
         var loops: UnsafeMutableRawPointer? = unsafe patchbay_as_loop(uv)
+        // A ping time without a time to hang up turns lws's own watch over idle connections off. It would put every connection that
+        // just received something at the end of a sorted list, walking all of it: with a thousand connections a thousand steps
+        // per frame. Our owner pings and gives up by itself.
+        var idlePolicy = unsafe lws_retry_bo_t()
+        unsafe idlePolicy.secs_since_valid_ping = 1
+        unsafe idlePolicy.secs_since_valid_hangup = 0
         unsafe context = unsafe withUnsafeMutablePointer(to: &loops) { loops in
-            unsafe info.foreign_loops = unsafe loops
-            return unsafe lws_create_context(&info)
+            unsafe withUnsafePointer(to: &idlePolicy) { idlePolicy in
+                unsafe info.foreign_loops = unsafe loops
+                unsafe info.retry_and_idle_policy = unsafe idlePolicy
+                return unsafe lws_create_context(&info)
+            }
         }
         guard unsafe context != nil else { throw LoopError("libwebsockets has no context for us; is libwebsockets-evlib-uv installed?") }
     }

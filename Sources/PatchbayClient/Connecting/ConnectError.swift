@@ -49,17 +49,19 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         if let status = error.status {
             self.init(.refused, Self.sentence(status: status, code: error.code, place: place), status: status, code: error.code)
         } else if Self.isAboutTrust(error.message) {
-            self.init(
-                .untrusted,
-                "the certificate of \(place) is not trusted (\(error.message)); name its authority's certificate, with --ca on the command line")
+            self.init(.untrusted, "no TLS with \(place): its certificate is not trusted, or it speaks no TLS; name the authority's certificate")
         } else {
-            self.init(.unreachable, "cannot reach a gateway at \(place): \(error.message)")
+            self.init(.unreachable, "no gateway answers at \(place): \(Self.plain(error.message))")
         }
     }
 
+    /// The socket layer's words for a handshake that failed. OpenSSL's own reason is not among them.
     private static func isAboutTrust(_ words: String) -> Bool {
-        let words = words.lowercased()
-        return ["cert", "self signed", "self-signed", "hostname", "verify"].contains { words.contains($0) }
+        ["SSL err", "cert", "hostname"].contains { words.contains($0) }
+    }
+
+    private static func plain(_ words: String) -> String {
+        words.hasPrefix("closed before established") ? "the connection was refused" : words
     }
 
     private static func sentence(status: Int, code: String?, place: String) -> String {

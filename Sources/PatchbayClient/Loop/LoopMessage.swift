@@ -4,6 +4,7 @@ internal import Wire
 enum LoopMessage: Sendable {
     case open(RoomPlan, Opening)
     case room(Int, RoomCommand)
+    case call(LoopCall, LoopCall.Completion)
     case stop
 }
 

@@ -13,8 +13,8 @@ struct EventView: Sendable {
     func show(_ event: RoomEvent) {
         switch form {
         case .none: break
-        case .json: print(EventJSON.line(event))
-        case .readable: if let text = EventText.describe(event) { print("\(Self.timeOfDay)  \(text)") }
+        case .json: Console.say(EventJSON.line(event))
+        case .readable: if let text = EventText.describe(event) { Console.say("\(Self.timeOfDay)  \(text)") }
         }
     }
 

@@ -61,7 +61,7 @@ struct JoinCommand: AsyncParsableCommand {
             room: room, playback: playback, recorder: recorder, echoes: echo, leavesAfterPlay: exitAfterPlay,
             duration: duration.map { .seconds($0) }, view: EventView(form: events ? .json : json ? .none : .readable))
         let summary = try await visit.run()
-        print(json || events ? summary.json : summary.text)
+        Console.say(json || events ? summary.json : summary.text)
         if summary.endedBadly { throw ExitCode.failure }
     }
 

@@ -1,7 +1,48 @@
 import ArgumentParser
+import PatchbayClient
+import Wire
 
 struct ParticipantCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "participant")
+    static let configuration = CommandConfiguration(
+        commandName: "participant",
+        abstract: "Remove participants from a running gateway's rooms, or mute their tracks.",
+        discussion: """
+            EXAMPLES
+              patchbay participant remove lobby alice --dev
+              patchbay participant mute lobby TR_AMd5KczdwEiJmB --dev
+              patchbay participant mute lobby TR_AMd5KczdwEiJmB --unmute --dev
+            """,
+        subcommands: [ParticipantRemoveCommand.self, ParticipantMuteCommand.self])
+}
 
-    func run() async throws {}
+struct ParticipantRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Send a participant away.")
+
+    @Argument(help: "The room's name.")
+    var room: String
+    @Argument(help: "Who is to go.")
+    var identity: String
+    @OptionGroup var options: AdministratorOptions
+
+    func run() async throws {
+        try await options.administrator(of: room).remove(Identity(text: identity), from: room)
+        options.printDone("\(identity) is removed from \(room)")
+    }
+}
+
+struct ParticipantMuteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "mute", abstract: "Mute a track; `patchbay room show` lists them.")
+
+    @Argument(help: "The room's name.")
+    var room: String
+    @Argument(help: "The track's sid.")
+    var track: String
+    @Flag(help: "Take it back.")
+    var unmute = false
+    @OptionGroup var options: AdministratorOptions
+
+    func run() async throws {
+        try await options.administrator(of: room).mute(TrackSID(text: track), in: room, muted: !unmute)
+        options.printDone("\(track) is \(unmute ? "not muted any more" : "muted")")
+    }
 }

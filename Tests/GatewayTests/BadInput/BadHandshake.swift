@@ -1,5 +1,3 @@
-import Engine
-import Gateway
 import Identity
 import Testing
 import Wire
@@ -11,18 +9,13 @@ struct BadHandshake: Sendable, CustomTestStringConvertible {
     let code: String
     let counter: Counter
     let ask: HTTPAsk
-    var settings: @Sendable (inout GatewaySettings) -> Void = { _ in }
 
-    init(
-        _ story: String, _ status: Int, _ code: String, _ ask: HTTPAsk, counter: Counter? = nil,
-        settings: @escaping @Sendable (inout GatewaySettings) -> Void = { _ in }
-    ) {
+    init(_ story: String, _ status: Int, _ code: String, _ ask: HTTPAsk, counter: Counter? = nil) {
         testDescription = story
         self.status = status
         self.code = code
         self.counter = counter ?? .joinRefused(code)
         self.ask = ask
-        self.settings = settings
     }
 
     init(_ story: String, _ status: Int, _ code: String, token: String) {
@@ -93,7 +86,6 @@ extension BadHandshake {
         BadHandshake("another path", 404, "not_found", .upgrade(token: good, path: "/v2/rtc")),
         BadHandshake("the root", 404, "not_found", .upgrade(token: good, path: "/")),
         BadHandshake("a path that goes up", 404, "not_found", .upgrade(token: good, path: "/v1/rtc/../../etc/passwd")),
-        BadHandshake("a room that nobody may create", 404, "room_not_found", .upgrade(token: good)) { $0.createsRooms = false },
     ]
 
     static let ofHTTP: [BadHandshake] = [

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@Suite("A handshake is refused", .onOwnThread, .serialized, .timeLimit(.minutes(1)))
+@Suite("A handshake is refused", .besideACall, .onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct BadHandshakeTests {
     @Test("for its token", arguments: BadHandshake.ofToken)
     func token(_ bad: BadHandshake) throws { try refuse(bad) }
@@ -13,9 +13,7 @@ struct BadHandshakeTests {
     func http(_ bad: BadHandshake) throws { try refuse(bad) }
 
     private func refuse(_ bad: BadHandshake) throws {
-        let gateway = try TestGateway {
-            bad.settings(&$0)
-        }
+        let gateway = try TestGateway.besideACall
         let before = try gateway.value(bad.counter)
         let answer = try #require(try bad.ask.answer(port: gateway.port), "the gateway ended the connection without an answer")
         #expect(answer.status == bad.status)

@@ -87,6 +87,11 @@ final class Caller {
         return choose(events.remove(at: index))!
     }
 
+    /// Returns when just this event has come.
+    func await(_ event: Event) throws {
+        _ = try self.event("\(event)") { $0 == event ? true : nil }
+    }
+
     /// The next frame.
     func frame(within span: Duration = Patience.usual) throws -> [UInt8] {
         try take(until: "a frame", within: span) { !$0.frames.isEmpty }

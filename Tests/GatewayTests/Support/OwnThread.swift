@@ -8,9 +8,13 @@ struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     var isRecursive: Bool { true }
 
     func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws {
+        try await Self.run { try await function() }
+    }
+
+    static func run<T: Sendable, E>(_ body: @concurrent @Sendable () async throws(E) -> T) async throws(E) -> T {
         let executor = ThreadExecutor()
         defer { executor.finish() }
-        try await withTaskExecutorPreference(executor) { try await function() }
+        return try await withTaskExecutorPreference(executor) { () async throws(E) -> T in try await body() }
     }
 }
 

@@ -9,7 +9,7 @@ struct RawFrame {
     var payload: [UInt8] = []
     var isMasked = true
     /// What the header claims, if it lies.
-    var claimedLength: Int?
+    var claimedLength: UInt64?
 
     static func text(_ text: String) -> RawFrame { RawFrame(opcode: 1, payload: Array(text.utf8)) }
     static func binary(_ payload: [UInt8]) -> RawFrame { RawFrame(opcode: 2, payload: payload) }
@@ -17,7 +17,7 @@ struct RawFrame {
     static func close(_ code: UInt16) -> RawFrame { RawFrame(opcode: 8, payload: [UInt8(code >> 8), UInt8(code & 0xFF)]) }
 
     var bytes: [UInt8] {
-        let length = claimedLength ?? payload.count
+        let length = claimedLength ?? UInt64(payload.count)
         let mask: [UInt8] = isMasked ? [0x1F, 0x2E, 0x3D, 0x4C] : []
         let maskBit: UInt8 = isMasked ? 0x80 : 0
         var bytes = [(isFinal ? 0x80 : 0) | reserved << 4 | opcode]
@@ -50,8 +50,8 @@ final class RawWebSocket {
     let socket: RawSocket
     /// What was answered to the upgrade.
     private(set) var answer: HTTPAnswer
-    /// Whether pings are answered by themselves, as every client does.
-    var answersPings = true
+    /// Whether pings and closes are answered by themselves, as every client does.
+    var isPolite = true
     private var inbox: [UInt8] = []
     private var fragments: (opcode: UInt8, payload: [UInt8])?
 
@@ -101,9 +101,10 @@ final class RawWebSocket {
             inbox.removeFirst(length)
             switch frame.opcode {
             case 9:
-                if answersPings { try send(RawFrame(opcode: 10, payload: frame.payload)) }
+                if isPolite { try send(RawFrame(opcode: 10, payload: frame.payload)) }
             case 10: return .pong(frame.payload)
             case 8:
+                if isPolite { try? send(RawFrame(opcode: 8, payload: Array(frame.payload.prefix(2)))) }
                 let code = frame.payload.count >= 2 ? UInt16(frame.payload[0]) << 8 | UInt16(frame.payload[1]) : nil
                 return .close(code, String(decoding: frame.payload.dropFirst(2), as: UTF8.self))
             default:

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Foundation
+import Identity
+import PatchbayClient
+
+/// What the commands for administrators have in common: where the gateway is, and a key to sign with.
+struct AdministratorOptions: ParsableArguments {
+    @OptionGroup var gateway: GatewayOptions
+    @OptionGroup var key: APIKeyOptions
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// An administrator whose token is good for a minute and for one thing.
+    func administrator(_ grant: (inout VideoGrant) -> Void) throws -> GatewayAdministrator {
+        var video = VideoGrant()
+        grant(&video)
+        let now = Int64(Date().timeIntervalSince1970)
+        let token = try TokenMinter.mint(
+            AccessToken(identity: "", notBefore: now - 5, expires: now + 60, video: video), with: key.signer())
+        return try GatewayAdministrator(url: gateway.url, token: token, trust: gateway.trust())
+    }
+
+    /// An administrator of one room.
+    func administrator(of room: String) throws -> GatewayAdministrator {
+        try administrator { grant in
+            grant.roomAdmin = true
+            grant.room = room
+        }
+    }
+
+    func printJSON(_ value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        Console.say(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    /// Says that it is done: a sentence, or an empty object where JSON is wanted.
+    func printDone(_ sentence: String) {
+        Console.say(json ? "{}" : sentence)
+    }
+}

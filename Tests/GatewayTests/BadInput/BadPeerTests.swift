@@ -1,0 +1,230 @@
+import Foundation
+import Glibc
+import Testing
+import Wire
+
+@Suite("A peer that behaves badly", .onOwnThread, .timeLimit(.minutes(1)))
+struct BadPeerTests {
+    private let gateway: TestGateway
+    private let call: BystanderCall
+
+    init() throws {
+        gateway = try TestGateway { $0.handshakeSecondsMax = 1 }
+        call = try BystanderCall(on: gateway)
+    }
+
+    private func expectSoundCall() {
+        let report = call.finish()
+        #expect(report.isSound, "bystanders: \(report)")
+    }
+
+    // MARK: Handshakes
+
+    @Test("is cut off when it connects and says nothing")
+    func silentOnTCP() throws {
+        try expectCutOff(RawSocket(port: gateway.port))
+        expectSoundCall()
+    }
+
+    @Test("is cut off when it stops in the middle of TLS")
+    func silentInTLS() throws {
+        let socket = try RawSocket(port: gateway.port)
+        try socket.write(Array(RawSocket.clientHello.prefix(100)))
+        try expectCutOff(socket)
+        expectSoundCall()
+    }
+
+    @Test("is cut off when it asks for nothing after TLS")
+    func silentAfterTLS() throws {
+        try expectCutOff(.secure(port: gateway.port))
+        expectSoundCall()
+    }
+
+    @Test("is cut off when its request never ends")
+    func endlessRequest() throws {
+        let socket = try RawSocket.secure(port: gateway.port)
+        try socket.write(Array("GET /v1/rtc HTTP/1.1\r\n".utf8))
+        let started = ContinuousClock.now
+        while ContinuousClock.now - started < .seconds(10) {
+            do {
+                try socket.write(Array("X-Field: more\r\n".utf8))
+                if try socket.read(within: .milliseconds(200)).isEmpty { break }
+            } catch is DidNotHappen {
+                continue
+            } catch is SocketFault {
+                break
+            }
+        }
+        #expect(ContinuousClock.now - started < .seconds(8))
+        expectSoundCall()
+    }
+
+    @Test("is cut off when its request's body never comes")
+    func missingBody() throws {
+        let socket = try RawSocket.secure(port: gateway.port)
+        try socket.write(HTTPAsk(method: "PATCH", path: "/v1/rooms/r", fields: [("Content-Length", "100")], body: [UInt8]("{".utf8)).bytes)
+        try expectCutOff(socket, within: .seconds(45))
+        expectSoundCall()
+    }
+
+    @Test("gets no answer to a request head of 1 MB, but an end", arguments: [20_000, 1_000_000])
+    func hugeHead(_ count: Int) throws {
+        let before = try gateway.value(Counter(name: "patchbay_handshakes_abandoned_total"))
+        let socket = try RawSocket.secure(port: gateway.port)
+        try? socket.write(HTTPAsk.upgrade(token: String(repeating: "x", count: count)).bytes)
+        #expect(try socket.read(within: .seconds(5)) == [])
+        try Patience.until("it is counted") { try gateway.value(Counter(name: "patchbay_handshakes_abandoned_total")) >= before + 1 }
+        expectSoundCall()
+    }
+
+    @Test("is answered in plain words when it comes without TLS", arguments: [HTTPAsk(path: "/healthz"), .upgrade(token: "x")])
+    func withoutTLS(_ ask: HTTPAsk) throws {
+        let socket = try RawSocket(port: gateway.port)
+        try socket.write(ask.bytes)
+        var inbox: [UInt8] = []
+        let answer = try #require(try HTTPAnswer.read(from: socket, inbox: &inbox))
+        #expect(answer.status == 400)
+        #expect(answer.code == "tls_required")
+        expectSoundCall()
+    }
+
+    @Test("is cut off when it sends rubbish instead of TLS or HTTP", arguments: [[UInt8](repeating: 0, count: 100), [UInt8](0...255), Array("SSH-2.0-eve\r\n".utf8)])
+    func rubbish(_ bytes: [UInt8]) throws {
+        let socket = try RawSocket(port: gateway.port)
+        try socket.write(bytes)
+        try expectCutOff(socket)
+        expectSoundCall()
+    }
+
+    @Test("is cut off when it sends rubbish inside TLS", arguments: ["\u{0}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "BREW /pot HTTP/1.1\r\n\r\n"])
+    func rubbishInsideTLS(_ text: String) throws {
+        let socket = try RawSocket.secure(port: gateway.port)
+        try socket.write(Array(text.utf8))
+        while try !socket.read(within: .seconds(8)).isEmpty {}
+        expectSoundCall()
+    }
+
+    @Test("may stop a thousand times in the middle of TLS while a call goes on")
+    func thousandHalfHandshakes() throws {
+        try #require(Self.raisedDescriptorLimit >= 4_096)
+        let abandoned = Counter(name: "patchbay_handshakes_abandoned_total")
+        let before = try gateway.value(abandoned)
+        let hello = RawSocket.clientHello
+        let source = Loopback.fresh()
+        let sockets = try (0..<1_000).map { number in
+            let socket = try RawSocket(port: gateway.port, from: source)
+            // Some send nothing, some a part, some all of it and never answer.
+            try socket.write(Array(hello.prefix(number % 3 == 0 ? 0 : number % 3 == 1 ? 50 : hello.count)))
+            return socket
+        }
+        // Who comes meanwhile is let in.
+        _ = try Caller(gateway, room: "r", identity: "late")
+        try Patience.until("they are cut off", within: .seconds(20)) { try gateway.value(abandoned) >= before + 1_000 }
+        withExtendedLifetime(sockets) {}
+        expectSoundCall()
+    }
+
+    @Test("takes no place of those who come after it")
+    func placesComeBack() throws {
+        let gateway = try TestGateway {
+            $0.handshakeSecondsMax = 1
+            $0.connectionsMax = 20
+        }
+        let silent = try (0..<20).map { _ in try RawSocket(port: gateway.port) }
+        #expect(throws: (any Error).self) { try RawSocket.secure(port: gateway.port) }
+        try Patience.until("there is room again") { (try? gateway.metrics()) != nil }
+        #expect(try gateway.value(Counter(name: "patchbay_connections_turned_away_total")) >= 1)
+        withExtendedLifetime(silent) {}
+        expectSoundCall()
+    }
+
+    @Test("is refused after twenty failures, with a good token too, and nobody else is")
+    func tooManyFailures() throws {
+        let source = Loopback.fresh()
+        for _ in 0..<20 {
+            #expect(try HTTPAsk.upgrade(token: "x.y.z").answer(port: gateway.port, from: source)?.status == 401)
+        }
+        let good = HTTPAsk.upgrade(token: TestToken.joining("r", as: "eve"))
+        let answer = try #require(try good.answer(port: gateway.port, from: source))
+        #expect(answer.status == 429)
+        #expect(answer.code == "too_many_attempts")
+        #expect(try HTTPAsk(path: "/v1/rooms").answer(port: gateway.port, from: source)?.status == 429)
+        #expect(try good.answer(port: gateway.port)?.status == 101)
+        #expect(try gateway.value(.joinRefused("too_many_attempts")) == 1)
+        expectSoundCall()
+    }
+
+    @Test("is not refused for joining often")
+    func oftenButRightly() throws {
+        let source = Loopback.fresh()
+        for number in 0..<40 {
+            let ask = HTTPAsk.upgrade(token: TestToken.joining("r", as: "busy \(number)"))
+            #expect(try ask.answer(port: gateway.port, from: source)?.status == 101)
+        }
+        expectSoundCall()
+    }
+
+    // MARK: Connections
+
+    @Test("is gone at once when it resets the connection in the middle of a frame")
+    func resetInMidFrame() throws {
+        let lea = try Caller(gateway, room: "r", identity: "lea")
+        for number in 0..<20 {
+            let eve = try Caller(gateway, room: "r", identity: "eve")
+            let track = try eve.publish()
+            let bytes = RawFrame.binary(TestFrame.bytes(track.alias, number, packetBytes: 1_000)).bytes
+            try eve.socket.socket.write(Array(bytes.prefix(1 + number * 50)))
+            eve.socket.socket.reset()
+            try lea.await(.participantLeft(eve.hello.participant.identity, reason: .signalClose))
+        }
+        #expect(lea.frames.isEmpty)
+        expectSoundCall()
+    }
+
+    @Test("is gone when it never answers our close")
+    func closeUnanswered() throws {
+        let lea = try Caller(gateway, room: "r", identity: "lea")
+        let eve = try Caller(gateway, room: "r", identity: "eve")
+        eve.socket.isPolite = false
+        try eve.socket.send(RawFrame(opcode: 1, payload: [0xFF]))
+        #expect(try eve.closeCode() == 1007)
+        try lea.await(.participantLeft(eve.hello.participant.identity, reason: .stateMismatch))
+        expectSoundCall()
+    }
+
+    @Test("is closed as a slow consumer when it never reads what it is told")
+    func neverReads() throws {
+        let room = "r"
+        let lea = try Caller(gateway, room: room, identity: "lea")
+        let eve = try Caller(gateway, room: room, identity: "eve", receiveBuffer: 2_048)
+        let mal = try Caller(gateway, room: room, identity: "mal")
+        let payload = String(repeating: "a", count: 60_000)
+        var sent = 0
+        try Patience.until("the slow one is closed") {
+            try mal.ask(.sendData(DataMessage(topic: "t", payload: .text(payload), to: [eve.hello.participant.identity])))
+            sent += 1
+            return try gateway.value(.closed(4002)) == 1
+        }
+        // The kernel takes some megabytes, we take 256 KiB more.
+        #expect(sent >= 5)
+        try lea.await(.participantLeft(eve.hello.participant.identity, reason: .mediaFailure))
+        try mal.settle()
+        expectSoundCall()
+    }
+
+    /// May open as many files as the system lets it.
+    private static let raisedDescriptorLimit: UInt = {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, 8_192))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return limit.rlim_cur
+    }()
+
+    /// The gateway ends the connection, in time and without a word of HTTP.
+    private func expectCutOff(_ socket: RawSocket, within span: Duration = .seconds(8)) throws {
+        let bytes = try socket.read(within: span)
+        // OpenSSL may say why in an alert before the end.
+        if bytes.first == 0x15 { #expect(try socket.read(within: span) == []) } else { #expect(bytes == []) }
+    }
+}
