@@ -88,6 +88,6 @@ let package = Package(
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
-        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Identity", "Wire"], swiftSettings: settings),
+        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Wire"], swiftSettings: settings),
     ]
 )

@@ -52,6 +52,7 @@ public final class RoomConnection: Sendable {
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw ConnectError(.refused, "the token is empty or holds characters that no token has", status: 401, code: "malformed_token")
         }
+        try await HostName.check(address.host)
         let door = RoomDoor(loop: try await ClientLoop.shared(for: options.trust))
         let (events, sink) = AsyncStream.makeStream(of: RoomEvent.self, bufferingPolicy: .bufferingNewest(StreamLimits.eventsMax))
         let procedures = ProcedureDesk()

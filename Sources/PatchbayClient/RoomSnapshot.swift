@@ -65,7 +65,7 @@ extension ParticipantInfo {
     }
 }
 
-extension Optional<[TrackInfo]> {
+extension [TrackInfo]? {
     fileprivate var orEmpty: [TrackInfo] {
         get { self ?? [] }
         set { self = newValue }

@@ -128,7 +128,10 @@ package import Wire
                 continue
             }
             TCPSocket(descriptor: descriptor).tuneForMedia()
-            if unsafe lws_adopt_socket_vhost(serverVhost, descriptor) != nil { connectionCount += 1 }
+            guard let wsi = unsafe lws_adopt_socket_vhost(serverVhost, descriptor) else { continue }
+            connectionCount += 1
+            // For TLS lws has a time of its own, whatever the context says.
+            unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(settings.handshakeSecondsMax))
         }
     }
 

@@ -19,7 +19,8 @@ struct MessageAssembly {
             bytes.removeAll(keepingCapacity: true)
             self.isBinary = isBinary
         }
-        guard bytes.count + piece.count + remaining <= Self.limit(isBinary: self.isBinary) else { return false }
+        // A subtraction, because a frame may announce up to 2⁶³ - 1 bytes.
+        guard remaining <= Self.limit(isBinary: self.isBinary) - bytes.count - piece.count else { return false }
         unsafe bytes.append(contentsOf: piece)
         return true
     }

@@ -131,3 +131,15 @@ final class ServedGateway {
         }
     }
 }
+
+extension ServedGateway {
+    /// Waits until somebody is in a room, as `patchbay room show` sees it.
+    func waits(for identity: String, in room: String) async throws {
+        for _ in 0..<100 {
+            let outcome = try await Program.run(nil, ["room", "show", room, "--json", "--dev", "--url", url], seconds: 10)
+            if outcome.status == 0, outcome.output.contains("\"\(identity)\"") { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw Program.Missing(what: "\(identity) in the room \(room) within 100 looks")
+    }
+}

@@ -52,9 +52,11 @@ public struct GatewayAdministrator: Sendable {
     private func ask<Answer: Decodable>(
         _ method: String, _ path: [String], body: [UInt8] = [], _: Answer.Type
     ) async throws(AdministrationError) -> Answer {
-        let call = LoopCall(method: method, address: address, path: AdministrationCoding.path(path), token: token, body: body, timeout: timeout)
+        let call = LoopCall(
+            method: method, address: address, path: AdministrationCoding.path(path), token: token, body: body, timeout: timeout)
         let answer: Result<LoopCall.Answer, ConnectError>
         do throws(ConnectError) {
+            try await HostName.check(address.host)
             let loop = try await ClientLoop.shared(for: trust)
             answer = await withCheckedContinuation { loop.post(.call(call, $0)) }
             // The loop lives as long as somebody refers to it.

@@ -49,7 +49,8 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         if let status = error.status {
             self.init(.refused, Self.sentence(status: status, code: error.code, place: place), status: status, code: error.code)
         } else if Self.isAboutTrust(error.message) {
-            self.init(.untrusted, "no TLS with \(place): its certificate is not trusted, or it speaks no TLS; name the authority's certificate")
+            self.init(
+                .untrusted, "no TLS with \(place): its certificate is not trusted, or it speaks no TLS; name the authority's certificate")
         } else {
             self.init(.unreachable, "no gateway answers at \(place): \(Self.plain(error.message))")
         }

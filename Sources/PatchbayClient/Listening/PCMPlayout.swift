@@ -28,7 +28,8 @@ struct PCMPlayout: ~Copyable {
         guard follow(epoch: frame.header.epoch), let packet = try? OpusPacket(frame.packet) else { return }
         buffer.insert(
             JitterFrame(
-                sequence: frame.header.sequence, timestamp: frame.header.timestamp, ticks: packet.ticks, isVoice: frame.header.level.isVoice,
+                sequence: frame.header.sequence, timestamp: frame.header.timestamp, ticks: packet.ticks,
+                isVoice: frame.header.level.isVoice,
                 startsTalkspurt: frame.header.flags.contains(.talkspurtStart), payload: frame),
             at: frame.arrivedAt)
     }

@@ -23,7 +23,8 @@ extension RoomSession {
         attempt = 0
         identity = hello.participant.identity
         heartbeat = Heartbeat(
-            interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)), now: thread.now)
+            interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)),
+            now: thread.now)
         thread.arm(at: heartbeat?.deadline)
         mirror.update { mirror in
             mirror.hello = hello
@@ -54,7 +55,8 @@ extension RoomSession {
         case .tokenRefreshed(let newer, _): token = newer
         case .procedureCalled(let id, let who, let method, let payload, let timeout):
             plan.procedures.answer(
-                ProcedureInvocation(id: id, caller: who, method: method, payload: payload, timeout: .milliseconds(timeout)), through: plan.door)
+                ProcedureInvocation(id: id, caller: who, method: method, payload: payload, timeout: .milliseconds(timeout)),
+                through: plan.door)
         default: break
         }
         emit(.gateway(event, seq: seq))

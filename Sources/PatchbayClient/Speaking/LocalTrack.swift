@@ -1,5 +1,5 @@
-internal import Synchronization
 public import Audio
+internal import Synchronization
 public import Wire
 
 /// A track that we publish. Safe to use from any task; frames of one track should come from one.
@@ -49,11 +49,17 @@ public final class LocalTrack: Sendable, Identifiable {
 
     /// Sends frames at the pace of the clock: the first at once, each other one when the ones before it are over; returns when the last one is.
     ///
-    /// - Parameter next: the frames, one after another; nil at the end.
+    /// - Parameters:
+    ///   - next: the frames, one after another; nil at the end.
+    ///   - sent: told of each frame that has left, and when it did, by `MediaClock`.
     /// - Throws: what `next` throws, `CancellationError`, `OpusError.packet`, or `RequestFailure.ended` when the room is over.
-    public func speak(frames next: () throws -> SpokenFrame?) async throws {
+    public func speak(
+        frames next: () throws -> SpokenFrame?, sent: (SpokenFrame, Instant) -> Void = { _, _ in }
+    ) async throws {
         var pacer = Pacer()
-        while let frame = try next() { try await send(frame, &pacer) }
+        while let frame = try next() {
+            sent(frame, try await send(frame, &pacer))
+        }
         if let end = pacer.end { try await MediaClock.sleep(until: end) }
     }
 
@@ -76,11 +82,17 @@ public final class LocalTrack: Sendable, Identifiable {
         try PCMSource(track: self, settings: settings)
     }
 
-    func send(_ frame: SpokenFrame, _ pacer: inout Pacer) async throws {
+    /// Sends a frame when it is due.
+    ///
+    /// - Returns: when that was.
+    @discardableResult
+    func send(_ frame: SpokenFrame, _ pacer: inout Pacer) async throws -> Instant {
         let due = pacer.deadline(ticks: frame.ticks, silenceBefore: frame.silenceBefore, at: MediaClock.now)
         try await MediaClock.sleep(until: due)
         if door.mirror.isEnded { throw RequestFailure.ended }
+        let now = MediaClock.now
         try send(frame.packet, timing: .afterSilence(ticks: frame.silenceBefore), level: frame.level, flags: frame.flags)
+        return now
     }
 
     // MARK: Requests

@@ -11,7 +11,14 @@ final class EchoAssistant: Sendable {
     /// Utterances that may wait to be said; more are dropped.
     private static let utterancesMax = 8
 
+    /// What it does, told as it does it, for whoever measures.
+    enum Moment: Sendable {
+        case heard(ReceivedFrame)
+        case said(SpokenFrame, at: Instant)
+    }
+
     private let room: RoomConnection
+    private let witness: @Sendable (Moment) -> Void
     private let voice: LocalTrack
     private let collector = Mutex(UtteranceCollector())
     private let listenedTo = Mutex<TrackSID?>(nil)
@@ -21,8 +28,9 @@ final class EchoAssistant: Sendable {
     /// Publishes the assistant's voice.
     ///
     /// - Throws: `RequestFailure`, if it may not be published.
-    init(in room: RoomConnection) async throws {
+    init(in room: RoomConnection, witness: @escaping @Sendable (Moment) -> Void = { _ in }) async throws {
         self.room = room
+        self.witness = witness
         voice = try await room.publish(name: "echo", source: .assistant)
         users = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         utterances = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.utterancesMax))
@@ -64,7 +72,10 @@ final class EchoAssistant: Sendable {
 
     private func listen(to track: TrackInfo) async {
         listenedTo.withLock { $0 = track.sid }
-        for await frame in room.frames(of: track.sid) { say(collector.withLock { $0.collect(frame) }) }
+        for await frame in room.frames(of: track.sid) {
+            witness(.heard(frame))
+            say(collector.withLock { $0.collect(frame) })
+        }
         collector.withLock { $0 = UtteranceCollector() }
     }
 
@@ -83,7 +94,7 @@ final class EchoAssistant: Sendable {
         var frames = SpokenFrame.repeating(utterance)[...]
         await tell(.speaking)
         do {
-            try await voice.speak { frames.popFirst() }
+            try await voice.speak(frames: { frames.popFirst() }, sent: { witness(.said($0, at: $1)) })
         } catch RequestFailure.ended {
             return
         }

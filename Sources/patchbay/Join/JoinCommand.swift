@@ -32,7 +32,10 @@ struct JoinCommand: AsyncParsableCommand {
     @Option(help: "The name that others see, where a token is made here.")
     var name: String?
     @OptionGroup var key: APIKeyOptions
-    @Option(help: "A WAV or Ogg Opus file to speak in real time. Ogg's packets are sent as they are. `-` is standard input: either, or raw 48 kHz mono s16le.")
+    @Option(
+        help:
+            "A WAV or Ogg Opus file to speak in real time. Ogg's packets are sent as they are. `-` is standard input: either, or raw 48 kHz mono s16le."
+    )
     var play: String?
     @Option(help: "An Ogg Opus file for what the others say. Further tracks go to FILE-2.ogg and so on.")
     var record: String?
@@ -67,7 +70,9 @@ struct JoinCommand: AsyncParsableCommand {
 
     private func accessToken() throws -> String {
         if let token = token ?? (room == nil ? ProcessInfo.processInfo.environment["PATCHBAY_TOKEN"] : nil) {
-            guard room == nil, identity == nil else { throw UsageError("--token says room and identity itself; leave out --room and --identity") }
+            guard room == nil, identity == nil else {
+                throw UsageError("--token says room and identity itself; leave out --room and --identity")
+            }
             return token
         }
         guard let room, let identity else { throw UsageError("give --token, or --room and --identity to have one made here") }

@@ -11,7 +11,9 @@ final class OggRecording {
     private var end: MediaTime?
 
     init(path: String, channels: Int) throws {
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else { throw CocoaError(.fileWriteNoPermission) }
+        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else {
+            throw CocoaError(.fileWriteNoPermission)
+        }
         self.file = file
         writer = try OggOpusWriter(OpusHead(channels: channels))
     }

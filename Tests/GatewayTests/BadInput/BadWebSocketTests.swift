@@ -3,49 +3,8 @@ import Wire
 
 @Suite("What breaks RFC 6455", .besideACall, .onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct BadWebSocketTests {
-    struct BadFrames: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let code: UInt16?
-        let bytes: [UInt8]
-
-        init(_ story: String, _ code: UInt16?, _ frames: RawFrame...) {
-            testDescription = story
-            self.code = code
-            bytes = frames.flatMap(\.bytes)
-        }
-    }
-
-    private static let ping = #"{"type":"ping","id":7}"#
-    private static func piece(_ opcode: UInt8, _ text: String, isFinal: Bool = false) -> RawFrame {
-        RawFrame(isFinal: isFinal, opcode: opcode, payload: Array(text.utf8))
-    }
-
-    static let fatal: [BadFrames] = [
-        BadFrames("text that is not masked", 1002, RawFrame(opcode: 1, payload: Array(ping.utf8), isMasked: false)),
-        BadFrames("a frame that is not masked", 1002, RawFrame(opcode: 2, payload: [UInt8](repeating: 7, count: 80), isMasked: false)),
-        BadFrames("1,000 bytes that are not masked", 1002, RawFrame(opcode: 2, payload: [UInt8](repeating: 7, count: 1_000), isMasked: false)),
-        BadFrames("reserved bit 1", 1002, RawFrame(reserved: 4, opcode: 1, payload: Array(ping.utf8))),
-        BadFrames("reserved bit 2", 1002, RawFrame(reserved: 2, opcode: 2, payload: [1])),
-        BadFrames("reserved bit 3", 1002, RawFrame(reserved: 1, opcode: 2, payload: [1])),
-        BadFrames("opcode 3", 1002, RawFrame(opcode: 3, payload: [1])),
-        BadFrames("opcode 7", 1002, RawFrame(opcode: 7, payload: [1])),
-        BadFrames("opcode 11", 1002, RawFrame(opcode: 11, payload: [1])),
-        BadFrames("opcode 15", 1002, RawFrame(opcode: 15, payload: [1])),
-        BadFrames("a ping in pieces", 1002, RawFrame(isFinal: false, opcode: 9, payload: [1])),
-        BadFrames("a continuation of nothing", 1002, piece(0, ping, isFinal: true)),
-        BadFrames("a message inside another", 1002, piece(1, "{"), piece(1, ping, isFinal: true)),
-        BadFrames("a length of 2⁶³ and more", nil, RawFrame(opcode: 2, payload: [1], claimedLength: .max)),
-        BadFrames("a length of just under 2⁶³", 1009, RawFrame(opcode: 2, payload: [1], claimedLength: .max >> 1)),
-        BadFrames(
-            "a length of just under 2⁶³ in the second piece", 1009, RawFrame(isFinal: false, opcode: 2, payload: [1, 2, 3]),
-            RawFrame(opcode: 0, payload: [1, 2, 3], claimedLength: .max >> 1)),
-        BadFrames("a length of 4 GiB", 1009, RawFrame(opcode: 1, payload: [1], claimedLength: 1 << 32)),
-        BadFrames("16,385 bytes in two pieces", 1009, RawFrame(isFinal: false, opcode: 2, payload: [UInt8](repeating: 1, count: 16_000)), RawFrame(opcode: 0, payload: [UInt8](repeating: 1, count: 385))),
-        BadFrames("text that is not UTF-8, in two pieces", 1007, piece(1, "{"), RawFrame(opcode: 0, payload: [0xFF])),
-    ]
-
-    @Test("ends the connection with a code", arguments: fatal)
-    func fatal(_ bad: BadFrames) throws {
+    @Test("ends the connection with a code", arguments: BadWebSocket.fatal)
+    func fatal(_ bad: BadWebSocket) throws {
         let gateway = try TestGateway.besideACall
         let eve = try join(gateway)
         let before = try gateway.value(.participants)
@@ -59,20 +18,13 @@ struct BadWebSocketTests {
         let gateway = try TestGateway.besideACall
         let before = try gateway.value(.closed(1002))
         let eve = try join(gateway)
-        try eve.socket.send(RawFrame(opcode: 1, payload: Array(Self.ping.utf8), isMasked: false))
+        try eve.socket.send(RawFrame(opcode: 1, payload: Array(BadWebSocket.ping.utf8), isMasked: false))
         #expect(try eve.closeCode() == 1002)
         #expect(try gateway.value(.closed(1002)) == before + 1)
     }
 
-    static let harmless: [BadFrames] = [
-        BadFrames("a ping of 126 bytes", nil, .ping([UInt8](repeating: 1, count: 126)), .text(ping)),
-        BadFrames("a pong that nobody asked for", nil, RawFrame(opcode: 10, payload: [1, 2, 3]), .text(ping)),
-        BadFrames("a pong of four bytes", nil, RawFrame(opcode: 10, payload: [0, 0, 0, 9]), .text(ping)),
-        BadFrames("empty pieces", nil, piece(1, ""), piece(0, ping), piece(0, "", isFinal: true)),
-    ]
-
-    @Test("is passed over if it does no harm", arguments: harmless)
-    func harmless(_ odd: BadFrames) throws {
+    @Test("is passed over if it does no harm", arguments: BadWebSocket.harmless)
+    func harmless(_ odd: BadWebSocket) throws {
         let eve = try join(TestGateway.besideACall)
         try eve.socket.socket.write(odd.bytes)
         #expect(try eve.answer(to: 7).get().t == 0)
@@ -110,13 +62,24 @@ struct BadWebSocketTests {
         try eve.settle()
     }
 
-    @Test("is not what comes with the last packet of the handshake")
+    @Test("is what comes with the request, before the answer")
+    func beforeAnswer() throws {
+        let gateway = try TestGateway.besideACall
+        let before = try gateway.metrics()
+        let early = RawFrame.binary(TestFrame.bytes(TrackAlias(1), 0)).bytes + RawFrame.text(BadWebSocket.ping).bytes
+        let socket = try RawWebSocket(
+            on: .secure(port: gateway.port), asking: .upgrade(token: TestToken.joining("early", as: "eve")), then: early)
+        #expect(try socket.ending() == .end)
+        try Patience.until("Eve is gone") { try gateway.value(.participants) == before.value(.participants) }
+        #expect(try gateway.value(.controlReceived) == before.value(.controlReceived), "nothing of it was done")
+    }
+
+    @Test("is not what comes with the answer under way, before hello is read")
     func beforeHello() throws {
         let gateway = try TestGateway.besideACall
         let before = try gateway.value(.dropped("not_published"))
-        let early = RawFrame.binary(TestFrame.bytes(TrackAlias(1), 0)).bytes + RawFrame.text(Self.ping).bytes
-        let socket = try RawWebSocket(
-            on: .secure(port: gateway.port), asking: .upgrade(token: TestToken.joining("early", as: "eve")), then: early)
+        let socket = try gateway.webSocket(.upgrade(token: TestToken.joining("early", as: "eve")))
+        try socket.socket.write(RawFrame.binary(TestFrame.bytes(TrackAlias(1), 0)).bytes + RawFrame.text(BadWebSocket.ping).bytes)
         guard case .text(let first) = try socket.next(), case .event(.hello, seq: 1) = try ServerMessage(parsing: first) else {
             throw DidNotHappen(what: "hello first")
         }

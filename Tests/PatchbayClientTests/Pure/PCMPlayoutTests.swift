@@ -1,0 +1,68 @@
+import Audio
+import Testing
+import Wire
+
+@testable import PatchbayClient
+
+struct PCMPlayoutTests {
+    private let packets: [[UInt8]]
+
+    init() throws {
+        packets = try PCMSpeech(Sound.tone(milliseconds: 1_000)).frames().map(\.packet)
+    }
+
+    private func frame(_ number: Int, late: Int64 = 0, epoch: UInt8 = 0) -> ReceivedFrame {
+        .number(number, epoch: epoch, packet: packets[number], late: late)
+    }
+
+    /// What is played from 40 ms on, one chunk every 20 ms.
+    private func play(_ frames: [ReceivedFrame], chunks: Int) throws -> [PCMChunk] {
+        var playout = try PCMPlayout(channels: 1, jitter: JitterLimits())
+        var waiting = frames.sorted { $0.arrivedAt < $1.arrivedAt }[...]
+        var played: [PCMChunk] = []
+        for turn in 0..<chunks + 3 {
+            let now = Instant.milliseconds(Int64(turn) * 20 + 10)
+            while let next = waiting.first, next.arrivedAt <= now {
+                playout.insert(next)
+                waiting = waiting.dropFirst()
+            }
+            if let chunk = playout.next(at: now) { played.append(chunk) }
+        }
+        return Array(played.prefix(chunks))
+    }
+
+    @Test func whatComesInOrderIsPlayedAsItWasDecoded() throws {
+        let chunks = try play((0..<50).map { frame($0) }, chunks: 50)
+        var decoder = try OpusDecoder()
+        let expected = try packets.map { try decoder.decode($0) }
+        #expect(chunks.map(\.samples) == expected)
+        #expect(chunks.allSatisfy { $0.content == .sound })
+    }
+
+    @Test func aLostFrameIsConcealed() throws {
+        let chunks = try play((0..<50).filter { $0 != 20 }.map { frame($0) }, chunks: 50)
+        #expect(chunks.map(\.content).filter { $0 == .concealment }.count == 1)
+        #expect(chunks[20].content == .concealment)
+        #expect(chunks[20].samples.contains { $0 != 0 })
+    }
+
+    @Test func aLateFrameIsDropped() throws {
+        let chunks = try play((0..<50).map { frame($0, late: $0 == 20 ? 300 : 0) }, chunks: 40)
+        #expect(chunks[20].content == .concealment)
+        #expect(chunks.filter { $0.content == .sound }.count >= 37)
+    }
+
+    @Test func afterTheLastFrameThereIsSilence() throws {
+        let chunks = try play((0..<10).map { frame($0) }, chunks: 15)
+        #expect(chunks[10...].allSatisfy { $0.content == .silence && $0.samples.allSatisfy { $0 == 0 } })
+    }
+
+    @Test func framesOfAnOlderEpochAreDead() throws {
+        var playout = try PCMPlayout(channels: 1, jitter: JitterLimits())
+        playout.insert(frame(0, epoch: 255))
+        playout.insert(frame(1, epoch: 0))
+        playout.insert(frame(2, epoch: 255))
+        #expect(playout.statistics.received == 2)
+        #expect(playout.statistics.discarded == 1)
+    }
+}

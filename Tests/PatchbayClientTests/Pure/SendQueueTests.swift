@@ -1,0 +1,24 @@
+import Testing
+
+@testable import PatchbayClient
+
+struct SendQueueTests {
+    @Test func theOldestGoesFirst() {
+        var queue = SendQueue(limit: 3)
+        let dropped = (1...5).map { queue.append([UInt8($0)]) }
+        #expect(dropped == [0, 0, 0, 1, 1])
+        #expect([queue.popFirst(), queue.popFirst(), queue.popFirst(), queue.popFirst()] == [[3], [4], [5], nil])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func itStaysSmallHoweverLongItIsUsed() {
+        var queue = SendQueue(limit: 4)
+        for round in 0..<1_000 {
+            _ = queue.append([UInt8(truncatingIfNeeded: round)])
+            _ = queue.append([UInt8(truncatingIfNeeded: round + 1)])
+            #expect(queue.popFirst() != nil)
+            #expect(queue.count <= 4)
+        }
+        #expect(queue.removeAll() == queue.count + 3)
+    }
+}
