@@ -31,8 +31,8 @@ final class Shard: SocketOwner {
     var panel = PatchPanel()
     var store = FrameStore(headroom: Connection.headroom)
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
-    /// How many receipts may be asked for, over all listeners: about half a percent of a core.
-    var receiptBucket = TokenBucket(perSecond: 500, burst: 50)
+    /// How many receipts may be asked for, over all listeners: a quarter of a percent of a core.
+    var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
     /// Seats for whom something waits.
     var waiting: [Int] = []
 

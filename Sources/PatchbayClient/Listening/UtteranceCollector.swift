@@ -58,6 +58,6 @@ public struct UtteranceCollector: Sendable {
     }
 
     private mutating func trimLeadIn() {
-        while span > Self.leadInTicksMax { frames.removeFirst() }
+        while span >= Self.leadInTicksMax { frames.removeFirst() }
     }
 }

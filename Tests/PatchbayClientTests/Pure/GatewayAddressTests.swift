@@ -1,3 +1,4 @@
+import Sockets
 import Testing
 
 @testable import PatchbayClient
@@ -18,7 +19,7 @@ struct GatewayAddressTests {
 
     @Test(arguments: ["", "localhost", "localhost:7880", "ws://localhost", "http://localhost", "wss://", "wss://h?x=1", "wss://u@h", "wss://h h"])
     func whatIsRefused(url: String) throws {
-        let error = try #require(throws: ConnectError.self) { try GatewayAddress(url) }
+        let error = try #require(throws: PatchbayClient.ConnectError.self) { try GatewayAddress(url) }
         #expect(error.kind == .badURL)
         #expect(!error.isRetryable)
     }

@@ -1,0 +1,102 @@
+import Audio
+import PatchbayClient
+import Testing
+import Wire
+
+@Suite(.timeLimit(.minutes(1)))
+struct ListeningTests {
+    @Test func whatIsSpokenIsHeardAsSound() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let spoken = Sound.tone(milliseconds: 1_200)
+            let voice = try await alice.publish()
+            let track = try await bob.track(of: "alice")
+
+            async let heard = bob.pcm(of: track.sid).prefix(70)
+            try await voice.speak(spoken)
+            try await voice.unpublish()
+            let samples = await heard.flatMap(\.samples)
+
+            #expect(Sound.correlation(of: spoken.samples, in: samples) > 0.9)
+            #expect(bob.statistics.framesLost == 0)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
+    @Test func soundGoesOnAtItsPaceAndEndsWithTheTrack() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let voice = try await alice.publish()
+            let track = try await bob.track(of: "alice")
+            let sound = bob.pcm(of: track.sid)
+            async let speaking: Void = {
+                try await voice.speak(Sound.tone(milliseconds: 300))
+                try await Task.sleep(for: .milliseconds(400))
+                try await voice.speak(Sound.tone(milliseconds: 300))
+                try await voice.unpublish()
+            }()
+            let started = ContinuousClock.now
+            var chunks: [PCMChunk] = []
+            for await chunk in sound { chunks.append(chunk) }
+            let lasted = ContinuousClock.now - started
+            try await speaking
+
+            #expect(chunks.allSatisfy { $0.samples.count == 960 })
+            // A second of sound, a little more for the delay; the pause is in it.
+            #expect(45...60 ~= chunks.count)
+            #expect(lasted > .milliseconds(900))
+            #expect(chunks.filter { $0.content == .silence }.count >= 15)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
+    @Test func severalReadersOfATrackHearTheSame() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let voice = try await alice.publish()
+            let track = try await bob.track(of: "alice")
+            let (one, other) = (bob.frames(of: track.sid), bob.frames(of: track.sid))
+            // Both are there before the first frame is: the gateway answers bob after it has taken both in.
+            _ = try await bob.refreshToken()
+            try await voice.speak(Sound.tone(milliseconds: 200))
+            try await voice.unpublish()
+            let heard = await (one.prefix(.max), other.prefix(.max))
+            #expect(heard.0.count == 10)
+            #expect(heard.0 == heard.1)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
+    @Test func aTrackThatIsNotThereEndsAtOnce() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            #expect(await alice.frames(of: TrackSID(text: "TR_none")).prefix(1).isEmpty)
+            #expect(await alice.pcm(of: TrackSID(text: "TR_none")).prefix(1).isEmpty)
+            await alice.leave()
+        }
+    }
+
+    @Test func whoDoesNotSubscribeHearsNothingUntilItDoes() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            var options = gateway.options
+            options.autoSubscribe = false
+            let bob = try await RoomConnection.connect(url: gateway.url, token: gateway.token("bob"), options: options)
+            let voice = try await alice.publish()
+            let track = try await bob.track(of: "alice")
+            try await voice.speak(Sound.tone(milliseconds: 100))
+            #expect(bob.statistics.framesReceived == 0)
+            try await bob.subscribe(track.sid)
+            try await voice.speak(Sound.tone(milliseconds: 100))
+            #expect(await bob.frames(of: track.sid).prefix(5).count == 5)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+}
