@@ -12,6 +12,7 @@ package final class GatewayState: Sendable {
 
     package var phase: Phase {
         get { Phase(rawValue: phaseValue.load(ordering: .acquiring)) ?? .stopped }
-        set { phaseValue.store(newValue.rawValue, ordering: .releasing) }
+        // Never goes back: a drain may be asked for before a shard says that it serves.
+        set { phaseValue.max(newValue.rawValue, ordering: .acquiringAndReleasing) }
     }
 }

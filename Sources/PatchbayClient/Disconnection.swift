@@ -12,8 +12,8 @@ public enum Disconnection: Sendable, Hashable, CustomStringConvertible {
     case lost
     /// Nothing came for as long as `hello` allows.
     case pingTimeout
-    /// Coming back was refused.
-    case refused(ConnectError)
+    /// An attempt to connect failed.
+    case attemptFailed(ConnectError)
     /// All attempts to come back failed; the last one so.
     case gaveUp(ConnectError)
 
@@ -33,7 +33,8 @@ public enum Disconnection: Sendable, Hashable, CustomStringConvertible {
         case .lost, .pingTimeout: true
         case .closed(let reason): reason.isRetryable
         case .closedWithCode(let code): (4000...4099).contains(code) || code == 1001 || (1011...1014).contains(code)
-        case .left, .refused, .gaveUp: false
+        case .attemptFailed(let error): error.isRetryable
+        case .left, .gaveUp: false
         }
     }
 
@@ -44,7 +45,7 @@ public enum Disconnection: Sendable, Hashable, CustomStringConvertible {
         case .closedWithCode(let code): "closed by the gateway with code \(code)"
         case .lost: "the connection was lost"
         case .pingTimeout: "the gateway fell silent"
-        case .refused(let error): "could not come back: \(error)"
+        case .attemptFailed(let error): error.message
         case .gaveUp(let error): "gave up: \(error)"
         }
     }

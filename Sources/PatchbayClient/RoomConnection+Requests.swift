@@ -7,8 +7,8 @@ extension RoomConnection {
         _ = try await ask(.subscribe(track, subscribed: subscribed))
     }
 
-    /// Changes our own name, metadata (at most 512 KiB) and attributes (64 KiB in all). Nil leaves as it is; an attribute with an empty value
-    /// is deleted. Needs the grant `canUpdateOwnMetadata`.
+    /// Changes our own name, metadata (at most 512 KiB) and attributes (64 KiB in all). Nil leaves as it is; an attribute with an
+    /// empty value is deleted. Needs the grant `canUpdateOwnMetadata`.
     public func update(name: String? = nil, metadata: String? = nil, attributes: [String: String]? = nil) async throws(RequestFailure) {
         _ = try await ask(.updateParticipant(ParticipantUpdate(name: name, metadata: metadata, attributes: attributes)))
     }

@@ -12,14 +12,14 @@ public import Wire
 ///     }
 ///     await room.leave()
 ///
-/// Safe to use from any task. The sockets of all rooms that trust the same authorities are driven by one thread of this library, which is
-/// started by the first room and ends after the last; nothing a caller does holds that thread up. What goes from here to there is
-/// posted; what comes back is the answer of an `async` function, or an element of a stream. Every stream is bounded (`StreamLimits`): a reader that does
-/// not keep up loses the oldest elements, and `statistics` counts them.
+/// Safe to use from any task. The sockets of all rooms that trust the same authorities are driven by one thread of this library,
+/// which is started by the first room and ends after the last; nothing a caller does holds that thread up. What goes from here to
+/// there is posted; what comes back is the answer of an `async` function, or an element of a stream. Every stream is bounded
+/// (`StreamLimits`): a reader that does not keep up loses the oldest elements, and `statistics` counts them.
 ///
-/// When the connection is lost, what waits for an answer fails with `RequestFailure.notConnected`, frames are dropped and counted, and
-/// `RoomOptions.reconnect` says what happens. After coming back, our tracks, subscriptions and agent state are restored; streams of tracks that are still
-/// there go on.
+/// When the connection is lost, what waits for an answer fails with `RequestFailure.notConnected`, frames are dropped and counted,
+/// and `RoomOptions.reconnect` says what happens. After coming back, our tracks, subscriptions and agent state are restored;
+/// streams of tracks that are still there go on.
 public final class RoomConnection: Sendable {
     /// What happens, from `hello` on, and at last `disconnected`. For one reader: a second one would take events away from the first.
     public let events: AsyncStream<RoomEvent>

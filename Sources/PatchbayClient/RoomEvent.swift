@@ -16,4 +16,15 @@ public enum RoomEvent: Sendable {
     case trackLost(LocalTrack, RequestFailure)
     /// It is over. Nothing follows, and the stream ends.
     case disconnected(Disconnection)
+
+    /// The tracks of others that one learns of by this event: those that were there when we came (or came back), or one that was
+    /// published since. After a reconnect, tracks that one knew already are among them.
+    public var newTracks: [TrackInfo] {
+        switch self {
+        case .gateway(.hello(let hello), _): hello.participants.flatMap { $0.tracks ?? [] }
+        case .gateway(.participantJoined(let participant), _): participant.tracks ?? []
+        case .gateway(.trackPublished(let track), _): [track]
+        default: []
+        }
+    }
 }

@@ -164,7 +164,7 @@ private func admit(_ wsi: OpaquePointer) -> Int32 {
     if let refusal = unsafe loop.owner.admit(request, as: connection) {
         // It did make a request.
         unsafe attach(Attachment(), to: wsi)
-        _ = unsafe refusal.write(to: wsi)
+        unsafe refusal.refuseUpgrade(of: wsi)
         return -1
     }
     unsafe attach(connection, to: wsi)

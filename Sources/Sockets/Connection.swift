@@ -105,13 +105,21 @@ package import Wire
         phase = .closing
         closeDeadline = unsafe loop.now + .seconds(1)
         // lws sends its CLOSE from a timer or a receive callback only, so everything goes through the timer.
-        if let wsi = unsafe wsi { unsafe lws_set_timer_usecs(wsi, 1) }
+        guard let wsi = unsafe wsi else { return }
+        unsafe lws_set_timer_usecs(wsi, 1)
+        unsafe Self.wake(lws_get_context(wsi))
     }
 
     /// Ends the connection without a word, as a broken cable would.
     package func abort() {
         guard phase != .closed, let wsi = unsafe wsi else { return }
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
+        unsafe Self.wake(lws_get_context(wsi))
+    }
+
+    /// lws looks at its timers after events of its own only; called from our timer or mailbox it would wait for the next one.
+    private static func wake(_ context: OpaquePointer?) {
+        if let context = unsafe context { unsafe lws_cancel_service(context) }
     }
 
     // MARK: The socket below

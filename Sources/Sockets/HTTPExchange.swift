@@ -110,6 +110,21 @@ package struct Response: Sendable {
 
     static let errorFieldName = "X-Patchbay-Error"
 
+    /// Writes an answer to a request to upgrade, after which the connection ends.
+    ///
+    /// Put together by hand: lws calls its own HTTP/1.0 until it has read the version of the request, which is later, and WebSocket
+    /// clients exist that take nothing but HTTP/1.1.
+    func refuseUpgrade(of wsi: OpaquePointer) {
+        var head = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
+        for field in fields { head += "\(field.name.rawName): \(field.value)\r\n" }
+        head += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+        var message = [UInt8](repeating: 0, count: Int(patchbay_lws_pre)) + Array(head.utf8) + body
+        unsafe message.withUnsafeMutableBufferPointer { buffer in
+            let count = buffer.count - Int(patchbay_lws_pre)
+            _ = unsafe lws_write(wsi, buffer.baseAddress! + Int(patchbay_lws_pre), count, LWS_WRITE_HTTP_HEADERS)
+        }
+    }
+
     func write(to wsi: OpaquePointer, omittingBody: Bool = false) -> Bool {
         let fieldBytes = fields.reduce(512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 8 }
         var buffer = [UInt8](repeating: 0, count: Int(patchbay_lws_pre) + fieldBytes)

@@ -53,9 +53,23 @@ package import Wire
 
     // MARK: Running
 
-    /// Serves until `stop()`, then frees everything that is the loop's.
+    /// Serves until `stop()`, woken by whoever posts to `mailbox`, then frees everything that is the loop's.
+    ///
+    /// The mailbox is told in time: nobody wakes a loop that is being freed.
+    package func run<Message>(wokenBy mailbox: Mailbox<Message>) {
+        mailbox.connect(waker)
+        unsafe uv_run(uv, UV_RUN_DEFAULT)
+        mailbox.disconnect()
+        freeAll()
+    }
+
+    /// Serves until `stop()`, then frees everything that is the loop's. Only for a loop whose `waker` nobody has.
     package func run() {
         unsafe uv_run(uv, UV_RUN_DEFAULT)
+        freeAll()
+    }
+
+    private func freeAll() {
         for handle in listening { handle.close() }
         if let context = unsafe context { unsafe lws_context_destroy(context) }
         unsafe uv_close(patchbay_timer_handle(timer), nil)
@@ -226,11 +240,11 @@ package import Wire
     // MARK: lws
 
     private func makeContext() throws {
+        guard TLSLibrary.isReady else { throw LoopError("libwebsockets has no memory for TLS") }
         var info = unsafe lws_context_creation_info()
         unsafe info.port = CONTEXT_PORT_NO_LISTEN
         unsafe info.options =
-            UInt64(LWS_SERVER_OPTION_LIBUV) | UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
-            | UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
+            UInt64(LWS_SERVER_OPTION_LIBUV) | UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
         unsafe info.pt_serv_buf_size = 16_384
         unsafe info.max_http_header_data = 16_384
         unsafe info.timeout_secs = UInt32(settings.handshakeSecondsMax)
@@ -295,6 +309,7 @@ package import Wire
             }
         }
         if case .authority(let path) = trust {
+            try TLSLibrary.check(authorityPath: path)
             unsafe clientVhost = unsafe path.withCString {
                 unsafe info.client_ssl_ca_filepath = unsafe $0
                 return unsafe make()

@@ -42,12 +42,19 @@ struct Header {
         ("HEAD", Header(token: WSI_TOKEN_HEAD_URI)),
     ]
 
+    /// The value; nil if the header is not there. Read in the pieces that lws keeps, one for each time that the header was sent.
     func text(of wsi: OpaquePointer) -> String? {
-        let length = unsafe Int(lws_hdr_total_length(wsi, token))
-        guard length > 0 else { return nil }
-        var buffer = [CChar](repeating: 0, count: length + 1)
-        guard unsafe lws_hdr_copy(wsi, &buffer, Int32(buffer.count), token) == Int32(length) else { return nil }
-        return String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard unsafe lws_hdr_total_length(wsi, token) > 0 else { return nil }
+        var text = ""
+        for piece in 0..<Int32(16) {
+            let length = Int(unsafe lws_hdr_fragment_length(wsi, token, piece))
+            guard length > 0 else { break }
+            var buffer = [CChar](repeating: 0, count: length + 1)
+            guard unsafe lws_hdr_copy_fragment(wsi, &buffer, Int32(buffer.count), token, piece) >= 0 else { break }
+            if piece > 0 { text += "," }
+            text += String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        return text
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 /// What a listener gets that does not read for a while, and that nobody else notices.
-@Suite(.onOwnThread, .timeLimit(.minutes(1)))
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct SlowListenerTests {
     private static let interval = Duration.milliseconds(20)
     let gateway: TestGateway
@@ -56,7 +56,12 @@ struct SlowListenerTests {
         let afterStall = heard.ages.filter { $0.number >= stallStart }
         let old = afterStall.filter { $0.age > .milliseconds(200) && sentAt[$0.number] + $0.age >= sentAt[stallEnd] }
         #expect(afterStall.count >= end - stallEnd, "all that was said after the stall was heard, and a little of what was said in it")
-        #expect(old.count * 50 <= afterStall.count, "\(old.count) of \(afterStall.count) frames were old")
+        // On a busy machine pongs are late too, and the gateway patient. How late, the listener tells that reads all the time.
+        let noise = heardByAttentive.ages.map(\.age).max() ?? .zero
+        let framesOfNoise: Double = 3 * (noise / Self.interval)
+        let allowed = afterStall.count / 50 + Int(framesOfNoise)
+        print("STALL", old.count, afterStall.count, noise)
+        #expect(old.count <= allowed, "\(old.count) of \(afterStall.count) frames were old; noise \(noise)")
         #expect(heard.numbers == heard.numbers.sorted(), "in order")
         #expect(heard.numbers.suffix(450) == ArraySlice(end - 450..<end), "without a gap once it reads again")
         let gaps = zip(heard.ages, heard.ages.dropFirst()).filter { $1.number != $0.number + 1 }
@@ -99,17 +104,18 @@ struct SlowListenerTests {
             try listener.take(until: "frame \(number)") { $0.frames.count == number + 1 }
         }
         listener.frames.removeAll()
-        for number in 20..<60 {
-            try speaker.say(TestFrame.bytes(track.alias, number, packetBytes: 1_000))
-            Thread.sleep(forTimeInterval: 0.01)
+        var count = 20
+        try Patience.until("some wait") {
+            try speaker.say(TestFrame.bytes(track.alias, count, packetBytes: 1_000))
+            count += 1
+            return try gateway.value(.framesHeld) >= 5
         }
-        let held = try gateway.value(.framesHeld)
-        #expect(held > 0, "some wait")
+        let held = try Int(gateway.value(.framesHeld))
         try speaker.ask(.sendText(TextMessage(text: "now")))
         _ = try listener.event("the text") { if case .text = $0 { true } else { nil } }
         // What was on its way came before it, what waited comes after it.
-        #expect(listener.frames.count <= 60 - 20 - Int(held) + 1)
-        try listener.take(until: "40 frames") { $0.frames.count == 40 }
-        #expect(listener.frames.map { TestFrame.sequence(of: $0.bytes) } == Array(20..<60))
+        #expect(listener.frames.count <= count - 20 - held)
+        try listener.take(until: "the rest") { $0.frames.count == count - 20 }
+        #expect(listener.frames.map { TestFrame.sequence(of: $0.bytes) } == Array(20..<count))
     }
 }

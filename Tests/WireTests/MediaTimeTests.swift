@@ -31,7 +31,9 @@ struct MediaTimeTests {
 struct SequenceNumberTests {
     @Test(
         "Distances are right across the wrap",
-        arguments: [(UInt16(0), UInt16(0), 0), (1, 0, 1), (0, 1, -1), (0, .max, 1), (.max, 0, -1), (32_767, 0, 32_767), (32_768, 0, -32_768)])
+        arguments: [
+            (UInt16(0), UInt16(0), 0), (1, 0, 1), (0, 1, -1), (0, .max, 1), (.max, 0, -1), (32_767, 0, 32_767), (32_768, 0, -32_768),
+        ])
     func distance(_ to: UInt16, _ from: UInt16, _ frames: Int) {
         #expect(SequenceNumber(to).distance(from: SequenceNumber(from)) == frames)
     }
@@ -40,21 +42,4 @@ struct SequenceNumberTests {
         #expect(SequenceNumber(.max).next == SequenceNumber(0))
         #expect(SequenceNumber(41).next == SequenceNumber(42))
     }
-}
-
-/// Numbers from a seed (SplitMix64), the same on every machine.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 }

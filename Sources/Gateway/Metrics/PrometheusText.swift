@@ -14,7 +14,9 @@ struct PrometheusText {
         perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
         perShard("patchbay_tracks", "gauge", "Published tracks.") { Double($0.tracks) }
         perShard("patchbay_frames_held", "gauge", "Media frames that wait for a listener.") { Double($0.framesHeld) }
-        perShard("patchbay_frames_received_total", "counter", "Media frames received, also those dropped afterwards.") { Double($0.framesIn) }
+        perShard("patchbay_frames_received_total", "counter", "Media frames received, also those dropped afterwards.") {
+            Double($0.framesIn)
+        }
         perShard("patchbay_frames_sent_total", "counter", "Media frames handed to listeners' sockets.") { Double($0.framesOut) }
         perShard("patchbay_frame_bytes_received_total", "counter", "Bytes of those frames.") { Double($0.bytesIn) }
         perShard("patchbay_frame_bytes_sent_total", "counter", "Bytes of those frames.") { Double($0.bytesOut) }
@@ -27,7 +29,9 @@ struct PrometheusText {
         }
         perShard("patchbay_control_received_total", "counter", "Text messages received.") { Double($0.controlIn) }
         perShard("patchbay_control_sent_total", "counter", "Text messages sent.") { Double($0.controlOut) }
-        labelled("patchbay_requests_refused_total", "Requests that were not done.", "code") { $0.requestsRefused.sorted { $0.key < $1.key } }
+        labelled("patchbay_requests_refused_total", "Requests that were not done.", "code") {
+            $0.requestsRefused.sorted { $0.key < $1.key }
+        }
         perShard("patchbay_joins_total", "counter", "Participants that joined.") { Double($0.joins) }
         labelled("patchbay_joins_refused_total", "Handshakes that were refused.", "code") { $0.joinsRefused.sorted { $0.key < $1.key } }
         labelled("patchbay_http_refused_total", "HTTP requests that were refused.", "code") { $0.httpRefused.sorted { $0.key < $1.key } }

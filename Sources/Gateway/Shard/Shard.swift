@@ -74,11 +74,9 @@ final class Shard: SocketOwner {
             return
         }
         for listener in listeners { loop.listen(on: listener) }
-        mailbox.connect(loop.waker)
         scheduleTick()
         ready(nil)
-        loop.run()
-        mailbox.disconnect()
+        loop.run(wokenBy: mailbox)
     }
 
     func woken() {

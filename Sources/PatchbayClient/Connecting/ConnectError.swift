@@ -43,6 +43,15 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
+    /// Why there is no thread for sockets.
+    init(settingUp problem: any Error) {
+        if let file = problem as? TLSFileError {
+            self.init(.setup, "cannot use the authority's certificate \(file.path): \(file.reason)")
+        } else {
+            self.init(.setup, "\(problem)")
+        }
+    }
+
     /// What the socket layer found, in words.
     init(_ error: Sockets.ConnectError, at address: GatewayAddress) {
         let place = "\(address.host) port \(address.port)"

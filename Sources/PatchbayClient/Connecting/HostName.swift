@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Asks the system for a host's addresses before a socket is made, because libwebsockets says nothing of a name that does not exist, and only its
-/// time-out would tell. On a thread of its own: the system may take its time.
+/// Asks the system for a host's addresses before a socket is made, because libwebsockets says nothing of a name that does not
+/// exist, and only its time-out would tell. On a thread of its own: the system may take its time.
 enum HostName {
     /// - Throws: `ConnectError` of kind `unreachable` if the name has no address.
     static func check(_ host: String) async throws(ConnectError) {

@@ -2,9 +2,9 @@ public import Wire
 
 /// Cuts one track's frames into utterances: what somebody says between two pauses. For assistants that answer when one is over.
 ///
-/// An utterance begins with a frame that says so (0x80) or that holds voice, together with up to 500 ms of what came right before it. It ends with a frame that
-/// says so (0x40), when no frame has come for 300 ms, when the gateway tells that talk has stopped (`talk.stopped`), or after a minute.
-/// A pure value: time is an argument, nothing happens on its own.
+/// An utterance begins with a frame that says so (0x80) or that holds voice, together with up to 500 ms of what came right before
+/// it. It ends with a frame that says so (0x40), when no frame has come for 300 ms, when the gateway tells that talk has stopped
+/// (`talk.stopped`), or after a minute. A pure value: time is an argument, nothing happens on its own.
 public struct UtteranceCollector: Sendable {
     /// No frame for so long ends an utterance.
     public static let pause = Duration.milliseconds(300)

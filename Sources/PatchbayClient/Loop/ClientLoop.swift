@@ -4,8 +4,9 @@ internal import Synchronization
 
 /// The thread that drives the sockets of all rooms of this process that trust the same authorities.
 ///
-/// One thread and not one per room: a room costs it a few microseconds a frame, so a thread carries hundreds. It is started by
-/// the first room and ends when nobody refers to this object any more. This is the outer half, for all threads; `LoopThread` is what lives inside.
+/// One thread and not one per room: a room costs it a few microseconds a frame, so a thread carries hundreds. It is started by the
+/// first room and ends when nobody refers to this object any more. This is the outer half, for all threads; `LoopThread` is what
+/// lives inside.
 final class ClientLoop: Sendable {
     private let mailbox = Mailbox<LoopMessage>()
     private let lastID = Atomic(0)
@@ -45,7 +46,7 @@ final class ClientLoop: Sendable {
         await withCheckedContinuation { (started: CheckedContinuation<ConnectError?, Never>) in
             let thread = Thread { [mailbox] in
                 LoopThread(mailbox: mailbox).run(trusting: trust.settings) { problem in
-                    started.resume(returning: problem.map { ConnectError(.setup, "\($0)") })
+                    started.resume(returning: problem.map(ConnectError.init(settingUp:)))
                 }
             }
             thread.name = "patchbay-client"

@@ -58,12 +58,12 @@ extension RoomSession {
     private func attemptFailed(_ error: ConnectError) {
         if let opening {
             self.opening = nil
-            finish(.refused(error))
+            finish(.attemptFailed(error))
             opening.resume(returning: .failure(error))
         } else if error.isRetryable {
-            rest(because: .lost, lastError: error)
+            rest(because: .attemptFailed(error), lastError: error)
         } else {
-            finish(.refused(error))
+            finish(.attemptFailed(error))
         }
     }
 

@@ -27,10 +27,11 @@ public final class LocalTrack: Sendable, Identifiable {
 
     // MARK: Opus packets
 
-    /// Sends one Opus packet, now. Never waits: if the socket takes no more, frames queue up (`SendQueue`, 128 of them), and the oldest are dropped and
-    /// counted in `RoomStatistics.framesUnsent`. So are all frames while there is no connection.
+    /// Sends one Opus packet, now. Never waits: if the socket takes no more, frames queue up (`SendQueue`, 128 of them), and the
+    /// oldest are dropped and counted in `RoomStatistics.framesUnsent`. So are all frames while there is no connection.
     ///
-    /// The sequence number is the library's business. So is the flag 0x80, on the first frame and after each pause of 200 ms; it may be set besides.
+    /// The sequence number is the library's business. So is the flag 0x80, on the first frame and after each pause of 200 ms; it
+    /// may be set besides.
     ///
     /// - Parameters:
     ///   - packet: one Opus packet (RFC 6716), 1 to 1,488 bytes and 2.5 to 120 ms.
@@ -47,7 +48,8 @@ public final class LocalTrack: Sendable, Identifiable {
         door.post(.send(OutgoingFrame(packet: packet, ticks: ticks, timing: timing, level: level, flags: flags), track: id))
     }
 
-    /// Sends frames at the pace of the clock: the first at once, each other one when the ones before it are over; returns when the last one is.
+    /// Sends frames at the pace of the clock: the first at once, each other one when the ones before it are over; returns when the
+    /// last one is.
     ///
     /// - Parameters:
     ///   - next: the frames, one after another; nil at the end.
@@ -68,7 +70,8 @@ public final class LocalTrack: Sendable, Identifiable {
     /// Speaks a whole utterance at the pace of the clock, and returns when it is over. It is one talkspurt, whatever pauses are in it.
     ///
     /// - Parameters:
-    ///   - sound: any rate from 1,000 to 768,000 Hz; it is resampled to 48 kHz, and mixed to mono unless its channels are `settings.channels`.
+    ///   - sound: any rate from 1,000 to 768,000 Hz; it is resampled to 48 kHz, and mixed to mono unless its channels are
+    ///     `settings.channels`.
     /// - Throws: `CancellationError`, `OpusError`, `ResamplerError`, or `RequestFailure.ended` when the room is over.
     public func speak(_ sound: PCMBuffer, settings: SpeechSettings = SpeechSettings()) async throws {
         var speech = try PCMSpeech(sound, settings: settings)

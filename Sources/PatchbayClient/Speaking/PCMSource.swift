@@ -7,8 +7,8 @@ internal import Wire
 ///     while let piece = microphone.read() { try await source.write(piece) }
 ///     try await source.finish()
 ///
-/// Talkspurts are found in the sound itself (`TalkspurtDetector`): they set the voice bit and the flags 0x80 and 0x40. Each frame leaves when it is due, so a
-/// file may be written as fast as it is read; a microphone is never waited for. Belongs to one task.
+/// Talkspurts are found in the sound itself (`TalkspurtDetector`): they set the voice bit and the flags 0x80 and 0x40. Each frame
+/// leaves when it is due, so a file may be written as fast as it is read; a microphone is never waited for. Belongs to one task.
 public struct PCMSource: ~Copyable {
     private let track: LocalTrack
     private var encoder: SpeechEncoder

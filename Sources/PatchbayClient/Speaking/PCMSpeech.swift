@@ -1,8 +1,8 @@
 public import Audio
 internal import Wire
 
-/// A sound that is there as a whole, as frames to be sent: one talkspurt, whatever pauses are in it. The first frame starts it, the last one ends it, and
-/// the voice bit says where there is voice in between. Encoded as it is asked for.
+/// A sound that is there as a whole, as frames to be sent: one talkspurt, whatever pauses are in it. The first frame starts it, the
+/// last one ends it, and the voice bit says where there is voice in between. Encoded as it is asked for.
 public struct PCMSpeech: ~Copyable {
     private static let samplesAtOnce = 50 * SpeechEncoder.samplesPerFrame
 
@@ -15,7 +15,8 @@ public struct PCMSpeech: ~Copyable {
     private var isFinished = false
 
     /// - Parameters:
-    ///   - sound: any rate from 1,000 to 768,000 Hz; it is resampled to 48 kHz, and mixed to mono unless its channels are `settings.channels`.
+    ///   - sound: any rate from 1,000 to 768,000 Hz; it is resampled to 48 kHz, and mixed to mono unless its channels are
+    ///     `settings.channels`.
     /// - Throws: `OpusError`, `ResamplerError`; `OpusError.channels` for stereo settings with a sound that is not.
     public init(_ sound: PCMBuffer, settings: SpeechSettings = SpeechSettings()) throws {
         let mixed = sound.channels == settings.channels ? sound : sound.mixedToMono()

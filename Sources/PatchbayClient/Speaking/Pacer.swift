@@ -2,8 +2,9 @@ internal import Wire
 
 /// When each frame of a stream is due: the first one at once, every other one when the ones before it are over.
 ///
-/// Deadlines are reckoned from the first frame and not from one to the next, so late wake-ups do not add up. One that is later than 200 ms was held up
-/// (the process was stopped, or nothing was there to say): the rest moves back by as much and is not sent in a burst. A pure value.
+/// Deadlines are reckoned from the first frame and not from one to the next, so late wake-ups do not add up. One that is later than
+/// 200 ms was held up (the process was stopped, or nothing was there to say): the rest moves back by as much and is not sent in a
+/// burst. A pure value.
 struct Pacer {
     static let lagMax = TrackNumbering.pause
 

@@ -3,8 +3,9 @@ internal import Wire
 
 /// Makes frames of 20 ms from 48 kHz PCM: Opus packets, levels, the voice bit, and the flags of talkspurts and DTX.
 ///
-/// A frame is held back until the next one is there, because only the last of a talkspurt says so. No clock and no socket; belongs to one track. With DTX, the first packet of a
-/// silence is given out with 0x20, the rest of it becomes `silenceBefore` of the next.
+/// A frame is held back until the next one is there, because only the last of a talkspurt says so. No clock and no socket; belongs
+/// to one track. With DTX, the first packet of a silence is given out with 0x20, the rest of it becomes `silenceBefore` of the
+/// next.
 public struct SpeechEncoder: ~Copyable {
     public static let sampleRate = 48_000
     /// 20 ms.

@@ -5,8 +5,8 @@ import Wire
 
 /// The telephone network's echo test as a participant: what the first user says comes back when it is said, packet for packet.
 ///
-/// It listens to one track at a time, the first one of a participant that is no agent; when that one ends, to the next. While it speaks it goes on
-/// listening, and what it hears then comes back after.
+/// It listens to one track at a time, the first one of a participant that is no agent; when that one ends, to the next. While it
+/// speaks it goes on listening, and what it hears then comes back after.
 final class EchoAssistant: Sendable {
     /// Utterances that may wait to be said; more are dropped.
     private static let utterancesMax = 8
@@ -34,19 +34,14 @@ final class EchoAssistant: Sendable {
         voice = try await room.publish(name: "echo", source: .assistant)
         users = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
         utterances = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.utterancesMax))
-        for track in room.snapshot.tracks { consider(track) }
         if room.localParticipant.kind == .agent { try await room.setAgentState(.listening) }
     }
 
     /// Takes note of what happens in the room.
     func handle(_ event: RoomEvent) {
-        switch event {
-        case .gateway(.trackPublished(let track), _): consider(track)
-        case .gateway(.talkStopped(_, let track, _, let reason), _):
-            guard listenedTo.withLock({ $0 }) == track else { return }
-            say(collector.withLock { $0.talkStopped(reason) })
-        default: break
-        }
+        for track in event.newTracks { consider(track) }
+        guard case .gateway(.talkStopped(_, let track, _, let reason), _) = event, listenedTo.withLock({ $0 }) == track else { return }
+        say(collector.withLock { $0.talkStopped(reason) })
     }
 
     /// There is nothing more to hear; what has been heard is still said, if anybody is there.

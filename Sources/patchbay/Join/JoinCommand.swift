@@ -34,7 +34,7 @@ struct JoinCommand: AsyncParsableCommand {
     @OptionGroup var key: APIKeyOptions
     @Option(
         help:
-            "A WAV or Ogg Opus file to speak in real time. Ogg's packets are sent as they are. `-` is standard input: either, or raw 48 kHz mono s16le."
+            "A WAV or Ogg Opus file to speak in real time; Ogg's packets are sent as they are. `-` reads either from standard input, or raw 48 kHz mono s16le."
     )
     var play: String?
     @Option(help: "An Ogg Opus file for what the others say. Further tracks go to FILE-2.ogg and so on.")

@@ -20,6 +20,7 @@ struct Playback: Sendable {
         if path == "-" {
             let input = StandardInput()
             let first = await input.read(atLeast: 4)
+            guard !first.isEmpty else { throw UsageError("--play -: nothing comes from standard input") }
             if Self.isContainer(first) {
                 content = try Self.decode(first + (await input.readAll()), name: "standard input")
             } else {

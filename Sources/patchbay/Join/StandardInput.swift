@@ -8,12 +8,14 @@ final class StandardInput: Sendable {
     private static let piecesAhead = 8
     private static let pieceBytes = 32_768
 
-    private let room = DispatchSemaphore(value: piecesAhead)
+    /// Begins at 0, because a semaphore must not end below where it began.
+    private let room = DispatchSemaphore(value: 0)
     private let pieces: AsyncStream<[UInt8]>
 
     init() {
         let (pieces, sink) = AsyncStream.makeStream(of: [UInt8].self)
         self.pieces = pieces
+        for _ in 0..<Self.piecesAhead { room.signal() }
         let reader = Thread { [room] in
             while true {
                 room.wait()

@@ -20,12 +20,9 @@ final class TrackRecorder: Sendable {
     /// The files that hold something.
     var files: [String] { written.withLock { $0 } }
 
-    func begin(with present: [TrackInfo]) {
-        for track in present { tracks.continuation.yield(track) }
-    }
-
+    /// Takes note of what happens in the room.
     func handle(_ event: RoomEvent) {
-        if case .gateway(.trackPublished(let track), _) = event { tracks.continuation.yield(track) }
+        for track in event.newTracks { tracks.continuation.yield(track) }
     }
 
     func end() {
@@ -43,6 +40,8 @@ final class TrackRecorder: Sendable {
             }
             try await group.waitForAll()
         }
+        // The one made to see whether one may write there.
+        if files.isEmpty { try? FileManager.default.removeItem(atPath: path) }
     }
 
     private func record(_ frames: AsyncStream<ReceivedFrame>, channels: Int) async throws {

@@ -40,7 +40,6 @@ struct Visit: Sendable {
 
     /// Reads what happens until it is over, and tells those who want to know.
     private func follow(echo: EchoAssistant?, stop: AsyncStream<Stop>.Continuation) async {
-        recorder?.begin(with: room.snapshot.tracks)
         for await event in room.events {
             view.show(event)
             echo?.handle(event)

@@ -176,10 +176,6 @@ extension [Event] {
     var words: [String] { map(RoomWorld.word) }
 }
 
-extension Identity: @retroactive ExpressibleByStringLiteral {
-    public init(stringLiteral text: String) { self.init(text: text) }
-}
-
 extension Duration {
     static func minutes(_ count: Int) -> Duration { .seconds(60 * count) }
 }

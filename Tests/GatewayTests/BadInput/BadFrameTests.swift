@@ -94,7 +94,9 @@ struct BadFrameTests {
     private func stage() throws -> BadFrame.Stage {
         let room = "table \(UInt64.random(in: 0 ... .max))"
         let (eve, mal, lea) = try (
-            Caller(gateway, room: room, identity: "eve"), Caller(gateway, room: room, identity: "mal"), Caller(gateway, room: room, identity: "lea"))
+            Caller(gateway, room: room, identity: "eve"), Caller(gateway, room: room, identity: "mal"),
+            Caller(gateway, room: room, identity: "lea")
+        )
         return try BadFrame.Stage(eve: eve, lea: lea, own: eve.publish(), others: mal.publish())
     }
 

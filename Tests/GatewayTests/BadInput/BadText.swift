@@ -49,7 +49,9 @@ extension BadText {
         BadText("a type that is a number", .error("malformed", re: 7), #"{"type":1,"id":7}"#),
         BadText("a type that is null", .error("malformed", re: 7), #"{"type":null,"id":7}"#),
         BadText("an unknown type", .error("unknown_type", re: 7), #"{"type":"room.explode","id":7}"#),
-        BadText("an unknown type of 10,000 letters", .error("unknown_type", re: 7), #"{"type":"\#(String(repeating: "x", count: 10_000))","id":7}"#),
+        BadText(
+            "an unknown type of 10,000 letters", .error("unknown_type", re: 7),
+            #"{"type":"\#(String(repeating: "x", count: 10_000))","id":7}"#),
         BadText("an unknown type with quotes in it", .error("unknown_type", re: 7), #"{"type":"\"}\\","id":7}"#),
         BadText("an unknown type without a number", .silence("unknown_type"), #"{"type":"room.explode"}"#),
         BadText("a known type without a number and a body", .silence("invalid_argument"), #"{"type":"track.publish"}"#),

@@ -52,10 +52,11 @@ struct BadTextTests {
     private func refuse(_ bad: BadText) throws {
         let eve = try join()
         let lea = try Caller(gateway, room: eve.hello.room.name, identity: "lea")
-        let code: String? = switch bad.answer {
+        let code: String? =
+            switch bad.answer {
             case .error(let code, _), .silence(let code): code
             case .close: nil
-        }
+            }
         let counter = if case .close(let code) = bad.answer { Counter.closed(code) } else { Counter.requestRefused(code!) }
         let before = try gateway.value(counter)
         try? eve.socket.send(RawFrame(opcode: 1, payload: bad.bytes))

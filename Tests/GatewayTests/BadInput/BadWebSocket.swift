@@ -23,7 +23,8 @@ extension BadWebSocket {
     static let fatal: [BadWebSocket] = [
         BadWebSocket("text that is not masked", 1002, RawFrame(opcode: 1, payload: Array(ping.utf8), isMasked: false)),
         BadWebSocket("a frame that is not masked", 1002, RawFrame(opcode: 2, payload: [UInt8](repeating: 7, count: 80), isMasked: false)),
-        BadWebSocket("1,000 bytes that are not masked", 1002, RawFrame(opcode: 2, payload: [UInt8](repeating: 7, count: 1_000), isMasked: false)),
+        BadWebSocket(
+            "1,000 bytes that are not masked", 1002, RawFrame(opcode: 2, payload: [UInt8](repeating: 7, count: 1_000), isMasked: false)),
         BadWebSocket("reserved bit 1", 1002, RawFrame(reserved: 4, opcode: 1, payload: Array(ping.utf8))),
         BadWebSocket("reserved bit 2", 1002, RawFrame(reserved: 2, opcode: 2, payload: [1])),
         BadWebSocket("reserved bit 3", 1002, RawFrame(reserved: 1, opcode: 2, payload: [1])),
@@ -41,7 +42,9 @@ extension BadWebSocket {
             "a length of just under 2⁶³ in the second piece", 1009, RawFrame(isFinal: false, opcode: 2, payload: [1, 2, 3]),
             RawFrame(opcode: 0, payload: [1, 2, 3], claimedLength: .max >> 1)),
         BadWebSocket("a length of 4 GiB", 1009, RawFrame(opcode: 1, payload: [1], claimedLength: 1 << 32)),
-        BadWebSocket("16,385 bytes in two pieces", 1009, RawFrame(isFinal: false, opcode: 2, payload: [UInt8](repeating: 1, count: 16_000)), RawFrame(opcode: 0, payload: [UInt8](repeating: 1, count: 385))),
+        BadWebSocket(
+            "16,385 bytes in two pieces", 1009, RawFrame(isFinal: false, opcode: 2, payload: [UInt8](repeating: 1, count: 16_000)),
+            RawFrame(opcode: 0, payload: [UInt8](repeating: 1, count: 385))),
         BadWebSocket("text that is not UTF-8, in two pieces", 1007, piece(1, "{"), RawFrame(opcode: 0, payload: [0xFF])),
     ]
 

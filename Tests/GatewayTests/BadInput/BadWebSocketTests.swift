@@ -97,7 +97,9 @@ struct BadWebSocketTests {
         #expect(try eve.closeCode() == code)
     }
 
-    @Test("is a close with half a code, or one that may not be sent", arguments: [[3], [0x03, 0xED], [0, 0], [0x03, 0xE8, 0xFF]] as [[UInt8]])
+    @Test(
+        "is a close with half a code, or one that may not be sent",
+        arguments: [[3], [0x03, 0xED], [0, 0], [0x03, 0xE8, 0xFF]] as [[UInt8]])
     func oddClose(_ payload: [UInt8]) throws {
         let gateway = try TestGateway.besideACall
         let before = try gateway.value(.participants)

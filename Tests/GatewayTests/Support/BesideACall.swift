@@ -7,7 +7,8 @@ import Testing
 struct BesideACall: SuiteTrait, TestScoping {
     var isRecursive: Bool { false }
 
-    func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws {
+    func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws
+    {
         let gateway = try TestGateway()
         let call = try await OwnThread.run { try BystanderCall(on: gateway) }
         try await TestGateway.$ofScene.withValue(gateway) { try await function() }

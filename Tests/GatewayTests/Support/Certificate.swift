@@ -49,7 +49,7 @@ final class Certificate: Sendable {
         X509_gmtime_adj(X509_getm_notBefore(certificate), -3_600)
         X509_gmtime_adj(X509_getm_notAfter(certificate), 86_400)
         let name = X509_get_subject_name(certificate)
-        X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, "127.0.0.1", -1, -1, 0)
+        X509_NAME_add_entry_by_txt(name, "CN", textIsUTF8, "127.0.0.1", -1, -1, 0)
         X509_set_issuer_name(certificate, name)
         X509_set_pubkey(certificate, key.pointer)
         precondition(X509_sign(certificate, key.pointer, EVP_sha256()) > 0, "OpenSSL signed no certificate")
@@ -57,7 +57,8 @@ final class Certificate: Sendable {
         try key.privatePEM.write(to: keyURL, atomically: true, encoding: .utf8)
     }
 
-    private var MBSTRING_UTF8: Int32 { 0x1000 }
+    /// `MBSTRING_UTF8`, a macro that Swift does not see.
+    private var textIsUTF8: Int32 { 0x1000 }
 }
 
 /// A key pair that lives as long as the run. `EVP_PKEY` may be read from any thread.

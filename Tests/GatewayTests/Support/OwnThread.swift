@@ -7,7 +7,8 @@ import Testing
 struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     var isRecursive: Bool { true }
 
-    func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws {
+    func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws
+    {
         try await Self.run { try await function() }
     }
 

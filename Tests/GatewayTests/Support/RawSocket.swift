@@ -22,9 +22,13 @@ final class RawSocket {
         var own = Self.address(source, 0)
         var other = Self.address("127.0.0.1", port)
         let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafePointer(to: &own) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 } }
+        let isBound = withUnsafePointer(to: &own) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) == 0 }
+        }
         guard isBound else { throw failed("cannot bind to \(source)") }
-        let isUp = withUnsafePointer(to: &other) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 } }
+        let isUp = withUnsafePointer(to: &other) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
+        }
         guard isUp else { throw failed("cannot connect to port \(port)") }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     }
@@ -38,12 +42,23 @@ final class RawSocket {
 
     deinit { close() }
 
-    func startTLS() throws {
+    /// What a client has to offer.
+    enum Versions {
+        case recent, upTo11
+    }
+
+    func startTLS(offering versions: Versions = .recent) throws {
         let tls = SSL_new(Self.context)!
         self.tls = tls
+        if versions == .upTo11 {
+            SSL_ctrl(tls, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_VERSION), nil)
+            SSL_ctrl(tls, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_1_VERSION), nil)
+        }
         SSL_set_fd(tls, descriptor)
         _ = try retry("TLS handshake") { SSL_connect(tls) }
     }
+
+    var protocolVersion: String { tls.map { String(cString: SSL_get_version($0)) } ?? "" }
 
     /// The serial number of the certificate that the server showed.
     var certificateSerial: Int? {

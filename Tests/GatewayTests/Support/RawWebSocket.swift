@@ -130,7 +130,9 @@ final class RawWebSocket {
         }
         guard bytes.count >= offset + length else { return nil }
         let payload = Array(bytes[offset..<offset + length])
-        return (RawFrame(isFinal: bytes[0] & 0x80 != 0, reserved: bytes[0] >> 4 & 7, opcode: bytes[0] & 15, payload: payload), offset + length)
+        return (
+            RawFrame(isFinal: bytes[0] & 0x80 != 0, reserved: bytes[0] >> 4 & 7, opcode: bytes[0] & 15, payload: payload), offset + length
+        )
     }
 }
 

@@ -16,7 +16,7 @@ struct AdministrationTests {
 
     @Test func roomsAreListedAndShown() async throws {
         try await TestGateway.run { gateway in
-            let name = "a room/ü?"
+            let name = "a room, ü?"
             let alice = try await gateway.join("alice", room: name)
             let voice = try await alice.publish()
             let administrator = try administrator(at: gateway, of: name)

@@ -17,7 +17,9 @@ struct GatewayAddressTests {
         #expect(address.path == path)
     }
 
-    @Test(arguments: ["", "localhost", "localhost:7880", "ws://localhost", "http://localhost", "wss://", "wss://h?x=1", "wss://u@h", "wss://h h"])
+    @Test(arguments: [
+        "", "localhost", "localhost:7880", "ws://localhost", "http://localhost", "wss://", "wss://h?x=1", "wss://u@h", "wss://h h",
+    ])
     func whatIsRefused(url: String) throws {
         let error = try #require(throws: PatchbayClient.ConnectError.self) { try GatewayAddress(url) }
         #expect(error.kind == .badURL)

@@ -7,7 +7,8 @@ struct RoomSnapshotTests {
     private var snapshot = RoomSnapshot(
         Hello(
             server: ServerInfo(version: "1", node: "n"),
-            room: RoomInfo(sid: RoomSID(text: "RM_1"), name: "lobby", metadata: "", createdAt: 0, maxParticipants: 0), participant: info("me"),
+            room: RoomInfo(sid: RoomSID(text: "RM_1"), name: "lobby", metadata: "", createdAt: 0, maxParticipants: 0),
+            participant: info("me"),
             participants: [info("bob", tracks: [track("TR_b", of: "bob")])], sessionId: nil, resumeToken: ""))
 
     private static func info(_ identity: String, name: String = "", tracks: [TrackInfo]? = nil) -> ParticipantInfo {

@@ -1,0 +1,199 @@
+"""What the checks are written with: a world that knows the gateway and makes tokens, and the table of checks."""
+
+import asyncio
+import datetime
+import itertools
+import json
+import random
+import secrets
+import ssl
+import time
+import warnings
+
+import aiohttp
+import jwt
+from livekit import api
+
+from patchbay_client import SUBPROTOCOL, Client, Frame, Refused, RequestFailed
+
+# `secret` is short for a key of HS256, and meant to be.
+warnings.filterwarnings("ignore", category=jwt.warnings.InsecureKeyLengthWarning if hasattr(jwt, "warnings") else Warning)
+
+checks: list[tuple[str, object]] = []
+
+
+def check(sentence: str):
+    """Puts a check into the table: an async function that takes a world and raises what is wrong."""
+
+    def add(function):
+        checks.append((sentence, function))
+        return function
+
+    return add
+
+
+def expect(condition, what) -> None:
+    if not condition:
+        raise AssertionError(str(what))
+
+
+def expect_equal(found, expected, what: str = "") -> None:
+    if found != expected:
+        raise AssertionError(f"{what + ': ' if what else ''}{found!r} instead of {expected!r}")
+
+
+class World:
+    """One gateway and one room of its own in it."""
+
+    run = secrets.token_hex(4)
+    rooms = itertools.count(1)
+
+    def __init__(self, url: str, ca: str, key: str, secret: str):
+        self.url, self.key, self.secret = url.rstrip("/"), key, secret
+        self.tls = ssl.create_default_context(cafile=ca)
+        self.clients: list[Client] = []
+        self.room = f"interop-{self.run}-{next(self.rooms)}"
+
+    def another(self) -> "World":
+        other = World.__new__(World)
+        other.url, other.key, other.secret, other.tls = self.url, self.key, self.secret, self.tls
+        other.clients = []
+        other.room = f"interop-{self.run}-{next(self.rooms)}"
+        return other
+
+    # Tokens.
+
+    def access_token(self, identity: str = "", **grants) -> api.AccessToken:
+        """LiveKit's own token, with the grant to join this room unless `grants` says otherwise."""
+        grants = {"room_join": True, "room": self.room} | grants
+        return api.AccessToken(self.key, self.secret).with_identity(identity).with_grants(api.VideoGrants(**grants))
+
+    def token(self, identity: str, *, kind: str | None = None, **grants) -> str:
+        token = self.access_token(identity, **grants)
+        if kind:
+            token.with_kind(kind)
+        return token.to_jwt()
+
+    def claims(self, identity: str = "somebody", **changes) -> dict:
+        """The claims of a good token, for tokens that LiveKit's own maker would not make. None takes a claim out."""
+        now = int(time.time())
+        claims = {
+            "iss": self.key, "sub": identity, "nbf": now, "exp": now + 600, "video": {"roomJoin": True, "room": self.room},
+        } | changes
+        return {name: value for name, value in claims.items() if value is not None}
+
+    def signed(self, claims: dict, secret: str | None = None, algorithm: str = "HS256") -> str:
+        return jwt.encode(claims, secret if secret is not None else self.secret, algorithm=algorithm)
+
+    def expiring(self, seconds: int, identity: str = "somebody") -> str:
+        return self.access_token(identity).with_ttl(datetime.timedelta(seconds=seconds)).to_jwt()
+
+    # Participants.
+
+    async def connect(self, token: str | None, **options) -> Client:
+        client = await Client.connect(self.url, token, tls=self.tls, **options)
+        self.clients.append(client)
+        return client
+
+    async def join(self, identity: str, *, kind: str | None = None, query: dict | None = None, **grants) -> Client:
+        return await self.connect(self.token(identity, kind=kind, **grants), query=query)
+
+    async def join_all(self, *identities: str) -> list[Client]:
+        """One after the other, and each has been seen by those before it."""
+        clients = []
+        for identity in identities:
+            client = await self.join(identity)
+            for other in clients:
+                await other.event("participant.joined", participant=identity)
+            clients.append(client)
+        return clients
+
+    async def refusal(self, token: str | None, source: str | None = None, **options) -> Refused:
+        """The answer to a handshake that must be refused.
+
+        Failed attempts are counted by address. Each comes from an address of its own, so that no check counts for another.
+        """
+        try:
+            client = await Client.connect(self.url, token, tls=self.tls, source=source or self.new_source(), **options)
+        except Refused as refusal:
+            expect_equal(refusal.header, refusal.code, "X-Patchbay-Error")
+            expect_equal(set(refusal.body), {"code", "message"}, "the body's fields")
+            return refusal
+        await client.leave()
+        raise AssertionError("was let in")
+
+    def new_source(self) -> str | None:
+        """An address of loopback that was not used before, if the gateway is there."""
+        if "//127." not in self.url:
+            return None
+        return f"127.{random.randint(1, 254)}.{random.randint(1, 254)}.{random.randint(2, 254)}"
+
+    async def expect_refused(self, status: int, code: str, token: str | None, **options) -> None:
+        refusal = await self.refusal(token, **options)
+        expect_equal((refusal.status, refusal.code), (status, code))
+
+    async def leave_all(self) -> None:
+        await asyncio.gather(*(client.leave() for client in self.clients), return_exceptions=True)
+
+    # HTTP.
+
+    async def http(self, method: str, path: str, token: str | None = None, body=None) -> tuple[int, dict, bytes]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        address = self.url.replace("ws", "http", 1) + path
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=self.tls), trust_env=False) as session:
+            async with session.request(method, address, headers=headers, json=body) as response:
+                return response.status, dict(response.headers), await response.read()
+
+    async def http_json(self, method: str, path: str, token: str | None = None, body=None, status: int = 200) -> dict:
+        found, headers, content = await self.http(method, path, token, body)
+        expect_equal(found, status, f"{method} {path}: {content[:200]!r}; status")
+        expect_equal(headers.get("Content-Type"), "application/json")
+        return json.loads(content)
+
+    def service_token(self, **grants) -> str:
+        """As LiveKit's server SDKs sign their calls: for nobody, with grants."""
+        return api.AccessToken(self.key, self.secret).with_grants(api.VideoGrants(**grants)).to_jwt()
+
+
+async def expect_failure(code, request) -> RequestFailed:
+    """Awaits a request that must fail with this code."""
+    try:
+        reply = await request
+    except RequestFailed as failure:
+        expect_equal(failure.code, code, f"code ({failure.message})")
+        expect(failure.message, "an error without a message")
+        return failure
+    raise AssertionError(f"was done ({reply}) instead of failing with {code}")
+
+
+async def expect_nothing(client: Client, kind: str, seconds: float = 0.3, **fields) -> None:
+    """Nothing of the sort, now or a little later."""
+    await asyncio.sleep(seconds)
+    expect(not client.has_event(kind, **fields), f"got {kind} {fields or ''}")
+
+
+def speech(alias: int, count: int, first: int = 0, *, seed: int = 1, level: int = 20, voice: bool = True) -> list[Frame]:
+    """Frames of 20 ms that look like Opus: a TOC byte of SILK or CELT wideband, 20 ms, mono, and 24 to 160 bytes that cannot be
+    packed. The first starts a talkspurt."""
+    generator = random.Random(f"{seed}/{alias}/{first}")
+    return [
+        Frame(
+            alias, first + index, (first + index) * 960, bytes([generator.choice([0x48, 0x78, 0xB8])]) + generator.randbytes(generator.randint(24, 160)),
+            flags=0x80 if index == 0 else 0, level=level, voice=voice,
+        )
+        for index in range(count)
+    ]
+
+
+async def talk(client: Client, frames: list[Frame], pace: float = 0.02) -> None:
+    """Sends frames by the clock, as a microphone does."""
+    start = asyncio.get_running_loop().time()
+    for index, frame in enumerate(frames):
+        await client.send(frame)
+        await asyncio.sleep(max(0, start + (index + 1) * pace - asyncio.get_running_loop().time()))
+
+
+__all__ = [
+    "SUBPROTOCOL", "Client", "Frame", "Refused", "RequestFailed", "World", "api", "asyncio", "check", "checks", "expect",
+    "expect_equal", "expect_failure", "expect_nothing", "json", "jwt", "speech", "talk",
+]

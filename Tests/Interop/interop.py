@@ -1,0 +1,99 @@
+"""Holds a running gateway to PROTOCOL.md, from outside: tokens by LiveKit's own package, a WebSocket client that is not ours.
+
+    python Tests/Interop/interop.py --url wss://127.0.0.1:7880 --ca certs/dev/ca.cert.pem --key devkey --secret secret
+
+Every check has a room of its own, so all run at once. Prints a line for each; exits 1 if one failed, 2 if used wrongly.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+import traceback
+
+import contract
+from checks import admission, agents, behaviour, calls, frames, limits, membership, messages, operations, procedures, talking, tracks, transcripts  # noqa: F401
+from harness import World, checks
+
+TIME_LIMIT = 60
+
+
+async def run_one(sentence: str, function, world: World, verbose: bool) -> bool:
+    began = time.monotonic()
+    fault = None
+    try:
+        async with asyncio.timeout(TIME_LIMIT):
+            await function(world)
+    except AssertionError as error:
+        fault = str(error) or "an assertion"
+        if verbose:
+            traceback.print_exc()
+    except TimeoutError:
+        fault = f"not done after {TIME_LIMIT} s"
+    except Exception as error:
+        fault = f"{type(error).__name__}: {error}"
+        if verbose:
+            traceback.print_exc()
+    await world.leave_all()
+    took = time.monotonic() - began
+    print(f"{'FAIL' if fault else 'ok  '} {took:5.1f} s  {sentence}" + (f"\n               {fault}" if fault else ""), flush=True)
+    return fault is None
+
+
+def check_contract(is_whole: bool) -> list[bool]:
+    """What is only known at the end: every message was as the contract says, and every event was seen."""
+    results = []
+    faults = contract.violations[:20]
+    print(("FAIL" if faults else "ok  ") + "          every message has just the fields of the contract, and seq has no gap")
+    for fault in faults:
+        print(f"               {fault}")
+    results.append(not faults)
+    if is_whole:
+        missing = contract.events.keys() - contract.seen - contract.unseen
+        print(("FAIL" if missing else "ok  ") + f"          all {len(contract.events) - len(contract.unseen)} events of this version were seen")
+        if missing:
+            print(f"               not seen: {', '.join(sorted(missing))}")
+        results.append(not missing)
+    return results
+
+
+async def main() -> int:
+    parser = argparse.ArgumentParser(description="Interop checks of a Patchbay gateway.")
+    parser.add_argument("--url", default="wss://127.0.0.1:7880", help="the gateway (default %(default)s)")
+    parser.add_argument("--ca", default="certs/dev/ca.cert.pem", help="whom to trust (default %(default)s)")
+    parser.add_argument("--key", default="devkey", help="the API key (default %(default)s)")
+    parser.add_argument("--secret", default="secret", help="its secret (default %(default)s)")
+    parser.add_argument("--only", default="", help="run only the checks whose sentence has this in it")
+    parser.add_argument("--list", action="store_true", help="list the checks and end")
+    parser.add_argument("--verbose", action="store_true", help="say where a check failed")
+    options = parser.parse_args()
+
+    chosen = [(sentence, function) for sentence, function in checks if options.only in sentence]
+    if options.list:
+        for sentence, _ in chosen:
+            print(sentence)
+        return 0
+    if not chosen:
+        parser.error(f"no check has \"{options.only}\" in its sentence")
+    try:
+        world = World(options.url, options.ca, options.key, options.secret)
+    except OSError as error:
+        parser.error(f"--ca {options.ca}: {error.strerror}; `make certs` makes it")
+    try:
+        status, _, _ = await world.http("GET", "/healthz")
+    except OSError as error:
+        print(f"no gateway at {options.url}: {error}; start one with `patchbay serve --dev`", file=sys.stderr)
+        return 1
+    if status != 200:
+        print(f"the gateway at {options.url} is not healthy: {status}", file=sys.stderr)
+        return 1
+
+    began = time.monotonic()
+    results = await asyncio.gather(*(run_one(sentence, function, world.another(), options.verbose) for sentence, function in chosen))
+    results += check_contract(is_whole=not options.only)
+    print(f"{results.count(True)} passed, {results.count(False)} failed in {time.monotonic() - began:.1f} s")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
