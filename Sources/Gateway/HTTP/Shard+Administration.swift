@@ -21,7 +21,11 @@ extension Shard {
             return try command(.delete, in: path[0])
         case (.patch, 1):
             try authorise(exchange, .administer(room: path[0]))
-            return try command(.updateMetadata(try body(of: exchange, MetadataChange.self).metadata), in: path[0])
+            let metadata = try body(of: exchange, MetadataChange.self).metadata
+            guard metadata.utf8.count <= ProtocolLimits.metadataBytesMax else {
+                throw Refusal(.contentTooLarge, "metadata_too_large", "metadata has at most \(ProtocolLimits.metadataBytesMax) bytes")
+            }
+            return try command(.updateMetadata(metadata), in: path[0])
         case (.delete, 3) where path[1] == "participants":
             try authorise(exchange, .administer(room: path[0]))
             let who = Identity(text: path[2])

@@ -24,7 +24,7 @@ extension Shard {
         case .bodyTooBig: throw Refusal(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
         case nil: break
         }
-        let path = exchange.path.split(separator: "/", omittingEmptySubsequences: true).map { String($0).removingPercentEncoding ?? String($0) }
+        let path = exchange.path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         switch path {
         case ["healthz"]: return try reading(exchange) { Response(text: "ok\n") }
         case ["readyz"]: return try reading(exchange) { readiness }

@@ -17,6 +17,8 @@ final class Member {
     /// The number of the last event.
     var eventSeq: UInt64 = 0
     var lastHeard: Instant
+    /// It is to be closed for this reason once its control messages are out, or by this time.
+    var farewell: (reason: CloseReason, deadline: Instant)?
     /// Whether it is on the shard's list of those for whom something waits.
     var isWaiting = false
     var framesSent: UInt64 = 0

@@ -5,7 +5,7 @@ internal import Wire
 /// Text messages: requests in; events, replies and errors out.
 extension Shard {
     func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
-        guard connection.seat >= 0, let member = seats[connection.seat] else { return }
+        guard connection.seat >= 0, let member = seats[connection.seat], member.farewell == nil else { return }
         member.lastHeard = loop.now
         counters.controlIn += 1
         guard String(validating: message, as: UTF8.self) != nil else {
@@ -44,7 +44,7 @@ extension Shard {
     /// Sends a control message: at once if nothing is before it, else in its lane. Never dropped; who lets over 256 KiB pile
     /// up is closed instead.
     func send(_ message: [UInt8], to member: Member) {
-        guard member.connection.phase == .open else { return }
+        guard member.connection.phase == .open, member.farewell == nil else { return }
         counters.controlOut += 1
         if !member.outbox.hasControl, !member.connection.isCongested {
             member.connection.write(text: message)
@@ -59,17 +59,27 @@ extension Shard {
 
     /// The shard itself ends a connection: says why, and closes.
     func close(_ member: Member, _ reason: CloseReason) {
-        guard member.connection.phase == .open else { return }
-        if !member.outbox.hasControl, !member.connection.isCongested {
-            send(.bye(reason.disconnectReason, retryable: reason.isRetryable), to: member)
-        }
+        guard member.connection.phase == .open, member.farewell == nil else { return }
+        if reason != .slowConsumer { send(.bye(reason.disconnectReason, retryable: reason.isRetryable), to: member) }
         finish(member, reason)
     }
 
-    /// Closes the socket; the room is told when it is closed, unless it knows already.
+    /// Closes the socket once its control messages are out, or after a second; the room is told when it is closed, unless it
+    /// knows already.
     func finish(_ member: Member, _ reason: CloseReason) {
-        guard member.connection.phase == .open else { return }
+        guard member.connection.phase == .open, member.farewell == nil else { return }
         counters.closed[reason.code, default: 0] += 1
-        member.connection.close(reason)
+        guard member.outbox.hasControl, reason != .slowConsumer else {
+            member.connection.close(reason)
+            return
+        }
+        member.farewell = (reason, loop.now + .seconds(1))
+        startWaiting(member)
+    }
+
+    /// Closes a socket whose control messages are out, or whose time is over.
+    func closeIfFarewellIsSaid(_ member: Member) {
+        guard let farewell = member.farewell, !member.outbox.hasControl || loop.now >= farewell.deadline else { return }
+        member.connection.close(farewell.reason)
     }
 }

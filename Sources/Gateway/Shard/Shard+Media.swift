@@ -6,7 +6,7 @@ internal import Wire
 extension Shard {
     func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
         let seat = connection.seat
-        guard seat >= 0, let sender = seats[seat] else { return }
+        guard seat >= 0, let sender = seats[seat], sender.farewell == nil else { return }
         sender.lastHeard = loop.now
         if message.first == FrameKind.bundle.rawValue {
             do throws(FrameError) {
@@ -50,7 +50,7 @@ extension Shard {
         var stored: FrameRef?
         let count = panel.patches[seat][patch].listeners.count
         for index in 0..<count {
-            guard let listener = seats[Int(panel.patches[seat][patch].listeners[index])] else { continue }
+            guard let listener = seats[Int(panel.patches[seat][patch].listeners[index])], listener.farewell == nil else { continue }
             if listener.outbox.isEmpty, hasRoom(listener, at: now) {
                 let afterDrop = listener.outbox.takeInterruption(of: header.alias)
                 write(copy, frame.count, afterDrop: afterDrop, to: listener)
@@ -143,7 +143,7 @@ extension Shard {
                 member.connection.askForWritable()
                 return
             }
-            let mayTakeFrame = !member.outbox.hasControl && hasRoom(member, at: now)
+            let mayTakeFrame = !member.outbox.hasControl && member.farewell == nil && hasRoom(member, at: now)
             switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
             case .control(let message):
                 member.connection.write(text: message)
@@ -163,7 +163,10 @@ extension Shard {
         var index = 0
         while index < waiting.count {
             let member = seats[waiting[index]]
-            if let member { pump(member) }
+            if let member {
+                pump(member)
+                closeIfFarewellIsSaid(member)
+            }
             if let member, !member.outbox.isEmpty {
                 index += 1
             } else {

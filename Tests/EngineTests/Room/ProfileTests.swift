@@ -1,0 +1,123 @@
+import Engine
+import Testing
+import Wire
+
+struct ProfileTests {
+    private static let free = Permission(canUpdateMetadata: true)
+
+    @Test func everybodyLearnsAChangeAndItselfGetsAToken() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann", permission: Self.free)
+        let bob = world.join("bob")
+        let update = ParticipantUpdate(name: "Ann A.", metadata: "m", attributes: ["k": "v"])
+        #expect(world.ask(ann, .updateParticipant(update)) == .reply(.done))
+        #expect(world.trace == ["reply > ann", "participantUpdated > ann bob", "token > ann"])
+        guard case .participantUpdated(let info, .connected) = world.news(bob).last else { throw Unexpected(what: "no update") }
+        #expect(info.name == "Ann A." && info.metadata == "m" && info.attributes == ["k": "v"] && info.tracks == nil)
+        let content = try #require(world.tokens.last?.content)
+        #expect(content.identity == "ann" && content.name == "Ann A." && content.metadata == "m" && content.attributes == ["k": "v"])
+        #expect(content.room == "den" && content.sessionID == "session-ann" && content.permission == Self.free)
+    }
+
+    @Test func withoutTheGrantNobodyChangesItself() {
+        var world = RoomWorld()
+        let ann = world.join("ann", isRoomAdmin: true)
+        #expect(world.ask(ann, .updateParticipant(ParticipantUpdate(name: "x")))?.code == .notAllowed)
+        #expect(world.trace == ["refuse not_allowed > ann"])
+    }
+
+    @Test func whatIsNotMentionedStays() {
+        var world = RoomWorld()
+        let ann = world.join("ann", permission: Self.free, attributes: ["a": "1", "b": "2"])
+        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["b": "3"])))
+        let info = world.room.participants.first
+        #expect(info?.name == "ANN" && info?.attributes == ["a": "1", "b": "3"])
+        world.ask(ann, .updateParticipant(ParticipantUpdate(name: "", metadata: "m")))
+        let later = world.room.participants.first
+        #expect(later?.name == "" && later?.metadata == "m" && later?.attributes == ["a": "1", "b": "3"])
+    }
+
+    @Test func anEmptyValueDeletesAnAttribute() {
+        var world = RoomWorld()
+        let ann = world.join("ann", permission: Self.free, attributes: ["a": "1", "b": "2"])
+        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["a": ""])))
+        #expect(world.room.participants.first?.attributes == ["b": "2"])
+        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["never": ""])))
+        #expect(world.trace == ["reply > ann"])
+    }
+
+    @Test(arguments: [
+        ParticipantUpdate(), ParticipantUpdate(attributes: [:]), ParticipantUpdate(name: "ANN", metadata: "", attributes: ["a": "1"]),
+    ])
+    func aChangeThatChangesNothingIsOnlyAnswered(update: ParticipantUpdate) {
+        var world = RoomWorld()
+        let ann = world.join("ann", permission: Self.free, attributes: ["a": "1"])
+        #expect(world.ask(ann, .updateParticipant(update)) == .reply(.done))
+        #expect(world.trace == ["reply > ann"])
+    }
+
+    @Test(arguments: [
+        (ParticipantUpdate(name: String(repeating: "n", count: 256)), true),
+        (ParticipantUpdate(name: String(repeating: "n", count: 257)), false),
+        (ParticipantUpdate(name: String(repeating: "ä", count: 129)), false),
+        (ParticipantUpdate(metadata: String(repeating: "m", count: 524_288)), true),
+        (ParticipantUpdate(metadata: String(repeating: "m", count: 524_289)), false),
+        // Keys and values count together, "old" and "one" among them.
+        (ParticipantUpdate(attributes: ["k": String(repeating: "v", count: 65_529)]), true),
+        (ParticipantUpdate(attributes: ["k": String(repeating: "v", count: 65_530)]), false),
+        (ParticipantUpdate(attributes: ["old": "", "k": String(repeating: "v", count: 65_535)]), true),
+    ])
+    func sizesHaveLimits(update: ParticipantUpdate, fits: Bool) {
+        var world = RoomWorld()
+        let ann = world.join("ann", permission: Self.free, attributes: ["old": "one"])
+        let before = world.room.participants
+        let code = world.ask(ann, .updateParticipant(update))?.code
+        #expect(code == (fits ? nil : .limitExceeded))
+        #expect((world.room.participants == before) == !fits)
+    }
+
+    @Test func oneFieldTooLongLeavesTheOthersAsTheyWere() {
+        var world = RoomWorld()
+        let ann = world.join("ann", permission: Self.free)
+        let update = ParticipantUpdate(name: "x", attributes: ["k": String(repeating: "v", count: 70_000)])
+        #expect(world.ask(ann, .updateParticipant(update))?.code == .limitExceeded)
+        #expect(world.room.participants.first?.name == "ANN")
+    }
+}
+
+struct TokenRefreshTests {
+    @Test func whoAsksForATokenGetsItAsTheAnswer() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann", isRoomAdmin: true)
+        #expect(world.ask(ann, .refreshToken) == nil)
+        #expect(world.trace == ["token re > ann"])
+        let token = try #require(world.tokens.last)
+        #expect(token.handle == ann && token.re == 1 && token.content.isRoomAdmin && token.content.kind == .standard)
+    }
+
+    @Test func everybodyGetsATokenEveryFiveMinutes() {
+        var world = RoomWorld()
+        world.join("ann")
+        world.pass(.minutes(2))
+        world.join("bob")
+        world.pass(.seconds(179))
+        #expect(world.tokens.isEmpty)
+        world.pass(.seconds(1))
+        #expect(world.trace == ["token > ann"])
+        world.pass(.minutes(2))
+        #expect(world.trace == ["token > bob"])
+        world.pass(.minutes(3))
+        #expect(world.trace == ["token > ann"])
+    }
+
+    @Test func theTimeCountsFromTheLastToken() {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        world.pass(.minutes(4))
+        world.ask(ann, .refreshToken)
+        world.pass(.seconds(299))
+        #expect(world.effects.isEmpty)
+        world.pass(.seconds(1))
+        #expect(world.trace == ["token > ann"])
+    }
+}

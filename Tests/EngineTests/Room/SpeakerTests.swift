@@ -1,0 +1,135 @@
+import Engine
+import Testing
+import Wire
+
+/// LiveKit's algorithm for active speakers.
+struct SpeakerTests {
+    @Test(arguments: [(160, 0.4), (200, 0.5), (400, 1.0), (500, 1.0), (159, nil), (0, nil)])
+    func aWindowCountsIfTwoFifthsOfItWereLoud(milliseconds: Int, level: Double?) {
+        let window = TrackMeasurement(
+            track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: milliseconds, loudestLevel: 0)
+        #expect(Speakers.level(of: window) == level)
+    }
+
+    @Test func levelsAreDecibels() {
+        #expect(Speakers.linear[0] == 1 && Speakers.linear.count == 128)
+        for (level, linear) in [(20, 0.1), (35, 0.017_782_794), (40, 0.01), (60, 0.001), (120, 0.000_001)] {
+            #expect(abs(Speakers.linear[level] / linear - 1) < 1e-6)
+        }
+    }
+
+    @Test(arguments: [
+        TrackMeasurement(track: TrackSID(text: "TR_a"), windowMilliseconds: 0, activeMilliseconds: 0, loudestLevel: 0),
+        TrackMeasurement(track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: 400, loudestLevel: 128),
+        TrackMeasurement(track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: 400, loudestLevel: -1),
+    ])
+    func whatCannotBeMeasuredHasNoLevel(window: TrackMeasurement) {
+        #expect(Speakers.level(of: window) == nil)
+    }
+
+    @Test(arguments: [(0, 0), (0.01, 0.125), (0.125, 0.125), (0.126, 0.25), (0.99, 1), (1, 1), (1.5, 1)])
+    func levelsAreToldInEighthsRoundedUp(level: Double, told: Double) {
+        #expect(Speakers.quantised(level) == told)
+    }
+
+    @Test func aLevelRisesOverTwoWindowsAndIsToldOnlyWhenItChanges() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        let track = try world.publish(ann)
+        // A level of 10 is 0.316: smoothed 0.211, 0.281, 0.305.
+        #expect(world.measure(.loud(track)) == [Speaker(participant: "ann", track: track.sid, level: 0.25, active: true)])
+        #expect(world.measure(.loud(track)) == [Speaker(participant: "ann", track: track.sid, level: 0.375, active: true)])
+        #expect(world.measure(.loud(track)) == nil)
+    }
+
+    @Test func whoSpeaksSoftlyIsActiveOnlyIfItLasts() throws {
+        var world = RoomWorld()
+        let track = try world.publish(world.join("ann"))
+        // A level of 34 is 0.0200: smoothed 0.0133, 0.0177, 0.0192; active is what reaches 0.0178.
+        #expect(world.measure(.loud(track, level: 34)) == nil)
+        #expect(world.measure(.loud(track, level: 34)) == nil)
+        #expect(world.measure(.loud(track, level: 34))?.map(\.level) == [0.125])
+    }
+
+    @Test func oneQuietWindowEndsTheSpeakingAtOnce() throws {
+        var world = RoomWorld()
+        let track = try world.publish(world.join("ann"))
+        for _ in 0..<5 { _ = world.measure(.loud(track, level: 0)) }
+        #expect(world.measure(.quiet(track)) == [Speaker(participant: "ann", track: track.sid, level: 0, active: false)])
+        #expect(world.measure(.quiet(track)) == nil)
+        // What was before has no weight any more.
+        #expect(world.measure(.loud(track))?.map(\.level) == [0.25])
+    }
+
+    @Test func whoIsNoLongerMeasuredStopsAfterTwoWindows() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        let track = try world.publish(ann)
+        _ = world.measure(.loud(track))
+        world.pass(.milliseconds(799))
+        #expect(world.effects.isEmpty)
+        world.pass(.milliseconds(1))
+        #expect(world.trace == ["speakersChanged > ann"])
+        #expect(world.news(ann).last == .speakersChanged([Speaker(participant: "ann", track: track.sid, level: 0, active: false)]))
+    }
+
+    @Test func aParticipantIsAsLoudAsItsLoudestTrack() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        let soft = try world.publish(ann)
+        let loud = try world.publish(ann)
+        let changes = world.measure(.loud(soft, level: 20), .loud(loud, level: 0))
+        #expect(changes == [Speaker(participant: "ann", track: loud.sid, level: 0.75, active: true)])
+    }
+
+    @Test func theLoudestComesFirstAndThoseWhoStoppedLast() throws {
+        var world = RoomWorld()
+        let one = try world.publish(world.join("one"))
+        let two = try world.publish(world.join("two"))
+        let three = try world.publish(world.join("three"))
+        #expect(world.measure(.loud(one, level: 10), .loud(three, level: 20))?.map(\.participant) == ["one", "three"])
+        let changes = world.measure(.quiet(one), .loud(two, level: 20), .loud(three, level: 0))
+        #expect(changes?.map(\.participant) == ["three", "two", "one"])
+        #expect(changes?.map(\.active) == [true, true, false])
+    }
+
+    @Test func equallyLoudOnesComeAsTheyPublished() throws {
+        var world = RoomWorld()
+        let one = try world.publish(world.join("one"))
+        let two = try world.publish(world.join("two"))
+        #expect(world.measure(.loud(two), .loud(one))?.map(\.participant) == ["one", "two"])
+    }
+
+    @Test func whoUnpublishesOrLeavesSpeaksNoMore() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        let bob = world.join("bob")
+        let cid = world.join("cid")
+        let hers = try world.publish(ann)
+        let his = try world.publish(bob)
+        _ = world.measure(.loud(hers), .loud(his))
+        world.ask(ann, .unpublish(hers.sid))
+        #expect(world.trace.last == "speakersChanged > ann bob cid")
+        world.forgetNews()
+        world.happens(.left(bob, .signalClose))
+        #expect(world.news(cid).words == ["trackUnpublished", "speakersChanged", "participantLeft"])
+    }
+
+    @Test func theUnknownAreNotMeasured() {
+        var world = RoomWorld()
+        world.join("ann")
+        let window = TrackMeasurement(
+            track: TrackSID(text: "TR_none"), windowMilliseconds: 400, activeMilliseconds: 400, loudestLevel: 0)
+        #expect(world.measure(window) == nil)
+    }
+}
+
+extension RoomWorld {
+    /// One window of the meters later; nil if nothing was told.
+    fileprivate mutating func measure(_ measurements: TrackMeasurement...) -> [Speaker]? {
+        pass(Limits.speakerInterval)
+        happens(.measured(measurements))
+        for case .send(.speakersChanged(let speakers), _) in effects { return speakers }
+        return nil
+    }
+}
