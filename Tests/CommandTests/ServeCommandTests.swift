@@ -29,7 +29,7 @@ struct ServeCommandTests {
         let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
         defer { try? FileManager.default.removeItem(at: path) }
         try file.text.write(to: path, atomically: true, encoding: .utf8)
-        let outcome = try await Program.run(nil, ["serve", "--dev", "--port", "0", "--config", path.path], seconds: 20)
+        let outcome = try await Program.run(nil, ["serve", "--dev", "--config", path.path], seconds: 20)
         #expect(outcome.status == 2)
         #expect(outcome.complaint.contains(file.says), "\(outcome.complaint)")
         #expect(outcome.complaint.split(separator: "\n").count == 1, "\(outcome.complaint)")

@@ -12,12 +12,13 @@ import warnings
 
 import aiohttp
 import jwt
+import yarl
 from livekit import api
 
 from patchbay_client import SUBPROTOCOL, Client, Frame, Refused, RequestFailed
 
 # `secret` is short for a key of HS256, and meant to be.
-warnings.filterwarnings("ignore", category=jwt.warnings.InsecureKeyLengthWarning if hasattr(jwt, "warnings") else Warning)
+warnings.filterwarnings("ignore", message=".*HMAC key is.*below")
 
 checks: list[tuple[str, object]] = []
 
@@ -139,7 +140,7 @@ class World:
 
     async def http(self, method: str, path: str, token: str | None = None, body=None) -> tuple[int, dict, bytes]:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        address = self.url.replace("ws", "http", 1) + path
+        address = yarl.URL(self.url.replace("ws", "http", 1) + path, encoded=True)
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=self.tls), trust_env=False) as session:
             async with session.request(method, address, headers=headers, json=body) as response:
                 return response.status, dict(response.headers), await response.read()
@@ -166,7 +167,14 @@ async def expect_failure(code, request) -> RequestFailed:
     raise AssertionError(f"was done ({reply}) instead of failing with {code}")
 
 
-async def expect_nothing(client: Client, kind: str, seconds: float = 0.3, **fields) -> None:
+def expect_frames(found: list[bytes], sent: list[Frame], what: str = "frames") -> None:
+    """The same frames byte for byte in the same order."""
+    if found != (expected := [frame.bytes for frame in sent]):
+        names = [[f"{Frame.parse(frame).alias}/{Frame.parse(frame).sequence}" for frame in frames] for frames in (found, expected)]
+        raise AssertionError(f"{what}: {' '.join(names[0])} instead of {' '.join(names[1])}" if names[0] != names[1] else f"{what}: bytes differ")
+
+
+async def expect_nothing(client: Client, kind: str, /, seconds: float = 0.3, **fields) -> None:
     """Nothing of the sort, now or a little later."""
     await asyncio.sleep(seconds)
     expect(not client.has_event(kind, **fields), f"got {kind} {fields or ''}")
@@ -176,24 +184,26 @@ def speech(alias: int, count: int, first: int = 0, *, seed: int = 1, level: int 
     """Frames of 20 ms that look like Opus: a TOC byte of SILK or CELT wideband, 20 ms, mono, and 24 to 160 bytes that cannot be
     packed. The first starts a talkspurt."""
     generator = random.Random(f"{seed}/{alias}/{first}")
+
+    def packet() -> bytes:
+        return bytes([generator.choice([0x48, 0x78, 0xB8])]) + generator.randbytes(generator.randint(24, 160))
+
     return [
-        Frame(
-            alias, first + index, (first + index) * 960, bytes([generator.choice([0x48, 0x78, 0xB8])]) + generator.randbytes(generator.randint(24, 160)),
-            flags=0x80 if index == 0 else 0, level=level, voice=voice,
-        )
-        for index in range(count)
+        Frame(alias, number, number * 960, packet(), flags=0x80 if number == first else 0, level=level, voice=voice)
+        for number in range(first, first + count)
     ]
 
 
 async def talk(client: Client, frames: list[Frame], pace: float = 0.02) -> None:
-    """Sends frames by the clock, as a microphone does."""
+    """Sends frames by the clock, as a microphone does, and waits until the gateway has taken them all."""
     start = asyncio.get_running_loop().time()
     for index, frame in enumerate(frames):
         await client.send(frame)
         await asyncio.sleep(max(0, start + (index + 1) * pace - asyncio.get_running_loop().time()))
+    await client.request("ping")
 
 
 __all__ = [
     "SUBPROTOCOL", "Client", "Frame", "Refused", "RequestFailed", "World", "api", "asyncio", "check", "checks", "expect",
-    "expect_equal", "expect_failure", "expect_nothing", "json", "jwt", "speech", "talk",
+    "expect_equal", "expect_failure", "expect_frames", "expect_nothing", "json", "jwt", "speech", "talk",
 ]

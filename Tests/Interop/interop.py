@@ -12,7 +12,7 @@ import time
 import traceback
 
 import contract
-from checks import admission, agents, behaviour, calls, frames, limits, membership, messages, operations, procedures, talking, tracks, transcripts  # noqa: F401
+from checks import admission, agents, behaviour, frames, membership, messages, operations, procedures, talking, tracks, transcripts  # noqa: F401
 from harness import World, checks
 
 TIME_LIMIT = 60

@@ -138,14 +138,17 @@ class Client:
 
     # What it says.
 
-    async def request(self, kind: str, timeout: float = 10, **data) -> dict:
+    async def request(self, kind: str, /, **data) -> dict:
         """Sends a request and waits for its answer."""
         number = self.next_id
         self.next_id += 1
-        future = asyncio.get_running_loop().create_future()
-        self.answers[number] = future
+        future = self.expect_answer(number)
         await self.say({"type": kind, "id": number, "data": data})
-        return await asyncio.wait_for(future, timeout)
+        return await asyncio.wait_for(future, 30)
+
+    def expect_answer(self, number: int) -> asyncio.Future:
+        """The answer to a request with this id that is sent in another way."""
+        return self.answers.setdefault(number, asyncio.get_running_loop().create_future())
 
     async def say(self, message) -> None:
         """Sends a text message as it is, or an object as JSON."""
@@ -167,7 +170,7 @@ class Client:
 
     # What it hears.
 
-    async def event(self, kind: str, timeout: float = 10, **fields) -> dict:
+    async def event(self, kind: str, /, timeout: float = 10, **fields) -> dict:
         """The first event of this type, with these fields, that was not taken before."""
 
         def find():
@@ -179,7 +182,7 @@ class Client:
 
         return await self.until(find, timeout, f"event {kind} {fields or ''}")
 
-    def has_event(self, kind: str, **fields) -> bool:
+    def has_event(self, kind: str, /, **fields) -> bool:
         return any(name == kind and all(data.get(key) == value for key, value in fields.items()) for name, data in self.events)
 
     async def heard(self, count: int, alias: int | None = None, timeout: float = 10) -> list[bytes]:
@@ -238,9 +241,8 @@ class Client:
             self.changed.notify_all()
 
     def _take_binary(self, message: bytes) -> None:
-        if not self.hello:
-            if not self.events:
-                contract.violation("a media frame before hello")
+        if not self.events:
+            contract.violation("a media frame before hello")
         now = asyncio.get_running_loop().time()
         self.messages.append(message)
         contract.check_message(message)

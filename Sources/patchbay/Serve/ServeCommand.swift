@@ -72,12 +72,11 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }
-        greet(configuration, port: gateway.port)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
                     .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: SignalService(gateway: gateway, flags: self), successTerminationBehavior: .ignore),
+                    .init(service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)), successTerminationBehavior: .ignore),
                 ],
                 logger: quiet))
         try await group.run()
@@ -90,15 +89,15 @@ struct ServeCommand: AsyncParsableCommand {
         return logger
     }
 
-    private func greet(_ configuration: ServeConfiguration, port: Int) {
-        Console.say("patchbay \(Version.text) listening on wss://\(configuration.settings.host):\(port)")
-        guard configuration.isDevelopment else { return }
-        Console.say(
-            """
+    private func greeting(_ configuration: ServeConfiguration, port: Int) -> String {
+        let line = "patchbay \(Version.text) listening on wss://\(configuration.settings.host):\(port)"
+        guard configuration.isDevelopment else { return line }
+        return """
+            \(line)
             development mode: API key devkey, secret secret, loopback only
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity echo --echo
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity alice --play hello.wav --record heard.ogg
-            """)
+            """
     }
 }
 
@@ -107,10 +106,14 @@ struct ServeCommand: AsyncParsableCommand {
 private struct SignalService: Service {
     let gateway: Gateway
     let flags: ServeCommand
+    let greeting: String
 
     func run() async throws {
         let log = Logger(label: "patchbay")
-        for await signal in await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint).cancelOnGracefulShutdown() {
+        let signals = await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint)
+        // Only now: who reads this may send a signal at once.
+        Console.say(greeting)
+        for await signal in signals.cancelOnGracefulShutdown() {
             guard signal == .sighup else {
                 gateway.drain()
                 continue

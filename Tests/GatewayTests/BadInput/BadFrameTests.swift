@@ -1,3 +1,4 @@
+import Identity
 import Testing
 import Wire
 
@@ -91,11 +92,12 @@ struct BadFrameTests {
 
     // MARK: The stage
 
+    /// Lea is of kind agent: that this process reads late must not look like a loss.
     private func stage() throws -> BadFrame.Stage {
         let room = "table \(UInt64.random(in: 0 ... .max))"
         let (eve, mal, lea) = try (
             Caller(gateway, room: room, identity: "eve"), Caller(gateway, room: room, identity: "mal"),
-            Caller(gateway, room: room, identity: "lea")
+            Caller(gateway, room: room, identity: "lea") { $0.kind = .agent }
         )
         return try BadFrame.Stage(eve: eve, lea: lea, own: eve.publish(), others: mal.publish())
     }

@@ -16,7 +16,6 @@ struct BadPeerTests {
 
     private func expectSoundCall() {
         let report = call.finish()
-        print("LATEST", Test.current?.name ?? "", report.latest)
         #expect(report.isSound, "bystanders: \(report)")
     }
 
@@ -122,12 +121,10 @@ struct BadPeerTests {
             try socket.write(Array(hello.prefix(number % 3 == 0 ? 0 : number % 3 == 1 ? 50 : hello.count)))
             return socket
         }
-        print("LAG0", try gateway.metrics().families.first { $0.name == "patchbay_loop_lag_seconds" }!.samples.map { ($0.labels["le"] ?? $0.name, $0.value) })
         // Who comes meanwhile is let in.
         _ = try Caller(gateway, room: "r", identity: "late")
         try Patience.until("they are cut off", within: .seconds(30)) { try gateway.value(abandoned) >= before + 1_000 }
         withExtendedLifetime(sockets) {}
-        print("LAG", try gateway.metrics().families.first { $0.name == "patchbay_loop_lag_seconds" }!.samples.map { ($0.labels["le"] ?? $0.name, $0.value) })
         expectSoundCall()
     }
 

@@ -9,6 +9,12 @@ struct BesideACall: SuiteTrait, TestScoping {
 
     func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws
     {
+        let result = await Result { () async throws in try await run(function) }
+        await TestGateway.allEnded()
+        try result.get()
+    }
+
+    private func run(_ function: @concurrent @Sendable () async throws -> Void) async throws {
         let gateway = try TestGateway()
         let call = try await OwnThread.run { try BystanderCall(on: gateway) }
         try await TestGateway.$ofScene.withValue(gateway) { try await function() }

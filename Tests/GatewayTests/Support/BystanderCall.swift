@@ -76,7 +76,7 @@ final class BystanderCall: @unchecked Sendable {
 
     private func listen(_ milliseconds: Int, _ next: inout [Int], _ sentAt: [ContinuousClock.Instant], _ report: inout Report) throws {
         for (index, caller) in callers.enumerated() {
-            try caller.take(within: .milliseconds(milliseconds / 2))
+            try caller.takeAll(within: .milliseconds(milliseconds / 2))
             for (frame, at) in caller.frames {
                 let number = TestFrame.sequence(of: frame)
                 if number < next[index] { report.outOfOrder += 1 }

@@ -48,6 +48,12 @@ final class Caller {
         return incoming != .end
     }
 
+    /// Takes what comes in that time, and all that has come by then.
+    func takeAll(within span: Duration) throws {
+        guard try take(within: span) else { return }
+        while try take(within: .zero) {}
+    }
+
     private func note(_ message: ServerMessage) throws {
         switch message {
         case .event(let event, let seq):

@@ -9,7 +9,9 @@ struct OwnThread: TestTrait, SuiteTrait, TestScoping {
 
     func provideScope(for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void) async throws
     {
-        try await Self.run { try await function() }
+        let result = await Self.run { await Result { () async throws in try await function() } }
+        await TestGateway.allEnded()
+        try result.get()
     }
 
     static func run<T: Sendable, E>(_ body: @concurrent @Sendable () async throws(E) -> T) async throws(E) -> T {

@@ -32,3 +32,14 @@ enum Loopback {
         return "127.\(1 + number / 60_000 % 250).\(number / 240 % 250).\(10 + number % 240)"
     }
 }
+
+extension Result where Failure == any Error {
+    /// What an async body gives or throws, for who has something to do in either case.
+    init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

@@ -2,8 +2,9 @@ import Engine
 import Foundation
 import Gateway
 import Sockets
+import Synchronization
 
-/// A gateway of a test's own, on a free port; it ends with the last reference.
+/// A gateway of a test's own, on a free port; it ends with the last reference. The traits wait until it has.
 final class TestGateway: Sendable {
     let gateway: Gateway
     private let running: Task<Void, any Error>
@@ -22,6 +23,18 @@ final class TestGateway: Sendable {
     deinit {
         gateway.drain()
         gateway.drain()
+        Self.ending.withLock { $0.append(running) }
+    }
+
+    private static let ending = Mutex<[Task<Void, any Error>]>([])
+
+    /// Returns when all whose last reference has gone have ended, so that none runs on when the process exits.
+    static func allEnded() async {
+        let tasks = ending.withLock { tasks in
+            defer { tasks.removeAll() }
+            return tasks
+        }
+        for task in tasks { _ = await task.result }
     }
 
     /// Returns when the gateway has ended.

@@ -58,6 +58,7 @@ struct ReconnectTests {
             let track = try await bob.track(of: "alice")
             let frames = bob.frames(of: track.sid)
             try await voice.speak(Sound.tone(milliseconds: 100))
+            while bob.statistics.framesReceived < 5 { try await Task.sleep(for: .milliseconds(5)) }
             bob.cutLine()
             _ = try await bob.first { if case .reconnected = $0 { true } else { nil } }
             try await voice.speak(Sound.tone(milliseconds: 100))

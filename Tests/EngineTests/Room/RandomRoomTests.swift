@@ -1,0 +1,205 @@
+import Engine
+import Testing
+import Wire
+
+/// Anything in any order: whatever happens to a room, it keeps its promises.
+struct RandomRoomTests {
+    @Test(arguments: 0..<200)
+    func aRoomKeepsItsPromises(seed: Int) {
+        var visit = RandomVisit(seed: UInt64(seed))
+        visit.run(steps: 200)
+        #expect(visit.problems.isEmpty, "seed \(seed): \(visit.problems.prefix(5))")
+    }
+
+    @Test(arguments: 0..<200)
+    func theSameSeedGivesTheSameEffects(seed: Int) {
+        var first = RandomVisit(seed: UInt64(seed))
+        var second = RandomVisit(seed: UInt64(seed))
+        first.run(steps: 200)
+        second.run(steps: 200)
+        #expect(first.world.history == second.world.history)
+    }
+
+    /// If chance never did what the promises are about, they were kept for nothing.
+    @Test func chanceTriesEverything() {
+        var told: Set<String> = []
+        var done: Set<String> = []
+        for seed in 0..<200 {
+            var visit = RandomVisit(seed: UInt64(seed))
+            visit.run(steps: 200)
+            for effect in visit.world.history {
+                if case .send(let event, _) = effect { told.insert(RoomWorld.word(event)) }
+                if case .refuse(let error, _, _) = effect, let code = error.code.rpc { done.insert("\(code)") }
+            }
+            done.formUnion(visit.world.closed.values.map { "\($0)" })
+        }
+        // Never by a room: `callEnded`, `tokenRefreshed` and `stats`.
+        #expect(told.count == 26, "\(told.sorted())")
+        #expect(done == ["1401", "1500", "1502", "1503", "left", "roomClosed", "removed", "duplicateIdentity", "limit"])
+    }
+}
+
+/// One room, and participants who do what the seed tells them.
+private struct RandomVisit {
+    var world: RoomWorld
+    var problems: [String] { model.problems }
+
+    private var chance: SplitMix64
+    private var model = RoomModel()
+    private var handles: [ParticipantHandle] = []
+    private var tracks: [TrackSID] = [TrackSID(text: "TR_none")]
+    private var calls: [(callee: ParticipantHandle, id: String)] = []
+    private var lastID: UInt64 = 0
+    /// How much of the history is worked through.
+    private var seen = 0
+
+    private static let names = ["ann", "bob", "cid", "dan", "eve", "helper", "spy"]
+
+    init(seed: UInt64) {
+        chance = SplitMix64(seed: seed)
+        world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3)), seed: seed)
+    }
+
+    mutating func run(steps: Int) {
+        for _ in 0..<3 { join() }
+        for _ in 0..<steps {
+            step()
+            model.compare(with: world)
+        }
+        // All who still wait for an answer get it: no call waits for over a minute.
+        let isOpen = !world.room.isOver
+        pass(.seconds(61))
+        if isOpen, !world.room.isOver { model.checkThatNobodyWaits() }
+    }
+
+    private mutating func step() {
+        switch below(40) {
+        case 0..<4: join()
+        case 4: input(.left(anybody(), oneOf([.signalClose, .connectionTimeout, .clientInitiated])))
+        case 5: input(.administered(command()))
+        case 6..<9: input(.talkStarted(oneOf(tracks), at: MediaTime(ticks: UInt32(below(100_000)))))
+        case 9: input(.talkStopped(oneOf(tracks), at: MediaTime(ticks: UInt32(below(100_000))), oneOf([.end, .silence])))
+        case 10..<12: input(.measured(windows()))
+        case 12: input(.connectionMeasured(anybody(), oneOf([.awful, .perfect, Self.silent])))
+        case 13: input(.draining(deadline: 1_700_000_600))
+        case 14: pass(.seconds(below(8)))
+        case 15: input(.deadlinePassed)
+        case 16..<18: pass(.milliseconds(below(1_000)))
+        default: ask()
+        }
+    }
+
+    private mutating func join() {
+        let name = oneOf(Self.names)
+        let handle = world.newHandle(name)
+        handles.append(handle)
+        let permission = Permission(
+            canPublish: below(6) > 0, canSubscribe: below(6) > 0, canPublishData: below(6) > 0, canUpdateMetadata: below(2) == 0,
+            hidden: name == "spy")
+        let admission = Admission(
+            identity: Identity(text: name), kind: name == "helper" ? .agent : .standard, permission: permission,
+            isRoomAdmin: below(4) == 0, autoSubscribe: below(4) > 0)
+        input(.joined(handle, admission))
+    }
+
+    private mutating func ask() {
+        let request = request()
+        lastID += 1
+        input(.request(request, id: below(10) == 0 ? nil : lastID, from: anybody()))
+    }
+
+    private mutating func request() -> Request {
+        switch below(18) {
+        case 0..<3: return .publish(PublishTrack(source: oneOf(TrackSource.allCases), channels: 1 + below(5) / 2))
+        case 3: return .unpublish(oneOf(tracks))
+        case 4, 5: return .mute(oneOf(tracks), muted: below(2) == 0)
+        case 6, 7: return .subscribe(oneOf(tracks), subscribed: below(2) == 0)
+        case 8: return .updateParticipant(ParticipantUpdate(name: "\(below(3))", attributes: ["k": ["", "v"][below(2)]]))
+        case 9: return .sendData(DataMessage(topic: "t", payload: .text("x"), to: below(2) == 0 ? nil : [anyIdentity()]))
+        case 10: return .sendText(TextMessage(text: "x", to: below(2) == 0 ? nil : [anyIdentity()]))
+        case 11: return .sendDigits(["1", "x"][below(2)])
+        case 12, 13: return .callProcedure(ProcedureCall(to: anyIdentity(), method: "m", timeoutMs: 1 + below(60_000)))
+        case 14:
+            guard !calls.isEmpty else { return .refreshToken }
+            let call = oneOf(calls)
+            let answer =
+                below(2) == 0
+                ? ProcedureAnswer(requestId: call.id, payload: "x") : ProcedureAnswer(requestId: call.id, error: .applicationError)
+            // The callee is the likelier one to answer.
+            if below(4) > 0 {
+                lastID += 1
+                input(.request(.answerProcedure(answer), id: lastID, from: call.callee))
+            }
+            return .answerProcedure(answer)
+        case 15: return .segment(segment())
+        case 16: return below(2) == 0 ? .agentState(oneOf(AgentState.allCases)) : .hold(below(2) == 0)
+        default:
+            let rest: [Request] = [.hold(true), .hold(false), .ping(7), .refreshToken, .leave(reason: "bored")]
+            return oneOf(rest)
+        }
+    }
+
+    private mutating func segment() -> TranscriptSegment {
+        let speaker = below(2) == 0 ? nil : anyIdentity()
+        return TranscriptSegment(id: "s\(below(20))", rev: below(5), role: .user, participant: speaker, text: "x")
+    }
+
+    private mutating func command() -> Room.AdminCommand {
+        switch below(20) {
+        case 0: return .delete
+        case 1..<4: return .remove(anyIdentity())
+        case 4..<10: return .mute(oneOf(tracks), muted: below(2) == 0)
+        case 10..<13: return .updateMetadata("\(below(3))")
+        default:
+            let permission = Permission(canPublish: below(3) > 0, canSubscribe: below(2) == 0)
+            return .updatePermission(anyIdentity(), permission)
+        }
+    }
+
+    private mutating func windows() -> [TrackMeasurement] {
+        var windows: [TrackMeasurement] = []
+        for track in tracks.suffix(5) {
+            windows.append(
+                TrackMeasurement(track: track, windowMilliseconds: 400, activeMilliseconds: below(401), loudestLevel: below(128)))
+        }
+        return windows
+    }
+
+    private static let silent = ConnectionMeasurement(roundTrip: .zero, jitter: .zero, lossPercent: 0, isSilent: true)
+
+    /// Mostly one of the last: the others are likely to be gone.
+    private mutating func anybody() -> ParticipantHandle {
+        below(12) == 0 ? oneOf(handles) : oneOf(model.present.isEmpty ? handles : model.present)
+    }
+
+    private mutating func anyIdentity() -> Identity { Identity(text: oneOf(Self.names)) }
+
+    private mutating func below(_ bound: Int) -> Int { chance.below(bound) }
+
+    private mutating func oneOf<Choice>(_ choices: [Choice]) -> Choice { choices[chance.below(choices.count)] }
+
+    private mutating func input(_ input: Room.Input) {
+        let wasOver = world.room.isOver
+        model.begin(input, isOver: wasOver)
+        world.happens(input)
+        workThroughHistory()
+        model.end(input, isOver: wasOver)
+    }
+
+    private mutating func pass(_ span: Duration) {
+        world.pass(span)
+        workThroughHistory()
+    }
+
+    private mutating func workThroughHistory() {
+        for effect in world.history[seen...] {
+            model.follow(effect)
+            switch effect {
+            case .patch(.publish(let track, _)): tracks.append(track.sid)
+            case .send(.procedureCalled(let id, _, _, _, _), let callees): calls += callees.map { ($0, id) }
+            default: break
+            }
+        }
+        seen = world.history.count
+    }
+}

@@ -1,0 +1,1 @@
+"""The checks, by what they are about. Importing a module puts its checks into the table."""

@@ -1,0 +1,41 @@
+"""Assistants: arrival, state, loss."""
+
+from harness import *
+
+
+@check("an assistant's arrival and state are told, and its state to newcomers by its attribute")
+async def state(world: World):
+    alice = await world.join("alice")
+    agent = await world.connect(world.access_token("agent").with_kind("agent").with_name("Ada").to_jwt())
+    joined = await alice.event("participant.joined", participant="agent", kind="agent")
+    expect_equal(await alice.event("agent.joined"), joined)
+    for word in ("initializing", "idle", "listening", "thinking", "speaking", "error", "listening"):
+        expect_equal(await agent.request("agent.state", state=word), {})
+        expect_equal(await alice.event("agent.state"), {"participant": "agent", "state": word})
+    await agent.request("agent.state", state="listening")
+    late = await world.join("late")
+    (described,) = [other for other in late.hello["participants"] if other["identity"] == "agent"]
+    expect_equal(described["attributes"], {"lk.agent.state": "listening"})
+    await expect_nothing(alice, "participant.updated")
+    expect_equal(len([1 for kind, _ in alice.events if kind == "agent.state"]), 7, "agent.state")
+    await expect_failure("invalid_argument", agent.request("agent.state", state="bored"))
+    await expect_failure("not_allowed", alice.request("agent.state", state="idle"))
+
+
+@check("an assistant that breaks off is lost; one that leaves is not")
+async def loss(world: World):
+    alice = await world.join("alice")
+    agent = await world.join("agent", kind="agent")
+    track = await agent.publish(source="assistant")
+    agent.vanish()
+    expect_equal(await alice.event("agent.lost"), {"participant": "agent", "reason": "SIGNAL_CLOSE"})
+    order = [kind for kind, data in alice.events if kind in ("track.unpublished", "participant.left", "agent.lost")]
+    expect_equal(order, ["track.unpublished", "participant.left", "agent.lost"])
+    expect(alice.has_event("track.unpublished", track=track["sid"]), "track.unpublished")
+    agent = await world.join("agent", kind="agent")
+    await agent.say({"type": "leave", "data": {"reason": "AGENT_ERROR"}})
+    await alice.event("agent.lost", reason="AGENT_ERROR")
+    agent = await world.join("agent", kind="agent")
+    await agent.leave()
+    await alice.event("participant.left", participant="agent", reason="CLIENT_INITIATED")
+    await expect_nothing(alice, "agent.lost", reason="CLIENT_INITIATED")

@@ -1,0 +1,182 @@
+"""Questions that make no sense, and connections that misbehave."""
+
+import os
+import struct
+
+from harness import *
+
+
+class RawWebSocket:
+    """A WebSocket by hand, for what a well-behaved library does not do."""
+
+    @classmethod
+    async def connect(cls, world: World, identity: str) -> "RawWebSocket":
+        self = cls()
+        host, port = world.url.removeprefix("wss://").rsplit(":", 1)
+        host = host.strip("[]")
+        self.reader, self.writer = await asyncio.open_connection(host, int(port), ssl=world.tls, server_hostname=host)
+        self.writer.write(
+            (f"GET /v1/rtc HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+             f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: {SUBPROTOCOL}\r\n"
+             f"Authorization: Bearer {world.token(identity)}\r\n\r\n").encode())
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        expect(head.startswith(b"HTTP/1.1 101") and b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in head, head)
+        return self
+
+    def send(self, opcode: int, payload: bytes, *, masked: bool = True, reserved: int = 0) -> None:
+        head = bytes([0x80 | reserved | opcode])
+        bit = 0x80 if masked else 0
+        head += bytes([bit | len(payload)]) if len(payload) < 126 else bytes([bit | 126]) + struct.pack(">H", len(payload))
+        mask = os.urandom(4) if masked else b""
+        self.writer.write(head + mask + (bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload)) if masked else payload))
+
+    async def close_code(self, seconds: float) -> int:
+        """Reads until the gateway closes; answers nothing. 1006 if it closed without a word."""
+
+        async def read() -> int:
+            while True:
+                try:
+                    first, length = await self.reader.readexactly(2)
+                    if length == 126:
+                        (length,) = struct.unpack(">H", await self.reader.readexactly(2))
+                    payload = await self.reader.readexactly(length)
+                except (asyncio.IncompleteReadError, ConnectionError):
+                    return 1006
+                if first & 0x0F == 8:
+                    return struct.unpack(">H", payload[:2])[0]
+
+        try:
+            return await asyncio.wait_for(read(), seconds)
+        finally:
+            self.writer.transport.abort()
+
+
+@check("requests that cannot be understood are answered with what is wrong, and do no harm")
+async def nonsense(world: World):
+    alice = await world.join("alice")
+    for text in ("", "no JSON", "[]", "7", "null", "{}", '{"type":7}', '{"type":"ping","id":-1}', '{"type":"ping","id":"1"}', '{"type":"ping","id":1.5}'):
+        count = len(alice.stray_errors)
+        await alice.say(text)
+        await alice.until(lambda: len(alice.stray_errors) > count or None, 5, f"an answer to {text}")
+    expect_equal({error["code"] for error in alice.stray_errors}, {"malformed"})
+    for text in ('{"id":1}', '{"id":2,"type":7}'):
+        answer = alice.expect_answer(json.loads(text)["id"])
+        await alice.say(text)
+        await expect_failure("malformed", answer)
+    # Without an id, what can be read is not answered, whatever is wrong with it.
+    before = len(alice.stray_errors)
+    for silent in ({"type": "no.such"}, {"type": "track.mute"}, {"type": "track.mute", "data": {"track": "x", "muted": True}}, {"type": "ping"}):
+        await alice.say(silent)
+    expect_equal(await alice.request("ping", t=-9_007_199_254_740_993), {"t": -9_007_199_254_740_993})
+    expect_equal(len(alice.stray_errors), before, "errors that nobody asked for")
+    alice.next_id = 2**64 - 1
+    expect_equal(await alice.request("ping"), {"t": 0})
+
+
+@check("what is not in this version is answered unknown_type")
+async def later_versions(world: World):
+    alice = await world.join("alice", query={"resume": "RT_x", "last_seq": "7"})
+    expect_equal((alice.last_seq, "resumed" in alice.hello), (1, False), "resume in the query is passed over")
+    for kind in ("playout.mark", "playout.clear", "playout.progress", "call.ring", "call.answer", "recording.start", "hello", "ping "):
+        await expect_failure("unknown_type", alice.request(kind, track="x"))
+
+
+@check("unknown fields are passed over, null is absent, data may be left out where it is not needed")
+async def tolerance(world: World):
+    alice, bob = await world.join_all("alice", "bob")
+    answer = alice.expect_answer(900)
+    await alice.say({"type": "text.send", "id": 900, "of_later": {"a": [1]}, "data": {"text": "x", "of_later": 1, "topic": None, "to": None}})
+    await answer
+    expect_equal((await bob.event("text"))["topic"], "lk.chat")
+    answer = alice.expect_answer(901)
+    await alice.say('{"data":{"t":3},"id":901,"type":"ping"}')
+    expect_equal(await answer, {"t": 3})
+    for code, text in (("invalid_argument", '{"type":"track.publish","id":902}'), ("invalid_argument", '{"type":"call.hold","id":902,"data":{"held":"yes"}}')):
+        answer = alice.expect_answer(902)
+        await alice.say(text)
+        await expect_failure(code, answer)
+
+
+@check("binary of 16 KiB and text of 64 KiB are the most; one byte more closes with 1009")
+async def too_big(world: World):
+    watcher = await world.join("watcher")
+    client = await world.join("text")
+    text = json.dumps({"type": "ping", "data": {"t": 1}, "filler": ""})
+    await client.say(text.replace('""', '"' + "x" * (65_536 - len(text)) + '"'))
+    await client.send(b"\0" * 16_384)
+    await client.request("ping")
+    await client.say("x" * 65_537)
+    expect_equal(await client.closed(), 1009)
+    await watcher.event("participant.left", participant="text", reason="STATE_MISMATCH")
+    client = await world.join("binary")
+    await client.send(b"\0" * 16_385)
+    expect_equal(await client.closed(), 1009)
+    await watcher.event("participant.left", participant="binary", reason="STATE_MISMATCH")
+
+
+@check("a hundred malformed messages in a second close with 4106; ninety do not")
+async def protocol_errors(world: World):
+    watcher = await world.join("watcher")
+    for what in (b"\x00", "no JSON"):
+        client = await world.join("client")
+        for _ in range(90):
+            await client.socket.send(what)
+        await client.request("ping")
+        await asyncio.sleep(1.2)
+        try:
+            for _ in range(130):
+                await client.socket.send(what)
+        except Exception:
+            pass
+        expect_equal(await client.closed(), 4106)
+        expect(client.has_event("bye", reason="STATE_MISMATCH", retryable=False), "no bye")
+        await watcher.event("participant.left", participant="client", reason="STATE_MISMATCH")
+
+
+@check("text that is not UTF-8 closes with 1007; an unmasked or reserved frame with 1002")
+async def broken_websocket(world: World):
+    watcher = await world.join("watcher")
+    raw = await RawWebSocket.connect(world, "latin1")
+    raw.send(1, b'{"type":"ping","data":{"t":"\xff"}}')
+    expect_equal(await raw.close_code(5), 1007)
+    await watcher.event("participant.left", participant="latin1", reason="STATE_MISMATCH")
+    raw = await RawWebSocket.connect(world, "unmasked")
+    raw.send(1, b'{"type":"ping"}', masked=False)
+    expect_equal(await raw.close_code(5), 1002)
+    await watcher.event("participant.left", participant="unmasked")
+    raw = await RawWebSocket.connect(world, "reserved")
+    raw.send(2, b"x" * 20, reserved=0x40)
+    expect_equal(await raw.close_code(5), 1002)
+    await watcher.event("participant.left", participant="reserved")
+
+
+@check("who gives no sign of life for 15 s is closed with 4003")
+async def ping_timeout(world: World):
+    watcher = await world.join("watcher")
+    began = asyncio.get_running_loop().time()
+    raw = await RawWebSocket.connect(world, "dead")
+    expect_equal(await raw.close_code(22), 4003)
+    took = asyncio.get_running_loop().time() - began
+    expect(14 < took < 18, f"closed after {took:.1f} s")
+    await watcher.event("participant.left", participant="dead", reason="CONNECTION_TIMEOUT")
+
+
+@check("a client that only answers WebSocket pings lives")
+async def pongs_are_life(world: World):
+    quiet = await world.connect(world.token("quiet"), pings=False)
+    await asyncio.sleep(18)
+    expect_equal(await quiet.request("ping", t=1), {"t": 1})
+
+
+@check("who does not read its control messages is closed as a slow consumer, and others do not notice")
+async def slow_consumer(world: World):
+    alice, bob, slow = await world.join_all("alice", "bob", "slow")
+    slow.socket.transport.pause_reading()
+    for index in range(120):
+        await alice.request("data.send", topic=str(index), payload="x" * 60_000)
+        if alice.has_event("participant.left"):
+            break
+    await alice.event("participant.left", participant="slow", reason="MEDIA_FAILURE", timeout=10)
+    await bob.event("data", topic=str(index))
+    slow.socket.transport.resume_reading()
+    expect((await slow.closed()) in (4002, 1006), slow.close_code)
