@@ -82,7 +82,7 @@ async def main() -> int:
     try:
         status, _, _ = await world.http("GET", "/healthz")
     except OSError as error:
-        print(f"no gateway at {options.url}: {error}; start one with `patchbay serve --dev`", file=sys.stderr)
+        print(f"cannot reach a gateway at {options.url}: {error}; `patchbay serve --dev` starts one", file=sys.stderr)
         return 1
     if status != 200:
         print(f"the gateway at {options.url} is not healthy: {status}", file=sys.stderr)

@@ -41,7 +41,8 @@ extension Room {
             guard payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else {
                 // Both must know: the caller has its answer with this, and the callee cannot try again.
                 fail(call, .responseTooLarge, into: &effects)
-                let refusal = RequestError(.limitExceeded, "`payload` is over \(ProtocolLimits.rpcPayloadBytesMax) bytes; the caller got error 1504")
+                let refusal = RequestError(
+                    .limitExceeded, "`payload` is over \(ProtocolLimits.rpcPayloadBytesMax) bytes; the caller got error 1504")
                 emit(.refuse(refusal, re: asker.id, to: asker.handle), into: &effects)
                 return
             }
@@ -72,9 +73,10 @@ extension String {
     package func prefix(bytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var count = 0
-        return String(prefix { character in
-            count += character.utf8.count
-            return count <= limit
-        })
+        return String(
+            prefix { character in
+                count += character.utf8.count
+                return count <= limit
+            })
     }
 }
