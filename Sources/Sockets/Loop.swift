@@ -14,6 +14,7 @@ package import Wire
     private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     private let protocols: LwsProtocols
     private var context: OpaquePointer?
+    private var eventPipe: EventPipe?
     private var serverVhost: OpaquePointer?
     private var clientVhost: OpaquePointer?
     /// OpenSSL's context of the server, told by lws when it makes it.
@@ -43,6 +44,7 @@ package import Wire
         unsafe timer.pointee.data = unsafe this
         unsafe async.pointee.data = unsafe this
         try makeContext()
+        eventPipe = unsafe EventPipe(of: uv)
         if let server = settings.server { try makeServerVhost(server) }
         if let trust = settings.client { try makeClientVhost(trust) }
     }
@@ -72,6 +74,7 @@ package import Wire
     private func freeAll() {
         for handle in listening { handle.close() }
         if let context = unsafe context { unsafe lws_context_destroy(context) }
+        guard eventPipe?.keepTaken() ?? true else { return }
         unsafe uv_close(patchbay_timer_handle(timer), nil)
         unsafe uv_close(patchbay_async_handle(async), nil)
         // lws and libuv close their handles in the turns that follow.

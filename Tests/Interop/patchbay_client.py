@@ -170,7 +170,7 @@ class Client:
 
     # What it hears.
 
-    async def event(self, kind: str, /, timeout: float = 10, **fields) -> dict:
+    async def event(self, kind: str, /, timeout: float = 20, **fields) -> dict:
         """The first event of this type, with these fields, that was not taken before."""
 
         def find():
@@ -185,7 +185,7 @@ class Client:
     def has_event(self, kind: str, /, **fields) -> bool:
         return any(name == kind and all(data.get(key) == value for key, value in fields.items()) for name, data in self.events)
 
-    async def heard(self, count: int, alias: int | None = None, timeout: float = 10) -> list[bytes]:
+    async def heard(self, count: int, alias: int | None = None, timeout: float = 20) -> list[bytes]:
         """At least this many frames, of one track or of all."""
 
         def find():
@@ -197,7 +197,7 @@ class Client:
     def heard_now(self, alias: int | None = None) -> list[bytes]:
         return [frame for _, frame in self.frames if alias is None or Frame.parse(frame).alias == alias]
 
-    async def closed(self, timeout: float = 10) -> int:
+    async def closed(self, timeout: float = 20) -> int:
         """The close code."""
         return await self.until(lambda: self.close_code, timeout, "the connection's end")
 

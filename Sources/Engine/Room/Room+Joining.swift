@@ -36,7 +36,8 @@ extension Room {
         let others = members.values.filter { !$0.isHidden && $0.handle != member.handle }
         let hello = Hello(
             server: admission.server, room: info, participant: member.info(),
-            participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID, resumeToken: admission.resumeToken)
+            participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
+            resumeToken: admission.resumeToken)
         send(.hello(hello), to: audience, into: &effects)
         for segment in transcript.segments { send(.segment(segment), to: audience, into: &effects) }
         for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }

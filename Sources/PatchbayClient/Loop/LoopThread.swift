@@ -26,10 +26,8 @@ final class LoopThread: SocketOwner {
             started(error)
             return
         }
-        mailbox.connect(loop.waker)
         started(nil)
-        loop.run()
-        mailbox.disconnect()
+        loop.run(wokenBy: mailbox)
     }
 
     // MARK: For sessions

@@ -87,7 +87,8 @@ struct RoomModel {
         leaver = nil
     }
 
-    /// The patch panels as the effects have made them are as the wishes, grants, mutes and holds want them.
+    /// The patch panels as the effects have made them are as the wishes, grants, mutes and holds want them, and nobody
+    /// is told that somebody talks who is not let through.
     mutating func compare(with world: RoomWorld) {
         var listening: Set<RoomWorld.Listening> = []
         var gates: [TrackAlias: Room.Gate] = [:]
@@ -97,6 +98,9 @@ struct RoomModel {
                 continue
             }
             gates[alias] = publisher.isHeld ? .held : track.isMuted ? .muted : .open
+            if gates[alias] != .open, people.values.contains(where: { $0.talking.contains(track.sid) }) {
+                problems.append("\(track.sid) talks and cannot be heard")
+            }
             for (handle, person) in people where handle != track.publisher {
                 guard person.canSubscribe, !person.isHeld, person.wishes[track.sid] ?? person.autoSubscribe else { continue }
                 listening.insert(RoomWorld.Listening(listener: handle, alias: alias))
@@ -104,6 +108,7 @@ struct RoomModel {
         }
         if listening != world.listening { problems.append("others listen than should") }
         if gates != world.gates { problems.append("gates \(world.gates) should be \(gates)") }
+        if Set(people.values.map(\.talking)).count > 1 { problems.append("not all know the same about who talks") }
         if people.count != world.room.participants.count || tracks.count != world.room.trackCount {
             problems.append("the room counts otherwise")
         }

@@ -42,7 +42,8 @@ final class TestGateway: Sendable {
 
     /// `/metrics`, over HTTPS as anybody would.
     func metrics() throws -> Metrics {
-        guard let answer = try get("/metrics"), answer.status == 200 else { throw DidNotHappen(what: "metrics") }
+        guard let answer = try get("/metrics") else { throw DidNotHappen(what: "metrics; the connection ended without an answer") }
+        guard answer.status == 200 else { throw DidNotHappen(what: "metrics; the answer was \(answer.status)") }
         return try Metrics(parsing: answer.text)
     }
 

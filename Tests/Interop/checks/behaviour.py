@@ -54,10 +54,13 @@ class RawWebSocket:
 @check("requests that cannot be understood are answered with what is wrong, and do no harm")
 async def nonsense(world: World):
     alice = await world.join("alice")
-    for text in ("", "no JSON", "[]", "7", "null", "{}", '{"type":7}', '{"type":"ping","id":-1}', '{"type":"ping","id":"1"}', '{"type":"ping","id":1.5}'):
+    for text in (
+        "", "no JSON", "[]", "7", "null", "{}", '{"type":7}', '{"type":"ping","id":-1}', '{"type":"ping","id":"1"}',
+        '{"type":"ping","id":1.5}',
+    ):
         count = len(alice.stray_errors)
         await alice.say(text)
-        await alice.until(lambda: len(alice.stray_errors) > count or None, 5, f"an answer to {text}")
+        await alice.until(lambda: len(alice.stray_errors) > count or None, 20, f"an answer to {text}")
     expect_equal({error["code"] for error in alice.stray_errors}, {"malformed"})
     for text in ('{"id":1}', '{"id":2,"type":7}'):
         answer = alice.expect_answer(json.loads(text)["id"])
@@ -65,7 +68,8 @@ async def nonsense(world: World):
         await expect_failure("malformed", answer)
     # Without an id, what can be read is not answered, whatever is wrong with it.
     before = len(alice.stray_errors)
-    for silent in ({"type": "no.such"}, {"type": "track.mute"}, {"type": "track.mute", "data": {"track": "x", "muted": True}}, {"type": "ping"}):
+    unknown = {"type": "track.mute", "data": {"track": "x", "muted": True}}
+    for silent in ({"type": "no.such"}, {"type": "track.mute"}, unknown, {"type": "ping"}):
         await alice.say(silent)
     expect_equal(await alice.request("ping", t=-9_007_199_254_740_993), {"t": -9_007_199_254_740_993})
     expect_equal(len(alice.stray_errors), before, "errors that nobody asked for")
@@ -85,16 +89,17 @@ async def later_versions(world: World):
 async def tolerance(world: World):
     alice, bob = await world.join_all("alice", "bob")
     answer = alice.expect_answer(900)
-    await alice.say({"type": "text.send", "id": 900, "of_later": {"a": [1]}, "data": {"text": "x", "of_later": 1, "topic": None, "to": None}})
+    fields = {"text": "x", "of_later": 1, "topic": None, "to": None}
+    await alice.say({"type": "text.send", "id": 900, "of_later": {"a": [1]}, "data": fields})
     await answer
     expect_equal((await bob.event("text"))["topic"], "lk.chat")
     answer = alice.expect_answer(901)
     await alice.say('{"data":{"t":3},"id":901,"type":"ping"}')
     expect_equal(await answer, {"t": 3})
-    for code, text in (("invalid_argument", '{"type":"track.publish","id":902}'), ("invalid_argument", '{"type":"call.hold","id":902,"data":{"held":"yes"}}')):
+    for text in ('{"type":"track.publish","id":902}', '{"type":"call.hold","id":902,"data":{"held":"yes"}}'):
         answer = alice.expect_answer(902)
         await alice.say(text)
-        await expect_failure(code, answer)
+        await expect_failure("invalid_argument", answer)
 
 
 @check("binary of 16 KiB and text of 64 KiB are the most; one byte more closes with 1009")
@@ -114,7 +119,7 @@ async def too_big(world: World):
     await watcher.event("participant.left", participant="binary", reason="STATE_MISMATCH")
 
 
-@check("a hundred malformed messages in a second close with 4106; ninety do not")
+@check("a hundred malformed messages in a second close with 4106; ninety do not", by_the_clock=True)
 async def protocol_errors(world: World):
     watcher = await world.join("watcher")
     for what in (b"\x00", "no JSON"):
@@ -124,7 +129,7 @@ async def protocol_errors(world: World):
         await client.request("ping")
         await asyncio.sleep(1.2)
         try:
-            for _ in range(130):
+            for _ in range(5_000):
                 await client.socket.send(what)
         except Exception:
             pass
@@ -138,26 +143,26 @@ async def broken_websocket(world: World):
     watcher = await world.join("watcher")
     raw = await RawWebSocket.connect(world, "latin1")
     raw.send(1, b'{"type":"ping","data":{"t":"\xff"}}')
-    expect_equal(await raw.close_code(5), 1007)
+    expect_equal(await raw.close_code(20), 1007)
     await watcher.event("participant.left", participant="latin1", reason="STATE_MISMATCH")
     raw = await RawWebSocket.connect(world, "unmasked")
     raw.send(1, b'{"type":"ping"}', masked=False)
-    expect_equal(await raw.close_code(5), 1002)
+    expect_equal(await raw.close_code(20), 1002)
     await watcher.event("participant.left", participant="unmasked")
     raw = await RawWebSocket.connect(world, "reserved")
     raw.send(2, b"x" * 20, reserved=0x40)
-    expect_equal(await raw.close_code(5), 1002)
+    expect_equal(await raw.close_code(20), 1002)
     await watcher.event("participant.left", participant="reserved")
 
 
-@check("who gives no sign of life for 15 s is closed with 4003")
+@check("who gives no sign of life for 15 s is closed with 4003", by_the_clock=True)
 async def ping_timeout(world: World):
     watcher = await world.join("watcher")
     began = asyncio.get_running_loop().time()
     raw = await RawWebSocket.connect(world, "dead")
-    expect_equal(await raw.close_code(22), 4003)
+    expect_equal(await raw.close_code(30), 4003)
     took = asyncio.get_running_loop().time() - began
-    expect(14 < took < 18, f"closed after {took:.1f} s")
+    expect(14 < took < 20, f"closed after {took:.1f} s")
     await watcher.event("participant.left", participant="dead", reason="CONNECTION_TIMEOUT")
 
 
@@ -176,7 +181,7 @@ async def slow_consumer(world: World):
         await alice.request("data.send", topic=str(index), payload="x" * 60_000)
         if alice.has_event("participant.left"):
             break
-    await alice.event("participant.left", participant="slow", reason="MEDIA_FAILURE", timeout=10)
+    await alice.event("participant.left", participant="slow", reason="MEDIA_FAILURE", timeout=30)
     await bob.event("data", topic=str(index))
     slow.socket.transport.resume_reading()
     expect((await slow.closed()) in (4002, 1006), slow.close_code)

@@ -6,7 +6,7 @@ from patchbay_client import DISCONTINUITY, bundle
 
 @check("two participants hear each other byte for byte, 200 frames each way in real time")
 async def both_ways(world: World):
-    alice, bob = await world.join_all("alice", "bob")
+    alice, bob = await world.join_all("alice", "bob", kind="agent")
     tracks = [await alice.publish(name="mic"), await bob.publish(name="mic", source="assistant", dtx=True, fec=True, channels=2)]
     expect(tracks[0]["alias"] != tracks[1]["alias"], "two tracks have one alias")
     expect_equal((await bob.event("track.published", participant="alice"))["track"], tracks[0])
@@ -16,7 +16,7 @@ async def both_ways(world: World):
     expect_frames(await alice.heard(200), sent[1], "bob's at alice's")
 
 
-@check("a frame arrives within a few milliseconds, and at three listeners alike")
+@check("a frame arrives within a few milliseconds, and at three listeners alike", by_the_clock=True)
 async def fan_out(world: World):
     speaker, *listeners = await world.join_all("speaker", "one", "two", "three")
     track = await speaker.publish()
@@ -37,7 +37,7 @@ async def fan_out(world: World):
 
 @check("bundles are unpacked, and their frames arrive whole and in order")
 async def bundles(world: World):
-    alice, bob = await world.join_all("alice", "bob")
+    alice, bob = await world.join_all("alice", "bob", kind="agent")
     first, second = await alice.publish(), await alice.publish()
     await bob.event("track.published", track=second)
     ones, twos = speech(first["alias"], 30), speech(second["alias"], 30)
@@ -54,7 +54,7 @@ async def bundles(world: World):
 
 @check("a message in WebSocket fragments is one message")
 async def fragments(world: World):
-    alice, bob = await world.join_all("alice", "bob")
+    alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish()
     (frame,) = speech(track["alias"], 1)
     await alice.socket.send([frame.bytes[:5], frame.bytes[5:13], frame.bytes[13:]])
@@ -65,7 +65,7 @@ async def fragments(world: World):
 
 @check("the longest frame passes; what is no frame, or not the sender's, goes no further")
 async def refused_frames(world: World):
-    alice, bob = await world.join_all("alice", "bob")
+    alice, bob = await world.join_all("alice", "bob", kind="agent")
     hers, his = await alice.publish(), await bob.publish()
     await bob.event("track.published")
     good = speech(hers["alias"], 4)
@@ -88,9 +88,9 @@ async def refused_frames(world: World):
     expect(not alice.frames, "alice hears what she sent")
 
 
-@check("a live track passes 100 frames a second, and 100 at once")
+@check("a live track passes 100 frames a second, and 100 at once", by_the_clock=True)
 async def rate(world: World):
-    alice, bob = await world.join_all("alice", "bob")
+    alice, bob = await world.join_all("alice", "bob", kind="agent")
     track, other = await alice.publish(), await alice.publish()
     await bob.event("track.published", track=other)
     for frame in speech(track["alias"], 300):
@@ -101,10 +101,10 @@ async def rate(world: World):
     expect(100 <= count < 150, f"{count} of 300 frames at once were relayed")
 
 
-@check("a listener that stops reading loses what grew old, is told so by 0x08, and hears what is fresh; others see its quality")
+@check("a listener that stops reading loses what grew old, is told by 0x08, then hears what is fresh; its quality falls", by_the_clock=True)
 async def stalled_listener(world: World):
     alice, bob = await world.join_all("alice", "bob")
-    carol = await world.join("carol")
+    carol = await world.join("carol", kind="agent")
     track = await alice.publish()
     loop, sent_at = asyncio.get_running_loop(), {}
 

@@ -28,7 +28,10 @@ async def coming_and_going(world: World):
 @check("leave closes with 1000, and its reason is told where it is one")
 async def leaving(world: World):
     alice = await world.join("alice")
-    for given, told in ((None, "CLIENT_INITIATED"), ("USER_REJECTED", "USER_REJECTED"), ("ROOM_DELETED", "CLIENT_INITIATED"), ("dinner", "CLIENT_INITIATED")):
+    for given, told in (
+        (None, "CLIENT_INITIATED"), ("USER_REJECTED", "USER_REJECTED"), ("ROOM_DELETED", "CLIENT_INITIATED"),
+        ("dinner", "CLIENT_INITIATED"),
+    ):
         bob = await world.join("bob")
         await bob.say({"type": "leave", "id": 9, "data": {"reason": given}} if given else {"type": "leave"})
         expect_equal(await bob.closed(), 1000)

@@ -28,8 +28,9 @@ async def data_limits(world: World):
     expect_equal(len((await bob.event("data"))["payload"]), 64_000)
     for code, fields in (
         ("limit_exceeded", {"payload": "x" * 64_001}), ("limit_exceeded", {"payload": "x", "topic": "t" * 257}),
-        ("invalid_argument", {}), ("invalid_argument", {"payload": "x", "payload_base64": "eA=="}), ("invalid_argument", {"payload_base64": "eA"}),
-        ("invalid_argument", {"payload_base64": "e*=="}), ("invalid_argument", {"payload": 1}), ("invalid_argument", {"payload": "x", "to": "bob"}),
+        ("invalid_argument", {}), ("invalid_argument", {"payload": "x", "payload_base64": "eA=="}),
+        ("invalid_argument", {"payload_base64": "eA"}), ("invalid_argument", {"payload_base64": "e*=="}),
+        ("invalid_argument", {"payload": 1}), ("invalid_argument", {"payload": "x", "to": "bob"}),
         ("not_found", {"payload": "x", "to": ["nobody"]}),
     ):
         await expect_failure(code, alice.request("data.send", **fields))

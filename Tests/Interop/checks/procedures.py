@@ -13,16 +13,17 @@ async def answer(client: Client, **fields) -> dict:
 async def round_trip(world: World):
     alice, bob = await world.join_all("alice", "bob")
     call = {"to": "bob", "method": "weather", "payload": '{"city":"Bern"}'}
-    reply, heard = await asyncio.gather(alice.request("rpc.request", timeout_ms=5000, **call), answer(bob, payload="sunny"))
+    reply, heard = await asyncio.gather(alice.request("rpc.request", timeout_ms=60_000, **call), answer(bob, payload="sunny"))
     expect_equal(reply, {"payload": "sunny"})
     expect_equal(
         {name: value for name, value in heard.items() if name != "request_id"},
-        {"participant": "alice", "method": "weather", "payload": '{"city":"Bern"}', "timeout_ms": 5000})
+        {"participant": "alice", "method": "weather", "payload": '{"city":"Bern"}', "timeout_ms": 60_000})
+    # Ten seconds unless the caller says otherwise.
     for code, message in ((1400, "no such method"), (1500, "broke"), (42, "own"), (1500, "m" * 300)):
-        failure, _ = await asyncio.gather(
+        failure, heard = await asyncio.gather(
             expect_failure(code, alice.request("rpc.request", **call)), answer(bob, error={"code": code, "message": message}))
-        expect_equal(failure.message, message[:256])
-    # Two at once, answered the other way round; to oneself, too.
+        expect_equal((failure.message, heard["timeout_ms"]), (message[:256], 10_000))
+    # Two at once, answered the other way round.
     first = asyncio.create_task(alice.request("rpc.request", to="bob", method="one"))
     second = asyncio.create_task(alice.request("rpc.request", to="bob", method="two"))
     calls = {method: (await bob.event("rpc.request", method=method))["request_id"] for method in ("one", "two")}
@@ -40,7 +41,7 @@ async def failures(world: World):
     began = asyncio.get_running_loop().time()
     await expect_failure(1502, alice.request("rpc.request", to="bob", method="late", timeout_ms=300))
     took = asyncio.get_running_loop().time() - began
-    expect(0.3 <= took < 2, f"the time-out of 0.3 s took {took:.2f} s")
+    expect(0.3 <= took < 10, f"the time-out of 0.3 s took {took:.2f} s")
     late = await bob.event("rpc.request", method="late")
     await expect_failure("not_found", bob.request("rpc.response", request_id=late["request_id"], payload="x"))
     waiting = asyncio.create_task(expect_failure(1504, alice.request("rpc.request", to="bob", method="big")))

@@ -8,9 +8,13 @@ async def segments(world: World):
     alice, bob = await world.join_all("alice", "bob")
     track = await alice.publish()
     whole = {
-        "id": "seg-1", "rev": 2, "role": "user", "participant": "alice", "track": track["sid"], "text": "Grüß Gott", "final": False, "language": "de-AT",
+        "id": "seg-1", "rev": 2, "role": "user", "participant": "alice", "track": track["sid"],
+        "text": "Grüß Gott", "final": False, "language": "de-AT",
         "start_ts": 48_000, "end_ts": 4_294_967_295, "spoken": "in_progress", "spoken_chars": 4,
-        "words": [{"text": "Grüß", "start_ts": 48_000, "end_ts": 66_000, "confidence": 0.5}, {"text": "Gott", "start_ts": 68_000, "end_ts": 96_000}],
+        "words": [
+            {"text": "Grüß", "start_ts": 48_000, "end_ts": 66_000, "confidence": 0.5},
+            {"text": "Gott", "start_ts": 68_000, "end_ts": 96_000},
+        ],
     }
     expect_equal(await alice.request("transcript.segment", **whole), {})
     expect_equal(await bob.event("transcript.segment"), whole)
@@ -37,8 +41,9 @@ async def whose(world: World):
     await expect_failure("not_found", agent.request("transcript.segment", id="d", role="user", participant="nobody", text="x"))
     await expect_failure("invalid_argument", alice.request("transcript.segment", id="b", rev=9, role="user", text="taken"))
     for code, fields in (
-        ("invalid_argument", {"id": ""}), ("invalid_argument", {"id": "i" * 129}), ("invalid_argument", {"rev": -1}), ("invalid_argument", {"role": "narrator"}),
-        ("limit_exceeded", {"text": "x" * 16_385}), ("invalid_argument", {"start_ts": -1}), ("invalid_argument", {"spoken": "maybe"}),
+        ("invalid_argument", {"id": ""}), ("invalid_argument", {"id": "i" * 129}), ("invalid_argument", {"rev": -1}),
+        ("invalid_argument", {"role": "narrator"}), ("limit_exceeded", {"text": "x" * 16_385}), ("invalid_argument", {"start_ts": -1}),
+        ("invalid_argument", {"spoken": "maybe"}),
     ):
         await expect_failure(code, alice.request("transcript.segment", **({"id": "e", "role": "user", "text": "x"} | fields)))
 
