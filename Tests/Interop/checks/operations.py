@@ -72,6 +72,7 @@ async def administration_refusals(world: World):
         ("GET", f"/v1/rooms/{named}", world.token("x"), None, 403, "missing_grant"),
         ("DELETE", f"/v1/rooms/{named}", admin, None, 403, "missing_grant"),
         ("PATCH", f"/v1/rooms/{named}", admin, {"meta": 1}, 400, "invalid_body"),
+        ("PATCH", f"/v1/rooms/{named}", admin, {"metadata": "m" * 524_289}, 413, "metadata_too_large"),
         ("DELETE", f"/v1/rooms/{named}/participants/nobody", admin, None, 404, "participant_not_found"),
         ("PATCH", f"/v1/rooms/{named}/tracks/TR_AMnothing", admin, {"muted": True}, 404, "track_not_found"),
         ("DELETE", "/v1/rooms/no%20such%20room", world.service_token(room_create=True), None, 404, "room_not_found"),

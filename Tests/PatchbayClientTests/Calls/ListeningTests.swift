@@ -13,7 +13,7 @@ struct ListeningTests {
             let voice = try await alice.publish()
             let track = try await bob.track(of: "alice")
 
-            async let heard = bob.pcm(of: track.sid, jitter: JitterLimits(targetDelay: .milliseconds(200))).prefix(.max)
+            async let heard = bob.pcm(of: track.sid, jitter: JitterLimits(targetDelay: .milliseconds(400))).prefix(.max)
             try await voice.speak(spoken)
             try await voice.unpublish()
             let samples = await heard.flatMap(\.samples)
@@ -21,7 +21,7 @@ struct ListeningTests {
             // What the codec makes of the sound is the codec's business. Pieces of it must be there, in whatever delay.
             var decoder = try OpusDecoder()
             let expected = try PCMSpeech(spoken).frames().flatMap { try decoder.decode($0.packet) }
-            let likeness = [38_400, 66_000].map { Sound.correlation(of: expected[$0..<$0 + 7_200], in: samples) }
+            let likeness = [38_400, 65_280].map { Sound.correlation(of: expected[$0..<$0 + 4_800], in: samples) }
             #expect(likeness.allSatisfy { $0 > 0.9 }, "\(likeness)")
             #expect(bob.statistics.framesLost == 0)
             await alice.leave()
@@ -49,8 +49,9 @@ struct ListeningTests {
             try await speaking
 
             #expect(chunks.allSatisfy { $0.samples.count == 960 })
-            // A second of sound, a little more for the delay; the pause is in it.
-            #expect(45...75 ~= chunks.count)
+            // All that was said, the pause in it, and never more than time has passed.
+            #expect(chunks.count >= 30)
+            #expect(.milliseconds(20 * chunks.count) <= lasted + .milliseconds(200))
             #expect(lasted > .milliseconds(900))
             #expect(chunks.filter { $0.content == .silence }.count >= 15)
             await alice.leave()

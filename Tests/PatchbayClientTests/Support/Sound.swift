@@ -20,25 +20,32 @@ enum Sound {
         return try WAVFile.read([UInt8](Data(contentsOf: file)))
     }
 
-    /// How like `sound` the likest stretch of `heard` is: 1 is the same but for its loudness, 0 is nothing alike.
-    ///
-    /// Looks at every 8th place, which is close enough for speech, and then at all around the best.
+    /// How like `sound` the likest stretch of `heard` is: 1 is the same but for its loudness, 0 is nothing alike. What is above 1.5
+    /// kHz does not count.
     static func correlation(of sound: ArraySlice<Int16>, in heard: [Int16]) -> Double {
-        guard heard.count >= sound.count else { return 0 }
-        let wanted = stride(from: sound.startIndex, to: sound.endIndex, by: 16).map { Float(sound[$0]) }
+        let wanted = coarse(sound)
+        let heard = coarse(heard[...])
+        guard heard.count >= wanted.count else { return 0 }
         let energy = wanted.reduce(0) { $0 + $1 * $1 }
-        func likeness(at offset: Int) -> Float {
-            var product: Float = 0
-            var other: Float = 0
-            for index in wanted.indices {
-                let sample = Float(heard[offset + index * 16])
-                product += wanted[index] * sample
-                other += sample * sample
+        var best: Float = 0
+        heard.withUnsafeBufferPointer { heard in
+            for offset in 0...heard.count - wanted.count {
+                var product: Float = 0
+                var other: Float = 0
+                for index in 0..<wanted.count {
+                    product += wanted[index] * heard[offset + index]
+                    other += heard[offset + index] * heard[offset + index]
+                }
+                best = max(best, product / max((energy * other).squareRoot(), 1))
             }
-            return product / max((energy * other).squareRoot(), 1)
         }
-        let last = heard.count - sound.count
-        let best = stride(from: 0, through: last, by: 8).max { likeness(at: $0) < likeness(at: $1) } ?? 0
-        return Double((max(0, best - 8)...min(last, best + 8)).map(likeness).max() ?? 0)
+        return Double(best)
+    }
+
+    /// Sixteen samples in one.
+    private static func coarse(_ sound: ArraySlice<Int16>) -> [Float] {
+        stride(from: sound.startIndex, to: sound.endIndex - 15, by: 16).map { start in
+            Float(sound[start..<start + 16].reduce(0) { $0 + Int($1) })
+        }
     }
 }

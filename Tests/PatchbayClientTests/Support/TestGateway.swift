@@ -24,6 +24,7 @@ struct TestGateway: Sendable {
             group.addTask { try await gateway.run() }
             // The first call waits for the rooms to be empty, the second one does not.
             defer { for _ in 1...2 { gateway.drain() } }
+            while gateway.state.phase != .serving { try await Task.sleep(for: .milliseconds(1)) }
             try await body(test)
         }
     }
