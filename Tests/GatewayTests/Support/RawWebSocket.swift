@@ -101,7 +101,7 @@ final class RawWebSocket {
             inbox.removeFirst(length)
             switch frame.opcode {
             case 9:
-                if isPolite { try send(RawFrame(opcode: 10, payload: frame.payload)) }
+                if isPolite { try? send(RawFrame(opcode: 10, payload: frame.payload)) }
             case 10: return .pong(frame.payload)
             case 8:
                 if isPolite { try? send(RawFrame(opcode: 8, payload: Array(frame.payload.prefix(2)))) }
