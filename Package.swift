@@ -43,7 +43,9 @@ let package = Package(
     ],
     targets: [
         // The C libraries: a module map each, and a shim for what Swift cannot call. No logic.
-        .systemLibrary(name: "CLibwebsockets", pkgConfig: "libwebsockets", providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libuv1-dev"])]),
+        .systemLibrary(
+            name: "CLibwebsockets", pkgConfig: "libwebsockets",
+            providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libuv1-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
@@ -71,7 +73,8 @@ let package = Package(
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Engine", "Identity", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration, systemPackage, yams, httpTypes, logging,
+                "Wire", "Gateway", "Engine", "Identity", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration, systemPackage,
+                yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),

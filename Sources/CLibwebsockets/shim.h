@@ -25,4 +25,5 @@ static inline int patchbay_accept(int listener) { return accept4(listener, 0, 0,
 static inline void *patchbay_as_loop(uv_loop_t *loop) { return loop; }
 static inline uv_handle_t *patchbay_timer_handle(uv_timer_t *timer) { return (uv_handle_t *)timer; }
 static inline uv_handle_t *patchbay_async_handle(uv_async_t *async) { return (uv_handle_t *)async; }
+static inline uv_handle_t *patchbay_check_handle(uv_check_t *check) { return (uv_handle_t *)check; }
 static inline uv_handle_t *patchbay_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }

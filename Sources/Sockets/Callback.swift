@@ -25,7 +25,8 @@ internal import Wire
 /// else). Both stand for the one reference that lws holds from the moment a `Connection` or `HTTPExchange` is attached until
 /// LWS_CALLBACK_WSI_DESTROY, or until another one takes its place on the same wsi.
 private func callback(
-    _ wsi: OpaquePointer?, _ reason: lws_callback_reasons, _ user: UnsafeMutableRawPointer?, _ input: UnsafeMutableRawPointer?, _ length: Int
+    _ wsi: OpaquePointer?, _ reason: lws_callback_reasons, _ user: UnsafeMutableRawPointer?, _ input: UnsafeMutableRawPointer?,
+    _ length: Int
 ) -> Int32 {
     switch reason {
     // The frame's way.

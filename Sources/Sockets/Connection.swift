@@ -137,6 +137,7 @@ package import Wire
         guard let wsi = unsafe wsi else { return }
         socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi))
         socket.tuneForMedia()
+        unsafe loop.established(wsi)
         openedAt = unsafe loop.now
         if phase == .connecting { phase = .open }
         unsafe loop.owner.opened(self)

@@ -63,7 +63,9 @@ package struct Listener: Sendable {
             unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int? in
                 guard unsafe getsockname(descriptor, address, &length) == 0 else { return nil }
                 // The port lies at the same place in sockaddr_in and sockaddr_in6.
-                return unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { unsafe Int(UInt16(bigEndian: $0.pointee.sin_port)) }
+                return unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    unsafe Int(UInt16(bigEndian: $0.pointee.sin_port))
+                }
             }
         }
     }

@@ -15,6 +15,7 @@ package import Wire
     private let protocols: LwsProtocols
     private var context: OpaquePointer?
     private var eventPipe: EventPipe?
+    private var readAhead: ReadAhead?
     private var serverVhost: OpaquePointer?
     private var clientVhost: OpaquePointer?
     /// OpenSSL's context of the server, told by lws when it makes it.
@@ -45,6 +46,8 @@ package import Wire
         unsafe async.pointee.data = unsafe this
         try makeContext()
         eventPipe = unsafe EventPipe(of: uv)
+        if let context = unsafe context { readAhead = unsafe ReadAhead(loop: uv, context: context) }
+        readAhead?.start()
         if let server = settings.server { try makeServerVhost(server) }
         if let trust = settings.client { try makeClientVhost(trust) }
     }
@@ -74,6 +77,7 @@ package import Wire
     private func freeAll() {
         for handle in listening { handle.close() }
         if let context = unsafe context { unsafe lws_context_destroy(context) }
+        readAhead?.stop()
         guard eventPipe?.keepTaken() ?? true else { return }
         unsafe uv_close(patchbay_timer_handle(timer), nil)
         unsafe uv_close(patchbay_async_handle(async), nil)
@@ -150,6 +154,10 @@ package import Wire
             // For TLS lws has a time of its own, whatever the context says.
             unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(settings.handshakeSecondsMax))
         }
+    }
+
+    func established(_ wsi: OpaquePointer) {
+        unsafe readAhead?.serve(wsi)
     }
 
     func wsiDestroyed(isServer: Bool, madeARequest: Bool) {

@@ -1,6 +1,6 @@
 /// Why a connection ends: the WebSocket close code and what events and logs call it.
 ///
-/// The catalogue of PROTOCOL section 4. Codes 4000–4099 invite to reconnect, 4100–4199 forbid it.
+/// The catalogue of PROTOCOL section 7. Codes 4000–4099 invite to reconnect, 4100–4199 forbid it.
 public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
     /// The client asked for it.
     case left = 1000

@@ -45,7 +45,9 @@ struct SlowListenerTests {
             due += Self.interval
             let isStalled = stallStart..<stallEnd ~= sentAt.count
             repeat {
-                for caller in isStalled ? [speaker, attentive] : [speaker, attentive, stalled] { try caller.takeAll(within: .milliseconds(2)) }
+                for caller in isStalled ? [speaker, attentive] : [speaker, attentive, stalled] {
+                    try caller.takeAll(within: .milliseconds(2))
+                }
             } while ContinuousClock.now < due
             heard.take(track, from: stalled, sentAt: sentAt)
             heardByAttentive.take(track, from: attentive, sentAt: sentAt)

@@ -10,7 +10,7 @@ package struct Patch: Sendable {
     /// Seats of the listeners on this shard, in the order in which they came.
     package private(set) var listeners: [UInt32] = []
     package var meter: TrackMeter
-    private var bucket = TokenBucket(perSecond: ProtocolLimits.liveFramesPerSecond, burst: ProtocolLimits.liveBurst)
+    private var bucket: TokenBucket
 
     /// - Parameter room: the shard's number for the room, handed back with what the meter finds.
     package init(_ track: TrackInfo, room: Int) {
@@ -18,7 +18,13 @@ package struct Patch: Sendable {
         alias = track.alias
         self.room = room
         meter = TrackMeter(frameMilliseconds: track.frameMs)
+        bucket = TokenBucket(perSecond: Self.framesPerSecondMax(frameMilliseconds: track.frameMs), burst: ProtocolLimits.liveBurst)
         gate = track.muted ? .muted : .open
+    }
+
+    /// A quarter more than continuous speech in frames of that length is, for clocks that differ, and never less than the usual limit.
+    private static func framesPerSecondMax(frameMilliseconds: Double) -> Int {
+        max(ProtocolLimits.liveFramesPerSecond, Int(1_250 / frameMilliseconds))
     }
 
     /// Whether a frame may pass; what it must not be is counted by the caller.

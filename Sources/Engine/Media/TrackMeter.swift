@@ -6,8 +6,8 @@ package struct TrackMeter: Sendable, Hashable {
     package enum Edge: Sendable, Hashable {
         case started(MediaTime)
         case stopped(MediaTime, TalkEnd)
-        /// A new one began before the old one was seen to end.
-        case restarted(MediaTime)
+        /// A new one began before the old one, whose last frame had ended at `after`, was seen to end.
+        case restarted(MediaTime, after: MediaTime)
     }
 
     private let frameTicks: Int
@@ -39,7 +39,8 @@ package struct TrackMeter: Sendable, Hashable {
         if isVoice { lastVoiceAt = now }
         lastFrameAt = now
         let end = header.timestamp.advanced(by: frameTicks)
-        defer { endOfLastFrame = end }
+        let endBefore = endOfLastFrame
+        endOfLastFrame = end
 
         if header.flags.contains(.talkspurtEnd) {
             guard isTalking else { return nil }
@@ -49,7 +50,7 @@ package struct TrackMeter: Sendable, Hashable {
         if header.flags.contains(.talkspurtStart) {
             lastVoiceAt = now
             defer { isTalking = true }
-            return isTalking ? .restarted(header.timestamp) : .started(header.timestamp)
+            return isTalking ? .restarted(header.timestamp, after: endBefore) : .started(header.timestamp)
         }
         if !isTalking, header.level.isVoice {
             isTalking = true
@@ -80,6 +81,7 @@ package struct TrackMeter: Sendable, Hashable {
             loudestLevel = 127
         }
         return TrackMeasurement(
-            track: track, windowMilliseconds: Int(window.inMilliseconds), activeMilliseconds: activeMilliseconds, loudestLevel: loudestLevel)
+            track: track, windowMilliseconds: Int(window.inMilliseconds), activeMilliseconds: activeMilliseconds, loudestLevel: loudestLevel
+        )
     }
 }

@@ -60,7 +60,9 @@ extension Shard {
             var patch = 0
             while patch < panel.patches[seat].count {
                 let now = loop.now
-                if let edge = panel.update(patch, publishedBy: seat, { $0.meter.tick(at: now) }) { talk(edge, patch: patch, publishedBy: seat) }
+                if let edge = panel.update(patch, publishedBy: seat, { $0.meter.tick(at: now) }) {
+                    talk(edge, patch: patch, publishedBy: seat)
+                }
                 patch += 1
             }
         }
@@ -72,7 +74,9 @@ extension Shard {
         var measurements: [TrackMeasurement] = []
         for seat in hosted.seats where seat < panel.patches.count {
             for patch in panel.patches[seat].indices {
-                let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
+                let found = panel.update(patch, publishedBy: seat) {
+                    $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval)
+                }
                 if let found { measurements.append(found) }
             }
         }
@@ -89,7 +93,9 @@ extension Shard {
         }
         let turn = second + Int(member.handle.seat)
         if turn.isMultiple(of: 10) { askForReceipt(from: member) }
-        if turn.isMultiple(of: 5), loop.now - member.connection.openedAt >= .seconds(4) { report(to: member, isSilent: silent > .seconds(10)) }
+        if turn.isMultiple(of: 5), loop.now - member.connection.openedAt >= .seconds(4) {
+            report(to: member, isSilent: silent > .seconds(10))
+        }
     }
 
     private func report(to member: Member, isSilent: Bool) {

@@ -79,7 +79,9 @@ extension Shard {
         let now = WallClock.seconds
         guard let key = keys.signer, let token = try? TokenMinter.mint(content.claims(issuer: key.issuer, now: now), with: key) else {
             // A gateway that only verifies (RS256, ES256) cannot mint: its issuer does.
-            if let id { refuse(RequestError(.unsupported, "this gateway holds no key to sign tokens; ask your issuer"), re: id, to: member) }
+            if let id {
+                refuse(RequestError(.unsupported, "this gateway holds no key to sign tokens; ask your issuer"), re: id, to: member)
+            }
             return
         }
         let expiry = now + TokenContent.lifetimeSeconds
@@ -116,8 +118,8 @@ extension Shard {
         switch edge {
         case .started(let time): perform(.talkStarted(track, at: time), in: room)
         case .stopped(let time, let reason): perform(.talkStopped(track, at: time, reason), in: room)
-        case .restarted(let time):
-            perform(.talkStopped(track, at: time, .silence), in: room)
+        case .restarted(let time, let end):
+            perform(.talkStopped(track, at: end, .silence), in: room)
             perform(.talkStarted(track, at: time), in: room)
         }
     }

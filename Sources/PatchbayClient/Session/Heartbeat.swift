@@ -1,6 +1,6 @@
 internal import Wire
 
-/// When to ping, and when to believe that the line is dead (PROTOCOL section 4). A pure value; time is an argument.
+/// When to ping, and when to believe that the line is dead (PROTOCOL section 10). A pure value; time is an argument.
 struct Heartbeat {
     enum Verdict: Hashable {
         case nothing, ping, dead

@@ -1,4 +1,4 @@
-/// What the gateway tells a client on its own account (PROTOCOL section 4).
+/// What the gateway tells a client on its own account (PROTOCOL section 6).
 public enum Event: Sendable, Hashable {
     case hello(Hello)
     case participantJoined(ParticipantInfo)

@@ -1,4 +1,4 @@
-/// What a client may ask of the gateway (PROTOCOL section 4).
+/// What a client may ask of the gateway (PROTOCOL section 5).
 public enum Request: Sendable, Hashable {
     case publish(PublishTrack)
     case unpublish(TrackSID)

@@ -34,7 +34,7 @@ extension IncomingRequest: Decodable {
             return
         }
         guard let type = RequestType(rawValue: type) else {
-            content = .failure(RequestError(.unknownType, "no message is called \"\(type.prefix(64))\"; see PROTOCOL section 4"))
+            content = .failure(RequestError(.unknownType, "no message is called \"\(type.prefix(64))\"; see PROTOCOL section 5"))
             return
         }
         do {

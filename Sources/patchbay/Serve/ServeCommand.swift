@@ -76,7 +76,9 @@ struct ServeCommand: AsyncParsableCommand {
             configuration: ServiceGroupConfiguration(
                 services: [
                     .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)), successTerminationBehavior: .ignore),
+                    .init(
+                        service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
+                        successTerminationBehavior: .ignore),
                 ],
                 logger: quiet))
         try await group.run()

@@ -58,7 +58,8 @@ struct TokenCommand: AsyncParsableCommand {
     func run() async throws {
         guard ttl > 0 else { throw UsageError("--ttl \(ttl): a token must be valid for at least a second") }
         if room == nil || identity == nil, !list, !create, !admin {
-            throw UsageError("--room and --identity are needed for a token that joins; --list, --create or --admin for one that administers")
+            throw UsageError(
+                "--room and --identity are needed for a token that joins; --list, --create or --admin for one that administers")
         }
         if admin, room == nil { throw UsageError("--admin needs --room: it is the right to administer that room") }
         let now = Int64(Date().timeIntervalSince1970)

@@ -35,6 +35,24 @@ struct PatchTests {
         #expect(found5 == nil)
     }
 
+    @Test(arguments: [2.5, 5, 10, 20, 60])
+    func continuousSpeechIsNeverTooFast(frameMilliseconds: Double) {
+        var description = PublishTrack()
+        description.frameMs = frameMilliseconds
+        var patch = Patch(
+            TrackInfo(sid: TrackSID(text: "TR_2"), alias: TrackAlias(7), participant: Identity(text: "alice"), description: description),
+            room: 0)
+        let tenSeconds = Int(10_000 / frameMilliseconds)
+        let refused = (0..<tenSeconds).count { patch.admit(header(), at: .at(Int(Double($0) * frameMilliseconds))) != nil }
+        #expect(refused == 0)
+    }
+
+    @Test func aThousandFramesInASecondAreTooMany() {
+        var patch = Patch(track, room: 0)
+        let admitted = (0..<1_000).count { patch.admit(header(), at: .at($0)) == nil }
+        #expect(admitted == 199, "a hundred at once, and a hundred a second")
+    }
+
     @Test func somebodyListensOnceHoweverOftenHeIsAdded() {
         var panel = PatchPanel()
         panel.publish(track, by: 3, room: 0)

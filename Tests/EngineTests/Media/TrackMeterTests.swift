@@ -56,7 +56,7 @@ struct TrackMeterTests {
         var meter = TrackMeter(frameMilliseconds: 20)
         _ = meter.note(frame(0, .talkspurtStart), at: .at(0))
         let found10 = meter.note(frame(12, .talkspurtStart), at: .at(240))
-        #expect(found10 == .restarted(MediaTime(ticks: 12 * 960)))
+        #expect(found10 == .restarted(MediaTime(ticks: 12 * 960), after: MediaTime(ticks: 960)))
     }
 
     @Test func loudnessIsMeasuredOnceForEachWindow() throws {
