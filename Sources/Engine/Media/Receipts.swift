@@ -21,6 +21,8 @@ package struct Receipts: Sendable, Hashable {
     private var number: UInt32 = 0
     private var askedAt: UInt64 = 0
     private var isOutstanding = false
+    /// A receipt was once found to be overdue: it stays so until it comes, whatever our own lag is then.
+    private var wasOverdue = false
     private var hasAnswered = false
     private var smoothed: UInt64 = 0
     private var variation: UInt64 = 0
@@ -39,9 +41,14 @@ package struct Receipts: Sendable, Hashable {
     /// Whether media must wait.
     ///
     /// - Parameter ownLag: how late the gateway itself is, which is not the listener's fault: its pong may lie unread here.
-    package func isOverdue(at now: Instant, ownLag: Duration = .zero) -> Bool {
-        guard isOutstanding, hasAnswered, now.nanoseconds > askedAt &+ overdueAfter else { return false }
-        return now.nanoseconds > askedAt &+ overdueAfter &+ 3 &* UInt64(ownLag.inNanoseconds)
+    package mutating func isOverdue(at now: Instant, ownLag: Duration = .zero) -> Bool {
+        guard isOutstanding, isLate(at: now) else { return false }
+        if now.nanoseconds > askedAt &+ overdueAfter &+ 3 &* UInt64(ownLag.inNanoseconds) { wasOverdue = true }
+        return wasOverdue
+    }
+
+    private func isLate(at now: Instant) -> Bool {
+        hasAnswered && now.nanoseconds > askedAt &+ overdueAfter
     }
 
     /// Notes that a ping goes out, and gives its payload.
@@ -49,6 +56,7 @@ package struct Receipts: Sendable, Hashable {
         number &+= 1
         askedAt = now.nanoseconds
         isOutstanding = true
+        wasOverdue = false
         return withUnsafeBytes(of: number.bigEndian, Array.init)
     }
 
@@ -61,7 +69,7 @@ package struct Receipts: Sendable, Hashable {
         else { return false }
         // A stall is no sample of the path. But a path that has become slower looks like one, so after each the patience doubles,
         // and the next sample in time sets it anew.
-        guard !isOverdue(at: now) else {
+        guard !isLate(at: now) else {
             isOutstanding = false
             overdueAfter = min(overdueAfter * 2, Self.overdueMax)
             return true

@@ -92,7 +92,7 @@ extension Shard {
             return
         }
         let turn = second + Int(member.handle.seat)
-        if turn.isMultiple(of: 10) { askForReceipt(from: member) }
+        if turn.isMultiple(of: 10), member.receipts.isDue(at: loop.now) { askForReceipt(from: member) }
         if turn.isMultiple(of: 5), loop.now - member.connection.openedAt >= .seconds(4) {
             report(to: member, isSilent: silent > .seconds(10))
         }

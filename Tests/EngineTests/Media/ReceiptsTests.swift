@@ -17,8 +17,10 @@ struct ReceiptsTests {
     }
 
     @Test func aListenerThatAnswersIsNeverOverdue() {
-        let (receipts, now) = settled(roundTrip: 20)
-        #expect(!receipts.isOverdue(at: .at(now + 10_000)))
+        var (receipts, now) = settled(roundTrip: 20)
+        now += 10_000
+        let isOverdue1 = receipts.isOverdue(at: .at(now))
+        #expect(!isOverdue1)
         #expect(receipts.roundTrip == .milliseconds(20))
     }
 
@@ -26,8 +28,10 @@ struct ReceiptsTests {
     func aListenerThatStopsReadingIsNoticedWithinARoundTripAndALittle(roundTrip: Int) {
         var (receipts, now) = settled(roundTrip: roundTrip)
         _ = receipts.ask(at: .at(now))
-        #expect(!receipts.isOverdue(at: .at(now + roundTrip)))
-        #expect(receipts.isOverdue(at: .at(now + 2 * roundTrip + 31)))
+        let isOverdue2 = receipts.isOverdue(at: .at(now + roundTrip))
+        #expect(!isOverdue2)
+        let isOverdue3 = receipts.isOverdue(at: .at(now + 2 * roundTrip + 31))
+        #expect(isOverdue3)
     }
 
     @Test func theReceiptLetsMediaGoOnAndOneAtATimeIsAskedFor() {
@@ -35,11 +39,25 @@ struct ReceiptsTests {
         let ping = receipts.ask(at: .at(now))
         #expect(!receipts.isDue(at: .at(now + 1_000)))
         now += 3_000
-        #expect(receipts.isOverdue(at: .at(now)))
+        let isOverdue4 = receipts.isOverdue(at: .at(now))
+        #expect(isOverdue4)
         let isReceipt = ping.withUnsafeBytes { receipts.answered($0, at: .at(now)) }
         #expect(isReceipt)
-        #expect(!receipts.isOverdue(at: .at(now)))
+        let isOverdue5 = receipts.isOverdue(at: .at(now))
+        #expect(!isOverdue5)
         #expect(receipts.isDue(at: .at(now + 40)))
+    }
+
+    @Test func ourOwnLagIsNotTheListenersFaultButDoesNotEndItsStall() {
+        var (receipts, now) = settled(roundTrip: 5)
+        _ = receipts.ask(at: .at(now))
+        now += 60
+        let whileWeAreLate = receipts.isOverdue(at: .at(now), ownLag: .milliseconds(50))
+        #expect(!whileWeAreLate)
+        let afterwards = receipts.isOverdue(at: .at(now))
+        #expect(afterwards)
+        let whenWeAreLateAgain = receipts.isOverdue(at: .at(now + 1), ownLag: .milliseconds(50))
+        #expect(whenWeAreLateAgain)
     }
 
     @Test func aStallIsNoSampleOfThePath() {
@@ -54,7 +72,8 @@ struct ReceiptsTests {
     @Test func aClientThatNeverPongsIsNotHeldToIt() {
         var receipts = Receipts()
         _ = receipts.ask(at: .at(0))
-        #expect(!receipts.isOverdue(at: .at(10_000)))
+        let isOverdue6 = receipts.isOverdue(at: .at(10_000))
+        #expect(!isOverdue6)
     }
 
     @Test(arguments: [[], [1], [9, 9, 9, 9], [0, 0, 0, 0, 0]])
@@ -63,7 +82,8 @@ struct ReceiptsTests {
         _ = receipts.ask(at: .at(now))
         let isReceipt = payload.withUnsafeBytes { receipts.answered($0, at: .at(now + 1)) }
         #expect(!isReceipt)
-        #expect(receipts.isOverdue(at: .at(now + 100)))
+        let isOverdue7 = receipts.isOverdue(at: .at(now + 100))
+        #expect(isOverdue7)
     }
 
     @Test func aPathThatBecomesSlowerIsLearnt() {
