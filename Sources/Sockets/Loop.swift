@@ -23,8 +23,6 @@ package import Wire
     private var listening: [ListeningHandle] = []
     private var scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private let settings: LoopSettings
-    /// `lws` wsis that are alive.
-    private(set) var connectionCount = 0
     /// Connections closed at once because there were too many.
     package private(set) var turnedAway: UInt64 = 0
     /// Connections that ended before a whole request had come: silent ones, broken TLS, request heads over 16 KiB.
@@ -143,14 +141,16 @@ package import Wire
         // Bounded, so that a flood of newcomers does not keep those who talk waiting.
         for _ in 0..<64 {
             guard let descriptor = listener.accept() else { return }
-            guard connectionCount < settings.connectionsMax else {
+            guard settings.quota.take() else {
                 turnedAway += 1
                 Listener.discard(descriptor)
                 continue
             }
             TCPSocket(descriptor: descriptor).tuneForMedia()
-            guard let wsi = unsafe lws_adopt_socket_vhost(serverVhost, descriptor) else { continue }
-            connectionCount += 1
+            guard let wsi = unsafe lws_adopt_socket_vhost(serverVhost, descriptor) else {
+                settings.quota.giveBack()
+                continue
+            }
             // For TLS lws has a time of its own, whatever the context says.
             unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(settings.handshakeSecondsMax))
         }
@@ -162,7 +162,7 @@ package import Wire
 
     func wsiDestroyed(isServer: Bool, madeARequest: Bool) {
         guard isServer else { return }
-        connectionCount -= 1
+        settings.quota.giveBack()
         if !madeARequest { handshakesAbandoned += 1 }
     }
 

@@ -8,8 +8,8 @@ internal import Wire
 final class Member {
     let handle: ParticipantHandle
     let connection: Connection
-    /// The shard's number for its room; -1 once it is out of it.
-    var room: Int
+    /// Where its room is.
+    var place = Place.nowhere
     let kind: ParticipantKind
     var outbox: Outbox
     var budget = SendBudget()
@@ -30,10 +30,20 @@ final class Member {
     var malformed = 0
     var malformedSince: Instant
 
-    init(handle: ParticipantHandle, connection: Connection, room: Int, kind: ParticipantKind, now: Instant) {
+    /// When it asked to be let in; nil once that has been measured.
+    var joinStartedAt: Instant?
+
+    enum Place {
+        /// The shard's number for the room.
+        case here(room: Int)
+        case on(shard: Int)
+        /// Out of it, or not yet in.
+        case nowhere
+    }
+
+    init(handle: ParticipantHandle, connection: Connection, kind: ParticipantKind, now: Instant) {
         self.handle = handle
         self.connection = connection
-        self.room = room
         self.kind = kind
         outbox = Outbox(ageMax: kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax)
         lastHeard = now

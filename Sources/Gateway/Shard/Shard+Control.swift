@@ -21,12 +21,28 @@ extension Shard {
             // The shard's own answer: a room has nothing to say to it.
             if let id = incoming.id { send(EncodedAnswer.bytes(of: .pong(t), re: id), to: member) }
         case .success(let request):
-            perform(.request(request, id: incoming.id, from: member.handle), in: member.room)
+            tellRequest(request, id: incoming.id, of: member)
         }
     }
 
+    private func tellRequest(_ request: Request, id: UInt64?, of member: Member) {
+        let input = Room.Input.request(request, id: id, from: member.handle)
+        guard case .on(let home) = member.place else { return tell(input, roomOf: member) }
+        guard common.mailboxes[home].post(.input(input, of: member.handle), unlessMoreThan: Self.requestsWaitingMax) else {
+            return refuse(RequestError(.limitExceeded, "the gateway has more requests than it can answer now"), re: id, to: member)
+        }
+    }
+
+    /// Requests that may wait for a room's home.
+    private static var requestsWaitingMax: Int { 10_000 }
+
     func send(_ event: EncodedEvent, to member: Member) {
         member.eventSeq += 1
+        if let started = member.joinStartedAt {
+            // The first is `hello`, or the word that it may not come in.
+            member.joinStartedAt = nil
+            counters.joinSeconds.add(Double((loop.exactNow - started).inNanoseconds) / 1e9)
+        }
         send(event.bytes(seq: member.eventSeq), to: member)
     }
 
