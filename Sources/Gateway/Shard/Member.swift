@@ -30,8 +30,10 @@ final class Member {
     var malformed = 0
     var malformedSince: Instant
 
-    /// When it asked to be let in; nil once that has been measured.
-    var joinStartedAt: Instant?
+    /// When it asked to be let in.
+    let joinStartedAt: Instant
+    /// What was asked before `hello` came from the room's home, and is answered after it.
+    var answersBeforeHello: [[UInt8]] = []
 
     enum Place {
         /// The shard's number for the room.
@@ -41,11 +43,12 @@ final class Member {
         case nowhere
     }
 
-    init(handle: ParticipantHandle, connection: Connection, kind: ParticipantKind, now: Instant) {
+    init(handle: ParticipantHandle, connection: Connection, kind: ParticipantKind, joinStartedAt: Instant, now: Instant) {
         self.handle = handle
         self.connection = connection
         self.kind = kind
         outbox = Outbox(ageMax: kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax)
+        self.joinStartedAt = joinStartedAt
         lastHeard = now
         malformedSince = now
     }

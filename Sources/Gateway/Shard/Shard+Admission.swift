@@ -83,8 +83,8 @@ extension Shard {
         guard let ticket = connection.context as? JoinTicket else { return connection.abort() }
         connection.context = nil
         let handle = takeSeat()
-        let member = Member(handle: handle, connection: connection, kind: ticket.admission.kind, now: loop.now)
-        member.joinStartedAt = ticket.startedAt
+        let member = Member(
+            handle: handle, connection: connection, kind: ticket.admission.kind, joinStartedAt: ticket.startedAt, now: loop.now)
         seats[Int(handle.seat)] = member
         connection.seat = Int(handle.seat)
         counters.connections += 1
