@@ -15,7 +15,8 @@ package import Wire
     private let protocols: LwsProtocols
     private var context: OpaquePointer?
     private var eventPipe: EventPipe?
-    private var readAhead: ReadAhead?
+    private var recordIO: RecordIO?
+    private var turnEnd: TurnEnd?
     private var serverVhost: OpaquePointer?
     private var clientVhost: OpaquePointer?
     /// OpenSSL's context of the server, told by lws when it makes it.
@@ -44,8 +45,11 @@ package import Wire
         unsafe async.pointee.data = unsafe this
         try makeContext()
         eventPipe = unsafe EventPipe(of: uv)
-        if let context = unsafe context { readAhead = unsafe ReadAhead(loop: uv, context: context) }
-        readAhead?.start()
+        if let context = unsafe context {
+            let recordIO = unsafe RecordIO(context: context)
+            self.recordIO = recordIO
+            turnEnd = unsafe TurnEnd(loop: uv, recordIO: recordIO)
+        }
         if let server = settings.server { try makeServerVhost(server) }
         if let trust = settings.client { try makeClientVhost(trust) }
     }
@@ -75,7 +79,7 @@ package import Wire
     private func freeAll() {
         for handle in listening { handle.close() }
         if let context = unsafe context { unsafe lws_context_destroy(context) }
-        readAhead?.stop()
+        turnEnd?.stop()
         guard eventPipe?.keepTaken() ?? true else { return }
         unsafe uv_close(patchbay_timer_handle(timer), nil)
         unsafe uv_close(patchbay_async_handle(async), nil)
@@ -157,7 +161,7 @@ package import Wire
     }
 
     func established(_ wsi: OpaquePointer) {
-        unsafe readAhead?.serve(wsi)
+        unsafe recordIO?.serve(wsi)
     }
 
     func wsiDestroyed(isServer: Bool, madeARequest: Bool) {
