@@ -1,0 +1,3 @@
+enum HTMLReport {
+    static func page(_ report: RunReport) -> String { "" }
+}
