@@ -12,7 +12,7 @@ struct ScenarioOptions: ParsableArguments {
     var seconds: Double?
     @Option(help: "Seconds between the last join and measuring.")
     var warmup: Double?
-    @Option(help: "Calls that begin a second.")
+    @Option(help: "Connections that begin a second.")
     var rate: Double?
     @Option(help: "constant: frames all the time. conversation: talkspurts and pauses of ITU-T P.59.")
     var pattern: Scenario.Pattern?

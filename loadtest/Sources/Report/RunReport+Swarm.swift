@@ -29,7 +29,7 @@ extension RunReport {
         slowListeners = swarm.scenario.slowListeners.map { _ in
             SlowListeners(
                 stops: tally.stops, received: tally.slowReceived, lost: tally.slowLost, p50: tally.slowLatency.percentile(50),
-                p99: tally.slowLatency.percentile(99))
+                p99: tally.slowLatency.percentile(99), over200: tally.slowLatency.share(overMilliseconds: 200))
         }
         self.timeline = timeline.points
         histogram = tally.latency.buckets().map { Bucket(upToMilliseconds: $0.milliseconds, count: $0.count) }

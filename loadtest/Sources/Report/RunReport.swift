@@ -87,8 +87,10 @@ struct RunReport: Sendable, Codable {
         var stops: Int
         var received: Int
         var lost: Int
+        /// Age of what they heard, in milliseconds, and the share of 0…1 that was older than the gateway lets a frame wait for a listener.
         var p50: Double
         var p99: Double
+        var over200: Double
     }
 
     struct Bucket: Sendable, Codable {

@@ -17,7 +17,7 @@ enum TextReport {
         add("quality", "R \(number(r.quality.rating, 1)), MOS \(number(r.quality.meanOpinionScore, 2)) (E-model; \(number(r.quality.delay, 1)) ms mouth to ear with \(number(AssumedPlayout.jitterBuffer, 0)) ms of jitter buffer, loss \(number(r.quality.lossPercent, 2)) %)")
         if let barge = r.bargeIns { add("barge-ins", "\(barge.count); assistant silent after p50 \(ms(barge.p50)), p99 \(ms(barge.p99))") }
         if let slow = r.slowListeners {
-            add("slow listeners", "\(slow.stops) stops; they heard \(slow.received) frames and lost \(slow.lost); age p50 \(ms(slow.p50)), p99 \(ms(slow.p99))")
+            add("slow listeners", "\(slow.stops) stops; they heard \(slow.received) frames and lost \(slow.lost); age p50 \(ms(slow.p50)), p99 \(ms(slow.p99)), over 200 ms \(percent(slow.over200))")
         }
         if let server = r.server {
             add("server CPU", "\(number(server.cpuPercent, 1)) % of a core, \(number(server.microsecondsPerFrame, 2)) µs a delivered frame, \(number(server.millisecondsPerCallMinute, 1)) ms a call-minute")

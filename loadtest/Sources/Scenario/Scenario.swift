@@ -31,8 +31,8 @@ struct Scenario: Hashable, Sendable, Codable {
     /// How long is measured, after everybody is there and the warm-up is over.
     var seconds = 20.0
     var warmupSeconds = 2.0
-    /// Calls that begin a second.
-    var joinsPerSecond = 100.0
+    /// Connections that begin a second.
+    var joinsPerSecond = 200.0
     var pattern = Pattern.constant
     /// Churn: calls end after an exponential time with this mean, and new ones take their place. Nil: they stay.
     var meanCallSeconds: Double?

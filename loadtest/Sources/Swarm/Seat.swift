@@ -88,7 +88,7 @@ struct Call {
 
     /// Goes on to a round of 20 ms. The conversation is one round ahead, so that a talkspurt's last frame is known as such.
     mutating func advance(to round: UInt64) {
-        guard conversation != nil, round != self.round else { return }
+        guard conversation != nil, round > self.round else { return }
         self.round = round
         now = next
         let time = Double(round &- firstRound + 1) * 20

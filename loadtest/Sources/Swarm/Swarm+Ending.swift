@@ -59,6 +59,11 @@ extension Swarm {
 
     func failed(_ connection: Connection, _ error: ConnectError) {
         guard let seat = seat(of: connection), seat.pointee.state != .empty else { return }
+        guard seat.pointee.state != .leaving else {
+            // It was us who gave it up.
+            vacate(seat)
+            return vacateIfEmpty(seat.pointee.call)
+        }
         fail(seat, "a join failed: \(error.message)\(error.code.map { " (\($0))" } ?? "")")
     }
 
@@ -81,6 +86,7 @@ extension Swarm {
     private func breakUp(_ call: Int) {
         guard calls[call].phase != .leaving else { return }
         calls[call].phase = .leaving
+        seatsToConnect.removeAll { seats[$0].call == call }
         let now = clock
         for seat in members(of: call) where seats[seat].state != .empty {
             seats[seat].state = .leaving

@@ -13,27 +13,39 @@ extension Swarm {
             comingBack.removeFirst()
             guard calls[first.call].phase == .cut else { continue }
             // As long as an old connection is not closed there is no seat for a new one.
-            if calls[first.call].open == 0 { start(first.call, now) } else { comingBack.append((now + 20_000_000, first.call)) }
+            if calls[first.call].open == 0 {
+                start(first.call, now)
+                for seat in members(of: first.call) where calls[first.call].phase == .joining { connect(seat, now) }
+            } else {
+                comingBack.append((now + 20_000_000, first.call))
+            }
         }
         guard phase < .draining else { return }
-        while nextStart <= now, let call = startable.popLast() {
-            lastCallNumber += 1
-            calls[call].number = lastCallNumber
-            calls[call].cutAt = 0
-            firstRoundLeft -= firstRoundLeft > 0 ? 1 : 0
-            start(call, now)
+        while nextStart <= now, let seat = nextSeat(now) {
+            connect(seat, now)
             nextStart += UInt64(1e9 / scenario.joinsPerSecond)
         }
         // What could not be started is not made up for in one go.
         if nextStart < now { nextStart = now }
     }
 
+    /// Of the call that is under way, or of the next one that may begin.
+    private func nextSeat(_ now: UInt64) -> Int? {
+        if seatsToConnect.isEmpty, let call = startable.popLast() {
+            lastCallNumber += 1
+            calls[call].number = lastCallNumber
+            calls[call].cutAt = 0
+            firstRoundLeft -= firstRoundLeft > 0 ? 1 : 0
+            start(call, now)
+            seatsToConnect = members(of: call).reversed()
+        }
+        return seatsToConnect.popLast()
+    }
+
     private func start(_ call: Int, _ now: UInt64) {
         calls[call].phase = .joining
         calls[call].awaited = scenario.membersPerCall
         calls[call].endsAt = .max
-        let first = call * scenario.membersPerCall
-        for seat in first..<first + scenario.membersPerCall { connect(seat, now) }
     }
 
     private func connect(_ index: Int, _ now: UInt64) {

@@ -47,7 +47,8 @@ extension Swarm {
         switch next {
         case .measuring:
             tally = Tally()
-            measuredFrom = now
+            // Read anew: in this turn frames have been sent already.
+            measuredFrom = clock
             total.callsEnded = 0
             timeline.measure(from: now, server: ProcessSample(pid: serverPid), own: ProcessSample(pid: nil), calls: liveCalls)
             if let storm = scenario.reconnectStorm { nextStorm = now + UInt64(min(2, storm.everySeconds) * 1e9) }

@@ -31,6 +31,8 @@ final class Swarm: SocketOwner {
 
     /// Vacant calls that are to begin, last first.
     var startable: [Int]
+    /// Seats of the call that began last, last first.
+    var seatsToConnect: [Int] = []
     var firstRoundLeft: Int
     var nextStart: UInt64 = 0
     var lastCallNumber = 0
