@@ -4,6 +4,8 @@ struct Timeline: Sendable {
         /// Since the run began.
         var second: Double
         var calls: Int
+        /// Frames are sent: the run is not at its end.
+        var isSending: Bool
         var isMeasured: Bool
         /// Added latency of the frames of this second, in milliseconds.
         var p50: Double
@@ -72,7 +74,7 @@ struct Timeline: Sendable {
         }
         points.append(
             Point(
-                second: Double(now &- beginning.at) / 1e9, calls: calls, isMeasured: phase == .measuring, p50: latency.percentile(50),
+                second: Double(now &- beginning.at) / 1e9, calls: calls, isSending: phase < .draining, isMeasured: phase == .measuring, p50: latency.percentile(50),
                 p99: latency.percentile(99), frames: latency.count, lost: tally.lost, serverCPU: percent(last.server, server),
                 ownCPU: percent(last.own, own) ?? 0, serverMemory: server.map { Double($0.resident) / 1e6 }))
         latency.reset()

@@ -2,9 +2,10 @@
 extension HTMLReport {
     private static let pointsMax = 300
 
+    /// Latency is shown for what was measured, CPU for all of the run, CPU against calls for as long as they talked.
     static func plots(_ report: RunReport) -> [Plot] {
         let points = thinned(report.timeline)
-        let measured = points.filter { $0.frames > 0 }
+        let measured = points.filter { $0.isMeasured && $0.frames > 0 }
         let ms = TextReport.ms
         var plots = [
             Plot(
@@ -31,14 +32,15 @@ extension HTMLReport {
             Plot(
                 title: "CPU over time", yUnit: "% of a core", xUnit: "seconds since the run began", kind: .lines,
                 series: served.isEmpty ? [own] : [server, own]))
-        if !served.isEmpty {
+        let talking = served.filter(\.isSending)
+        if !talking.isEmpty {
             plots.append(
                 Plot(
                     title: "Server CPU against calls", yUnit: "% of a core", xUnit: "calls", kind: .dots,
                     series: [
                         Plot.Series(
-                            name: "server", points: served.map { (Double($0.calls), $0.serverCPU ?? 0) },
-                            words: served.map { "\($0.calls) calls: \(percent($0.serverCPU ?? 0))" })
+                            name: "server", points: talking.map { (Double($0.calls), $0.serverCPU ?? 0) },
+                            words: talking.map { "\($0.calls) calls: \(percent($0.serverCPU ?? 0))" })
                     ]))
         }
         return plots

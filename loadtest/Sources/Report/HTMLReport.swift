@@ -7,7 +7,7 @@ enum HTMLReport {
             ? "<p class=\"verdict good\">✓ nothing lost, nothing refused</p>"
             : report.problems.map { "<p class=\"verdict bad\">✗ \(Plot.escape($0))</p>" }.joined(separator: "\n")
         let behind = report.generator.isBehind
-            ? "<p class=\"verdict warn\">⚠ GENERATOR BEHIND: it missed its own schedule; do not trust the latencies of this run</p>" : ""
+            ? "<p class=\"verdict warn\">⚠ GENERATOR BEHIND: it missed its own schedule; do not trust the latencies and losses of this run</p>" : ""
         return """
             <!doctype html>
             <html lang="en">

@@ -26,7 +26,7 @@ enum TextReport {
         add("generator", "\(number(r.generator.cpuPercent, 1)) % of a core, \(number(r.generator.microsecondsPerFrame, 2)) µs a frame; late by p50 \(ms(r.generator.latenessP50)), p99 \(ms(r.generator.latenessP99)), max \(ms(r.generator.latenessMax))")
         lines.append("")
         if r.generator.isBehind {
-            lines.append("GENERATOR BEHIND: it missed its own schedule (\(r.frames.withheld) frames withheld); do not trust the latencies of this run")
+            lines.append("GENERATOR BEHIND: it missed its own schedule (\(r.frames.withheld) frames withheld); do not trust the latencies and losses of this run")
         }
         lines += r.problems.isEmpty ? ["good: nothing lost, nothing refused"] : r.problems.map { "BAD: \($0)" }
         return lines

@@ -6,10 +6,15 @@ extension Swarm {
     /// Later than this is not made up for: a generator that stood still for so long has lost its place.
     private static let hopelesslyLate: UInt64 = 500_000_000
 
+    /// One who catches up must not stop listening meanwhile.
+    private static let framesInARow = 64
+
     func sendWhatIsDue(_ now: UInt64) {
         guard phase < .draining else { return }
         if now > sendGrid.due, now &- sendGrid.due > Self.hopelesslyLate { tally.withheld += sendGrid.skip(to: now) }
-        while sendGrid.due <= now {
+        var left = Self.framesInARow
+        while sendGrid.due <= now, left > 0 {
+            left -= 1
             let call = sendGrid.place % scenario.calls
             let member = sendGrid.place / scenario.calls
             speak(call, member, now: now)
