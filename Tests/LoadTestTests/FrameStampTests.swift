@@ -6,7 +6,10 @@ import Wire
 struct FrameStampTests {
     @Test func aPatchedFrameIsAValidOneWithItsMark() throws {
         // Opus, hybrid full band 20 ms, one frame (RFC 6716 section 3.1).
-        let packets = try SpeechPackets([([0x78] + [UInt8](repeating: 9, count: 60), AudioLevelByte(voice: true, level: 30)), ([0x78, 1], AudioLevelByte(voice: true, level: 30))])
+        let packets = try SpeechPackets([
+            ([0x78] + [UInt8](repeating: 9, count: 60), AudioLevelByte(voice: true, level: 30)),
+            ([0x78, 1], AudioLevelByte(voice: true, level: 30)),
+        ])
         #expect(packets.count == 2)
         for index in 0..<2 {
             let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: packets.frame(index).count, alignment: 16)

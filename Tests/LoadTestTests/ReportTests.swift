@@ -23,7 +23,8 @@ struct ReportTests {
             bargeIns: nil, slowListeners: nil, problems: ["3 of 50000 frames were lost"],
             timeline: (1...5).map {
                 Timeline.Point(
-                    second: Double($0), calls: 50, isSending: true, isMeasured: true, p50: 0.2, p99: 1.234, frames: 5_000, lost: 0, serverCPU: 31.5,
+                    second: Double($0), calls: 50, isSending: true, isMeasured: true, p50: 0.2, p99: 1.234, frames: 5_000, lost: 0,
+                    serverCPU: 31.5,
                     ownCPU: 20, serverMemory: 40)
             }, histogram: [RunReport.Bucket(upToMilliseconds: 0.2, count: 40_001), RunReport.Bucket(upToMilliseconds: 0.4, count: 9_996)])
     }

@@ -68,7 +68,8 @@ struct CapacityFinding {
 
         var line: String {
             let server = serverCPU.map { ", server \(TextReport.number($0, 0)) %" } ?? ""
-            return "  \(calls) calls: p50 \(TextReport.ms(p50)), p99 \(TextReport.ms(p99)), lost \(lost)\(server), generator \(TextReport.number(generatorCPU, 0)) %: \(verdict)"
+            return
+                "  \(calls) calls: p50 \(TextReport.ms(p50)), p99 \(TextReport.ms(p99)), lost \(lost)\(server), generator \(TextReport.number(generatorCPU, 0)) %: \(verdict)"
         }
     }
 

@@ -74,7 +74,8 @@ struct Timeline: Sendable {
         }
         points.append(
             Point(
-                second: Double(now &- beginning.at) / 1e9, calls: calls, isSending: phase < .draining, isMeasured: phase == .measuring, p50: latency.percentile(50),
+                second: Double(now &- beginning.at) / 1e9, calls: calls, isSending: phase < .draining, isMeasured: phase == .measuring,
+                p50: latency.percentile(50),
                 p99: latency.percentile(99), frames: latency.count, lost: tally.lost, serverCPU: percent(last.server, server),
                 ownCPU: percent(last.own, own) ?? 0, serverMemory: server.map { Double($0.resident) / 1e6 }))
         latency.reset()

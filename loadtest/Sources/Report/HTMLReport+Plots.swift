@@ -11,8 +11,10 @@ extension HTMLReport {
             Plot(
                 title: "Added latency over time", yUnit: "ms", xUnit: "seconds since the run began", kind: .lines,
                 series: [
-                    Plot.Series(name: "p50", points: measured.map { ($0.second, $0.p50) }, words: measured.map { "\(at($0)): p50 \(ms($0.p50))" }),
-                    Plot.Series(name: "p99", points: measured.map { ($0.second, $0.p99) }, words: measured.map { "\(at($0)): p99 \(ms($0.p99))" }),
+                    Plot.Series(
+                        name: "p50", points: measured.map { ($0.second, $0.p50) }, words: measured.map { "\(at($0)): p50 \(ms($0.p50))" }),
+                    Plot.Series(
+                        name: "p99", points: measured.map { ($0.second, $0.p99) }, words: measured.map { "\(at($0)): p99 \(ms($0.p99))" }),
                 ]),
             Plot(
                 title: "Added latency, how often", yUnit: "frames", xUnit: "up to so many milliseconds", kind: .bars,
@@ -23,7 +25,8 @@ extension HTMLReport {
                 ], barNames: report.histogram.map { TextReport.number($0.upToMilliseconds, $0.upToMilliseconds < 10 ? 2 : 0) }),
         ]
         let own = Plot.Series(
-            name: "generator", points: points.map { ($0.second, $0.ownCPU) }, words: points.map { "\(at($0)): generator \(percent($0.ownCPU))" })
+            name: "generator", points: points.map { ($0.second, $0.ownCPU) },
+            words: points.map { "\(at($0)): generator \(percent($0.ownCPU))" })
         let served = points.filter { $0.serverCPU != nil }
         let server = Plot.Series(
             name: "server", points: served.map { ($0.second, $0.serverCPU ?? 0) },

@@ -3,11 +3,14 @@ import Foundation
 /// A report in one file: pictures as SVG, style inside, nothing from the network. The numbers are in it as JSON too.
 enum HTMLReport {
     static func page(_ report: RunReport) -> String {
-        let verdict = report.problems.isEmpty
+        let verdict =
+            report.problems.isEmpty
             ? "<p class=\"verdict good\">✓ nothing lost, nothing refused</p>"
             : report.problems.map { "<p class=\"verdict bad\">✗ \(Plot.escape($0))</p>" }.joined(separator: "\n")
-        let behind = report.generator.isBehind
-            ? "<p class=\"verdict warn\">⚠ GENERATOR BEHIND: it missed its own schedule; do not trust the latencies and losses of this run</p>" : ""
+        let behind =
+            report.generator.isBehind
+            ? "<p class=\"verdict warn\">⚠ GENERATOR BEHIND: it missed its own schedule; do not trust the latencies and losses of this run</p>"
+            : ""
         return """
             <!doctype html>
             <html lang="en">
@@ -58,7 +61,8 @@ enum HTMLReport {
     }
 
     private static func figure(_ plot: Plot) -> String {
-        let legend = plot.series.count < 2
+        let legend =
+            plot.series.count < 2
             ? "" : plot.series.enumerated().map { "<span class=\"key s\($0 + 1)\">\(Plot.escape($1.name))</span>" }.joined()
         return """
             <figure>
@@ -73,6 +77,6 @@ enum HTMLReport {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         guard let data = try? encoder.encode(report) else { return "{}" }
-        return String(decoding: data, as: UTF8.self).replacing("</", with: "<\\/")
+        return String(decoding: data, as: UTF8.self).replacing("<", with: "\\u003c")
     }
 }

@@ -30,8 +30,10 @@ struct Plot: Sendable {
         let all = series.flatMap(\.points)
         guard !all.isEmpty else { return "<p class=\"none\">nothing was measured</p>" }
         let y = PlotScale(to: all.map(\.y).max() ?? 1)
-        let x = kind == .bars
-            ? PlotScale(to: Double(all.count)) : PlotScale(from: kind == .dots ? 0 : all.map(\.x).min() ?? 0, to: all.map(\.x).max() ?? 1, about: 8)
+        let x =
+            kind == .bars
+            ? PlotScale(to: Double(all.count))
+            : PlotScale(from: kind == .dots ? 0 : all.map(\.x).min() ?? 0, to: all.map(\.x).max() ?? 1, about: 8)
         var parts = ["<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" role=\"img\" aria-label=\"\(Self.escape(title))\">"]
         for mark in y.marks {
             let at = Self.place(y.share(mark), Self.height - Self.bottom, Self.top)
@@ -60,11 +62,14 @@ struct Plot: Sendable {
             }
             var parts: [String] = []
             if kind == .lines {
-                parts.append("<polyline class=\"line s\(index + 1)\" points=\"\(places.map { "\($0.0),\($0.1)" }.joined(separator: " "))\"/>")
+                parts.append(
+                    "<polyline class=\"line s\(index + 1)\" points=\"\(places.map { "\($0.0),\($0.1)" }.joined(separator: " "))\"/>")
             }
             for (place, words) in zip(places, series.words) {
                 let look = kind == .lines ? "hit" : "dot"
-                parts.append("<circle class=\"\(look) s\(index + 1)\" cx=\"\(place.0)\" cy=\"\(place.1)\" r=\"\(kind == .lines ? 6 : 4)\"><title>\(Self.escape(words))</title></circle>")
+                parts.append(
+                    "<circle class=\"\(look) s\(index + 1)\" cx=\"\(place.0)\" cy=\"\(place.1)\" r=\"\(kind == .lines ? 6 : 4)\"><title>\(Self.escape(words))</title></circle>"
+                )
             }
             return parts
         }
@@ -81,7 +86,9 @@ struct Plot: Sendable {
             var parts = [
                 "<rect class=\"bar s1\" x=\"\(Self.short(at + 1))\" y=\"\(top)\" width=\"\(Self.short(max(1, step - 2)))\" height=\"\(Self.short(floor - top))\" rx=\"2\"><title>\(Self.escape(only.words[index]))</title></rect>"
             ]
-            if index % every == 0 { parts.append("<text class=\"x\" x=\"\(Self.short(at + step))\" y=\"\(floor + 16)\">\(barNames[index])</text>") }
+            if index % every == 0 {
+                parts.append("<text class=\"x\" x=\"\(Self.short(at + step))\" y=\"\(floor + 16)\">\(barNames[index])</text>")
+            }
             return parts
         }
     }

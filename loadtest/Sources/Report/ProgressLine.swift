@@ -11,7 +11,8 @@ struct ProgressLine: Sendable {
 
     func show(_ point: Timeline.Point?, phase: RunPhase, tally: Tally, total: CallTally, scenario: Scenario) {
         guard let point else { return }
-        var text = "\(String(describing: phase).padding(toLength: 9, withPad: " ", startingAt: 0)) \(Int(point.second)) s  \(point.calls)/\(scenario.calls) calls"
+        var text =
+            "\(String(describing: phase).padding(toLength: 9, withPad: " ", startingAt: 0)) \(Int(point.second)) s  \(point.calls)/\(scenario.calls) calls"
         text += "  \(point.frames) frames/s  p50 \(TextReport.ms(point.p50))  p99 \(TextReport.ms(point.p99))  lost \(tally.lost)"
         if let cpu = point.serverCPU { text += "  server \(TextReport.number(cpu, 0)) %" }
         text += "  self \(TextReport.number(point.ownCPU, 0)) %"

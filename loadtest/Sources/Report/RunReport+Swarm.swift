@@ -24,7 +24,8 @@ extension RunReport {
         quality = Quality(tally)
         server = Server(timeline, frames: tally.received + tally.slowReceived, span: span)
         generator = Generator(timeline, tally, span: span)
-        bargeIns = tally.bargeIn.count == 0
+        bargeIns =
+            tally.bargeIn.count == 0
             ? nil : BargeIns(count: tally.bargeIn.count, p50: tally.bargeIn.percentile(50), p99: tally.bargeIn.percentile(99))
         slowListeners = swarm.scenario.slowListeners.map { _ in
             SlowListeners(

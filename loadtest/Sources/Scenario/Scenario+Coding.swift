@@ -66,6 +66,7 @@ private func refuseUnknownKeys<Key: CodingKey & CaseIterable>(in decoder: any De
     for key in try decoder.container(keyedBy: AnyKey.self).allKeys where !names.contains(key.stringValue) {
         throw DecodingError.dataCorrupted(
             DecodingError.Context(
-                codingPath: decoder.codingPath, debugDescription: "there is no \(key.stringValue) here; known are \(names.joined(separator: ", "))"))
+                codingPath: decoder.codingPath,
+                debugDescription: "there is no \(key.stringValue) here; known are \(names.joined(separator: ", "))"))
     }
 }

@@ -32,7 +32,8 @@ enum ScenarioFile {
             let reason = context.underlyingError.map { String(describing: $0) } ?? context.debugDescription
             return place(context) + reason.split(separator: "\n").joined(separator: " ")
         case .keyNotFound(let key, let context): return place(context) + "\(key.stringValue) is missing"
-        case .typeMismatch(let type, let context), .valueNotFound(let type, let context): return place(context) + "this is not \(name(of: type))"
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            return place(context) + "this is not \(name(of: type))"
         @unknown default: return String(describing: error)
         }
     }
