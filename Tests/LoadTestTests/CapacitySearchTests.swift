@@ -22,7 +22,15 @@ struct CapacitySearchTests {
         #expect(Double(found) >= Double(capacity) * 0.95 - 1)
         #expect(outcome?.limit?.contains("p99 was 31 ms") == true)
         #expect(outcome?.wasGenerator == false)
-        #expect(attempts < 25)
+        #expect(attempts < 45)
+    }
+
+    @Test func aSingleFailureIsTriedAgain() {
+        var search = CapacitySearch(from: 100, most: 100)
+        search.take(.bad("a hiccup"))
+        #expect(search.step == .attempt(calls: 100))
+        search.take(.good)
+        #expect(search.step == .over(CapacitySearch.Outcome(calls: 100, limit: nil, wasGenerator: false)))
     }
 
     @Test func aGatewayThatCarriesNothingHasNoCapacity() {

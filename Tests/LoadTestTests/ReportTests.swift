@@ -58,6 +58,11 @@ struct ReportTests {
     @Test func aGeneratorThatIsBehindSaysNothingAboutTheGateway() {
         var report = report()
         #expect(CapacityRun.judge(report) == .generatorBehind)
+        var good = report
+        good.problems = []
+        #expect(CapacityRun.judge(good) == .good)
+        good.frames.withheld = 1_000
+        #expect(CapacityRun.judge(good) == .generatorBehind)
         report.generator.isBehind = false
         #expect(CapacityRun.judge(report) == .bad("3 of 50000 frames were lost"))
         report.problems = []

@@ -32,11 +32,11 @@ struct CapacityRun {
     }
 
     static func judge(_ report: RunReport) -> CapacitySearch.Verdict {
-        // First, for what a generator that is behind saw as latency may be its own.
+        let isFast = report.latency.p99 <= latencyMax
+        // A generator that is late makes a gateway look worse than it is, never better: good is good, as long as all was sent.
+        if report.problems.isEmpty, isFast, !report.hasWithheldTooMuch { return .good }
         if report.generator.isBehind, report.joins.failed == 0 { return .generatorBehind }
-        if let problem = report.problems.first { return .bad(problem) }
-        if report.latency.p99 > latencyMax { return .bad("p99 was \(TextReport.ms(report.latency.p99))") }
-        return .good
+        return .bad(report.problems.first ?? "p99 was \(TextReport.ms(report.latency.p99))")
     }
 }
 

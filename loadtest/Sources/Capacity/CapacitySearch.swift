@@ -1,4 +1,6 @@
 /// How many calls a gateway carries: grows by half until an attempt fails, then halves the gap. Decides, and runs nothing.
+///
+/// A failure is believed when it happens twice in a row: machines have hiccups, and one would else set the limit far too low.
 struct CapacitySearch: Sendable, Hashable {
     enum Verdict: Sendable, Hashable {
         case good
@@ -26,6 +28,7 @@ struct CapacitySearch: Sendable, Hashable {
     private var good: Int?
     private var bad: (calls: Int, reason: String, wasGenerator: Bool)?
     private var next: Int
+    private var hasFailedOnce = false
 
     init(from first: Int, most: Int = 20_000) {
         self.most = most
@@ -46,6 +49,11 @@ struct CapacitySearch: Sendable, Hashable {
 
     /// Takes how the attempt went that `step` asked for.
     mutating func take(_ verdict: Verdict) {
+        if verdict != .good, !hasFailedOnce {
+            hasFailedOnce = true
+            return
+        }
+        hasFailedOnce = false
         switch verdict {
         case .good: good = max(good ?? 0, next)
         case .bad(let reason): bad = (next, "at \(next) calls \(reason)", false)

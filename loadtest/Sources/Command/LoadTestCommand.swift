@@ -9,12 +9,14 @@ struct LoadTestCommand: ParsableCommand {
         discussion: """
             EXAMPLES
               patchbay-loadtest --dev --calls 200 --seconds 10
-              patchbay-loadtest --dev loadtest/scenarios/conversation.yaml --server-pid $(pgrep -x patchbay) --html report.html
-              patchbay-loadtest --dev --find-capacity --server-pid $(pgrep -x patchbay)
-              patchbay-loadtest --url wss://gw.example.com --api-key KEY --calls 50 --max-p99-ms 20 --json
+              patchbay-loadtest --dev loadtest/scenarios/churn.yaml --html churn.html
+              patchbay-loadtest --dev --find-capacity --server-pid PID
+              patchbay-loadtest --url wss://gw.example.com --calls 50 --max-p99-ms 20
 
             EXIT CODES
-              0 good, 1 frames were lost, joins failed or a bound was exceeded, 2 used wrongly
+              0 good
+              1 frames were lost, joins failed, or a bound was exceeded
+              2 used wrongly
             """)
 
     @OptionGroup var scenario: ScenarioOptions
@@ -53,8 +55,9 @@ enum Main {
             exit(code.rawValue)
         } catch {
             let code = LoadTestCommand.exitCode(for: error)
-            let text = code == .failure ? "patchbay-loadtest: \(error)" : LoadTestCommand.fullMessage(for: error)
-            if code == .success { print(text) } else { complain(text) }
+            if code == .success { print(LoadTestCommand.fullMessage(for: error)) }
+            if code == .validationFailure { complain("patchbay-loadtest: \(LoadTestCommand.message(for: error))") }
+            if code == .failure { complain("patchbay-loadtest: \(error)") }
             exit(code == .success ? 0 : code == .validationFailure ? 2 : 1)
         }
     }

@@ -1,7 +1,14 @@
 extension RunReport {
     /// Beyond this lateness (p99, in milliseconds), or when it withheld more than this share of its frames, the generator was behind.
-    static let latenessMax = 3.0
+    static let latenessMax = 5.0
     static let withheldMax = 0.005
+
+    /// Then it was not the load that was asked for.
+    var hasWithheldTooMuch: Bool { Self.isTooMuch(withheld: frames.withheld, sent: frames.sent) }
+
+    static func isTooMuch(withheld: Int, sent: Int) -> Bool {
+        Double(withheld) > withheldMax * Double(sent + withheld)
+    }
 
     init(of swarm: Swarm) {
         let tally = swarm.tally
@@ -98,7 +105,6 @@ extension RunReport.Generator {
         self.init(
             cpuPercent: span > 0 ? cpu / span * 100 : 0, microsecondsPerFrame: frames > 0 ? cpu / 1e3 / Double(frames) : 0,
             latenessP50: tally.lateness.percentile(50), latenessP99: late, latenessMax: tally.lateness.maxMilliseconds,
-            isBehind: late > RunReport.latenessMax
-                || Double(tally.withheld) > RunReport.withheldMax * Double(tally.sent + tally.withheld))
+            isBehind: late > RunReport.latenessMax || RunReport.isTooMuch(withheld: tally.withheld, sent: tally.sent))
     }
 }

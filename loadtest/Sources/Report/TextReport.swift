@@ -11,6 +11,7 @@ enum TextReport {
             "joins",
             "\(r.joins.joined) of \(r.joins.asked), \(number(r.joins.perSecond, 0))/s; TCP, TLS, token, hello: p50 \(ms(r.joins.p50)), p99 \(ms(r.joins.p99))"
         )
+        guard r.frames.sent > 0 else { return lines + [""] + verdict(of: r) }
         if r.calls.ended + r.calls.cut > 0 {
             add(
                 "calls",
@@ -54,14 +55,14 @@ enum TextReport {
             "generator",
             "\(number(r.generator.cpuPercent, 1)) % of a core, \(number(r.generator.microsecondsPerFrame, 2)) µs a frame; late by p50 \(ms(r.generator.latenessP50)), p99 \(ms(r.generator.latenessP99)), max \(ms(r.generator.latenessMax))"
         )
-        lines.append("")
-        if r.generator.isBehind {
-            lines.append(
-                "GENERATOR BEHIND: it missed its own schedule (\(r.frames.withheld) frames withheld); do not trust the latencies and losses of this run"
-            )
-        }
-        lines += r.problems.isEmpty ? ["good: nothing lost, nothing refused"] : r.problems.map { "BAD: \($0)" }
-        return lines
+        return lines + [""] + verdict(of: r)
+    }
+
+    private static func verdict(of r: RunReport) -> [String] {
+        let behind =
+            "GENERATOR BEHIND: it missed its own schedule (\(r.frames.withheld) frames withheld); do not trust the latencies and losses of this run"
+        return (r.generator.isBehind ? [behind] : [])
+            + (r.problems.isEmpty ? ["good: nothing lost, nothing refused"] : r.problems.map { "BAD: \($0)" })
     }
 
     static func number(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }

@@ -64,7 +64,12 @@ extension Swarm {
             vacate(seat)
             return vacateIfEmpty(seat.pointee.call)
         }
-        fail(seat, "a join failed: \(error.message)\(error.code.map { " (\($0))" } ?? "")")
+        fail(seat, "a join failed: \(plain(error.message))\(error.code.map { " (\($0))" } ?? "")")
+    }
+
+    /// lws's words for a port where nobody listens.
+    private func plain(_ words: String) -> String {
+        words.hasPrefix("closed before established") ? "the connection was refused" : words
     }
 
     func fail(_ seat: UnsafeMutablePointer<Seat>, _ problem: String) {
