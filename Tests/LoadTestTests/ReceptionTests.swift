@@ -40,6 +40,12 @@ struct ReceptionTests {
         #expect(reception.take(5) == .repeated)
     }
 
+    @Test func ofAGapOnlyWhatWasMeasuredCounts() {
+        #expect(Reception.part(of: 10, before: 100, since: 50) == 10)
+        #expect(Reception.part(of: 10, before: 100, since: 97) == 3)
+        #expect(Reception.part(of: 10, before: 100, since: 120) == 0)
+    }
+
     @Test func theEndThatDidNotComeIsMissing() {
         var reception = Reception(from: 65_500)
         _ = reception.take(65_500)

@@ -38,4 +38,9 @@ struct Reception: Sendable {
     func missing(before sent: UInt32) -> Int {
         max(0, Int(Int32(bitPattern: sent &- next)))
     }
+
+    /// How many of a gap of so many right before `sequence` are not older than `first`.
+    static func part(of gap: Int, before sequence: UInt32, since first: UInt32) -> Int {
+        min(gap, max(0, Int(Int32(bitPattern: sequence &- first))))
+    }
 }

@@ -31,6 +31,8 @@ struct Seat {
     var track: UInt32 = 0
     /// The next to send. Starts shortly before the 16 bits on the wire wrap, so that every run crosses that.
     var sequence: UInt32 = 65_536 - 100
+    /// `sequence` when measuring began: what was lost before does not count.
+    var measuredFrom: UInt32 = 0
     var isTalking = false
 
     var reception = Reception()

@@ -21,7 +21,9 @@ extension Swarm {
     /// What has not come by now is lost.
     func settle(_ index: Int) {
         for seat in members(of: index) where seats[seat].state == .ready && seats[seat].hears >= 0 {
-            let missing = seats[seat].reception.missing(before: seats[seats[seat].hears].sequence)
+            let publisher = seats[seats[seat].hears]
+            let missing = Reception.part(
+                of: seats[seat].reception.missing(before: publisher.sequence), before: publisher.sequence, since: publisher.measuredFrom)
             if seats[seat].isSlow { tally.slowLost += missing } else { tally.lost += missing }
         }
     }

@@ -11,7 +11,7 @@ extension Swarm {
         } else {
             hear(message, seat, now)
         }
-        if sendGrid.due <= now { sendWhatIsDue(now) }
+        if sendGrid.due <= now { sendWhatIsDue(now, atMost: Self.framesBetween) }
     }
 
     /// `u8 0x42, u8 count, count × (u16 length, one whole frame)`.
@@ -44,7 +44,7 @@ extension Swarm {
             return
         }
         if header.flags.contains(.discontinuity) { tally.flagged += 1 }
-        let arrival = seat.pointee.reception.take(stamp.sequence)
+        let arrival = measured(seat.pointee.reception.take(stamp.sequence), stamp.sequence, publisher.pointee.measuredFrom)
         let age = now &- stamp.time
         if seat.pointee.isSlow {
             countSlow(arrival, age)
@@ -58,6 +58,15 @@ extension Swarm {
             }
         }
         if call.pointee.brokeInAt != 0 { noteBargeIn(call, member: seat.pointee.member, header.flags, now) }
+    }
+
+    /// An arrival without what had been sent before measuring began.
+    private func measured(_ arrival: Reception.Arrival, _ sequence: UInt32, _ first: UInt32) -> Reception.Arrival {
+        switch arrival {
+        case .inOrder, .repeated: arrival
+        case .after(let gap): .after(gap: Reception.part(of: gap, before: sequence, since: first))
+        case .late: Int32(bitPattern: sequence &- first) < 0 ? .inOrder : .late
+        }
     }
 
     private func count(_ arrival: Reception.Arrival) {

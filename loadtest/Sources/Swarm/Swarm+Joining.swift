@@ -81,7 +81,7 @@ extension Swarm {
         switch try? ServerMessage(parsing: Array(message)) {
         case .event(.hello, _): welcomed(seat, connection)
         case .reply(re: 1, let fields):
-            guard let track = fields.track else { return }
+            guard let track = fields.track, seat.pointee.state == .joined else { return }
             seat.pointee.alias = track.alias.value
             lastTrack += 1
             seat.pointee.track = lastTrack

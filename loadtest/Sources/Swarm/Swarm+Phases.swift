@@ -49,6 +49,7 @@ extension Swarm {
             tally = Tally()
             // Read anew: in this turn frames have been sent already.
             measuredFrom = clock
+            for seat in seats.indices { seats[seat].measuredFrom = seats[seat].sequence }
             total.callsEnded = 0
             timeline.measure(from: now, server: ProcessSample(pid: serverPid), own: ProcessSample(pid: nil), calls: liveCalls)
             if let storm = scenario.reconnectStorm { nextStorm = now + UInt64(min(2, storm.everySeconds) * 1e9) }

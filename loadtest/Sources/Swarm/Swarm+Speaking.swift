@@ -7,12 +7,14 @@ extension Swarm {
     private static let hopelesslyLate: UInt64 = 500_000_000
 
     /// One who catches up must not stop listening meanwhile.
-    private static let framesInARow = 64
+    static let framesInARow = 64
+    /// Between two messages that come in.
+    static let framesBetween = 4
 
-    func sendWhatIsDue(_ now: UInt64) {
+    func sendWhatIsDue(_ now: UInt64, atMost most: Int = Swarm.framesInARow) {
         guard phase < .draining else { return }
         if now > sendGrid.due, now &- sendGrid.due > Self.hopelesslyLate { tally.withheld += sendGrid.skip(to: now) }
-        var left = Self.framesInARow
+        var left = most
         while sendGrid.due <= now, left > 0 {
             left -= 1
             let call = sendGrid.place % scenario.calls
