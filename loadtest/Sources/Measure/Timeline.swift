@@ -40,8 +40,7 @@ struct Timeline: Sendable {
     private(set) var to: Mark?
     private(set) var callSeconds = 0.0
     private var last = Mark(at: 0)
-    private var joinedMost = (count: 0, at: 0 as UInt64)
-    /// Connections that had joined when ramping ended, and how long that took.
+    /// Connections that joined while the calls began, and how long after the run's beginning the last one did.
     private(set) var rampSeconds = 0.0
     private(set) var rampJoined = 0
 
@@ -50,6 +49,11 @@ struct Timeline: Sendable {
         last = beginning
         phaseBegan = now
         nextSample = now + 1_000_000_000
+    }
+
+    mutating func joined(at now: UInt64) {
+        rampJoined += 1
+        rampSeconds = Double(now &- beginning.at) / 1e9
     }
 
     mutating func measure(from now: UInt64, server: ProcessSample?, own: ProcessSample?, calls: Int) {
@@ -61,12 +65,9 @@ struct Timeline: Sendable {
     }
 
     mutating func sample(
-        at now: UInt64, calls: Int, phase: RunPhase, tally: Tally, joined: Int, server: ProcessSample?, own: ProcessSample?
+        at now: UInt64, calls: Int, phase: RunPhase, tally: Tally, server: ProcessSample?, own: ProcessSample?
     ) {
         let span = Double(now &- last.at)
-        if phase <= .warming, joined > joinedMost.count { joinedMost = (joined, now) }
-        rampSeconds = Double(joinedMost.at &- beginning.at) / 1e9
-        rampJoined = joinedMost.count
         if phase == .measuring { callSeconds += Double(calls) * span / 1e9 }
         func percent(_ old: ProcessSample?, _ new: ProcessSample?) -> Double? {
             guard let old, let new else { return nil }

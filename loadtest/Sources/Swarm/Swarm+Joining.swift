@@ -97,7 +97,9 @@ extension Swarm {
         guard seat.pointee.state == .connecting else { return }
         seat.pointee.state = .joined
         total.joined += 1
-        total.join.record(nanoseconds: clock &- seat.pointee.connectStarted)
+        let now = clock
+        total.join.record(nanoseconds: now &- seat.pointee.connectStarted)
+        if phase == .ramping { timeline.joined(at: now) }
         if seat.pointee.publishes {
             connection.write(text: Self.publish[seat.pointee.member])
         } else {

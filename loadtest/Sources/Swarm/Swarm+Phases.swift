@@ -72,7 +72,7 @@ extension Swarm {
     func sampleEverySecond(_ now: UInt64) {
         guard now >= timeline.nextSample else { return }
         timeline.sample(
-            at: now, calls: liveCalls, phase: phase, tally: tally, joined: total.joined, server: ProcessSample(pid: serverPid),
+            at: now, calls: liveCalls, phase: phase, tally: tally, server: ProcessSample(pid: serverPid),
             own: ProcessSample(pid: nil))
         progress?.show(timeline.points.last, phase: phase, tally: tally, total: total, scenario: scenario)
     }
