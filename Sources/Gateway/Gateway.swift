@@ -9,39 +9,50 @@ internal import Wire
 /// The whole server as one service: shards on threads of their own, a drain at a graceful shutdown.
 package final class Gateway: Service {
     private let context: GatewayContext
+    /// Of each shard: its share of the port, and the port of its own.
     private let listeners: [[Listener]]
-    private let mailboxes: [Mailbox<ShardMessage>]
     private let log = Logger(label: "patchbay.gateway")
     /// The port that is really bound.
     package let port: Int
 
     package var state: GatewayState { context.state }
     package var metrics: MetricsBoard { context.metrics }
+    /// The ports that lead to one shard each, in their order; empty where there is one shard only.
+    package var shardPorts: [Int] { context.shardPorts }
 
-    /// Binds the port, so that what is wrong is known before anything runs.
+    /// Binds the ports, so that what is wrong is known before anything runs.
     ///
-    /// - Throws: `ListenError` if the port cannot be had, `TLSFileError` if the certificate cannot be used.
+    /// - Throws: `ListenError` if a port cannot be had, `TLSFileError` if the certificate cannot be used.
     package init(settings: GatewaySettings, keys: KeyRing) throws {
         try settings.tls.check()
         var settings = settings
+        let isAlone = settings.shardCount == 1
         var listeners: [[Listener]] = []
-        for _ in 0..<settings.shardCount {
-            let listener = try Listener(host: settings.host, port: settings.port, shared: settings.shardCount > 1)
+        // Shards share the port among themselves, not with another gateway: first it must be ours alone.
+        let first = try Listener(host: settings.host, port: settings.port, shared: false)
+        settings.port = first.port
+        if isAlone { listeners.append([first]) } else { first.close() }
+        for _ in listeners.count..<settings.shardCount {
+            let listener = try Listener(host: settings.host, port: settings.port, shared: true)
             settings.port = listener.port
             listeners.append([listener])
         }
+        if !isAlone {
+            for index in 0..<settings.shardCount {
+                let port = settings.shardPortsFrom == 0 ? 0 : settings.shardPortsFrom + index
+                listeners[index].append(try Listener(host: settings.host, port: port, shared: false))
+            }
+        }
         self.listeners = listeners
         port = settings.port
-        mailboxes = (0..<settings.shardCount).map { _ in Mailbox() }
-        context = GatewayContext(
-            settings: settings, keys: keys, metrics: MetricsBoard(shardCount: settings.shardCount), state: GatewayState())
+        context = GatewayContext(settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port })
     }
 
     /// Serves until all shards have ended: after a graceful shutdown, when the rooms are empty or the drain's time is over.
     package func run() async throws {
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for index in mailboxes.indices { group.addTask { try await self.runShard(index) } }
+                for index in context.mailboxes.indices { group.addTask { try await self.runShard(index) } }
                 try await group.waitForAll()
             }
             context.state.phase = .stopped
@@ -56,18 +67,18 @@ package final class Gateway: Service {
         context.state.phase = .draining
         let span = context.settings.drainTimeout
         let wallClock = WallClock.seconds + span.components.seconds
-        for mailbox in mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
+        for mailbox in context.mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
     }
 
     /// Takes new keys and reads the certificate again. Calls go on; an unusable certificate is logged and the old one stays.
     package func reload(keys: KeyRing?) {
-        for mailbox in mailboxes { mailbox.post(.reload(keys, context.settings.tls)) }
+        for mailbox in context.mailboxes { mailbox.post(.reload(keys, context.settings.tls)) }
     }
 
     private func runShard(_ index: Int) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let thread = Thread { [context, mailboxes, listeners] in
-                let shard = Shard(index: index, common: context, mailbox: mailboxes[index])
+            let thread = Thread { [context, listeners] in
+                let shard = Shard(index: index, common: context, mailbox: context.mailboxes[index])
                 var error: (any Error)?
                 shard.run(listeners: listeners[index]) { problem in
                     error = problem

@@ -7,7 +7,10 @@ package struct GatewaySettings: Sendable {
     package var host: String
     /// 0 takes a free port.
     package var port: Int
+    /// Threads that serve.
     package var shardCount: Int
+    /// The first of the ports that lead to one shard each; 0 takes free ones. Only where there are several shards.
+    package var shardPortsFrom: Int
     package var tls: TLSFiles
     package var room: RoomSettings
     /// Whether joining makes a room that is not there yet; otherwise it takes the grant `roomCreate`.
@@ -21,13 +24,15 @@ package struct GatewaySettings: Sendable {
     package var version: String
 
     package init(
-        host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, tls: TLSFiles, room: RoomSettings = RoomSettings(),
+        host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, shardPortsFrom: Int = 0, tls: TLSFiles,
+        room: RoomSettings = RoomSettings(),
         createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000,
         handshakeSecondsMax: Int = 10, nodeName: String = "node", version: String = "0"
     ) {
         self.host = host
         self.port = port
         self.shardCount = shardCount
+        self.shardPortsFrom = shardPortsFrom
         self.tls = tls
         self.room = room
         self.createsRooms = createsRooms

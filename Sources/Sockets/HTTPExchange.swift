@@ -110,6 +110,9 @@ package struct Response: Sendable {
 
     static let errorFieldName = "X-Patchbay-Error"
 
+    /// The code of an error; nil of any other answer.
+    package var errorCode: String? { fields[HTTPField.Name(Self.errorFieldName)!] }
+
     /// Writes an answer to a request to upgrade, after which the connection ends.
     ///
     /// Put together by hand: lws calls its own HTTP/1.0 until it has read the version of the request, which is later, and WebSocket

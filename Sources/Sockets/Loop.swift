@@ -7,7 +7,7 @@ package import Wire
 /// The libuv loop is ours and not lws's own because lws takes SIGINT and SIGTERM for itself on the latter, and spins after them.
 @safe package final class Loop {
     /// Set before `run()`; whoever sets it keeps it alive as long as the loop runs. Not retained: it is reached once per message.
-    package unowned(unsafe) var owner: any SocketOwner
+    @exclusivity(unchecked) package unowned(unsafe) var owner: any SocketOwner
 
     private let uv = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
@@ -15,7 +15,8 @@ package import Wire
     private let protocols: LwsProtocols
     private var context: OpaquePointer?
     private var eventPipe: EventPipe?
-    private var readAhead: ReadAhead?
+    private var recordIO: RecordIO?
+    private var turnEnd: TurnEnd?
     private var serverVhost: OpaquePointer?
     private var clientVhost: OpaquePointer?
     /// OpenSSL's context of the server, told by lws when it makes it.
@@ -23,8 +24,6 @@ package import Wire
     private var listening: [ListeningHandle] = []
     private var scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     private let settings: LoopSettings
-    /// `lws` wsis that are alive.
-    private(set) var connectionCount = 0
     /// Connections closed at once because there were too many.
     package private(set) var turnedAway: UInt64 = 0
     /// Connections that ended before a whole request had come: silent ones, broken TLS, request heads over 16 KiB.
@@ -46,8 +45,11 @@ package import Wire
         unsafe async.pointee.data = unsafe this
         try makeContext()
         eventPipe = unsafe EventPipe(of: uv)
-        if let context = unsafe context { readAhead = unsafe ReadAhead(loop: uv, context: context) }
-        readAhead?.start()
+        if let context = unsafe context {
+            let recordIO = unsafe RecordIO(context: context)
+            self.recordIO = recordIO
+            turnEnd = unsafe TurnEnd(loop: uv, recordIO: recordIO)
+        }
         if let server = settings.server { try makeServerVhost(server) }
         if let trust = settings.client { try makeClientVhost(trust) }
     }
@@ -77,7 +79,7 @@ package import Wire
     private func freeAll() {
         for handle in listening { handle.close() }
         if let context = unsafe context { unsafe lws_context_destroy(context) }
-        readAhead?.stop()
+        turnEnd?.stop()
         guard eventPipe?.keepTaken() ?? true else { return }
         unsafe uv_close(patchbay_timer_handle(timer), nil)
         unsafe uv_close(patchbay_async_handle(async), nil)
@@ -143,26 +145,28 @@ package import Wire
         // Bounded, so that a flood of newcomers does not keep those who talk waiting.
         for _ in 0..<64 {
             guard let descriptor = listener.accept() else { return }
-            guard connectionCount < settings.connectionsMax else {
+            guard settings.quota.take() else {
                 turnedAway += 1
                 Listener.discard(descriptor)
                 continue
             }
             TCPSocket(descriptor: descriptor).tuneForMedia()
-            guard let wsi = unsafe lws_adopt_socket_vhost(serverVhost, descriptor) else { continue }
-            connectionCount += 1
+            guard let wsi = unsafe lws_adopt_socket_vhost(serverVhost, descriptor) else {
+                settings.quota.giveBack()
+                continue
+            }
             // For TLS lws has a time of its own, whatever the context says.
             unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(settings.handshakeSecondsMax))
         }
     }
 
     func established(_ wsi: OpaquePointer) {
-        unsafe readAhead?.serve(wsi)
+        unsafe recordIO?.serve(wsi)
     }
 
     func wsiDestroyed(isServer: Bool, madeARequest: Bool) {
         guard isServer else { return }
-        connectionCount -= 1
+        settings.quota.giveBack()
         if !madeARequest { handshakesAbandoned += 1 }
     }
 
@@ -235,16 +239,14 @@ package import Wire
     // MARK: Scratch
 
     /// Copies bytes behind writable headroom and hands over where they are.
-    func withScratch(copying bytes: [UInt8], _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
+    func withScratch(copying bytes: UnsafeRawBufferPointer, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
         let needed = bytes.count + Int(patchbay_lws_pre)
         if unsafe scratch.count < needed {
             unsafe scratch.deallocate()
             unsafe scratch = .allocate(byteCount: needed * 2, alignment: 16)
         }
         let start = unsafe scratch.baseAddress! + Int(patchbay_lws_pre)
-        unsafe bytes.withUnsafeBytes { bytes in
-            if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
-        }
+        if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
         return unsafe body(start)
     }
 

@@ -5,14 +5,17 @@ package struct LoopSettings: Sendable {
     /// Whom connections that we make trust; nil for a loop that only serves.
     package var client: ClientTrust?
     /// Connections at once, in all states; beyond it a new one is closed as soon as it is accepted.
-    package var connectionsMax: Int
+    package var quota: ConnectionQuota
     /// How long a peer may take for TLS, and again for its request, in seconds.
     package var handshakeSecondsMax: Int
 
-    package init(server: TLSFiles? = nil, client: ClientTrust? = nil, connectionsMax: Int = 60_000, handshakeSecondsMax: Int = 10) {
+    package init(
+        server: TLSFiles? = nil, client: ClientTrust? = nil, quota: ConnectionQuota = ConnectionQuota(limit: 60_000),
+        handshakeSecondsMax: Int = 10
+    ) {
         self.server = server
         self.client = client
-        self.connectionsMax = connectionsMax
+        self.quota = quota
         self.handshakeSecondsMax = handshakeSecondsMax
     }
 }

@@ -23,6 +23,23 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
+    /// Posts a message unless too many wait already: for what somebody outside can send without end.
+    ///
+    /// - Returns: whether it was taken.
+    package func post(_ message: Message, unlessMoreThan limit: Int) -> Bool {
+        state.withLock { state in
+            guard state.messages.count < limit else { return false }
+            state.messages.append(message)
+            state.wake?.wake()
+            return true
+        }
+    }
+
+    /// Wakes the loop without a message, for something that it will find elsewhere.
+    package func wake() {
+        state.withLock { $0.wake?.wake() }
+    }
+
     /// Takes all that has been posted. Called on the loop's thread.
     package func drain(into messages: inout [Message]) {
         state.withLock { state in

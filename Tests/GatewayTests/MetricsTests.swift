@@ -31,12 +31,15 @@ struct MetricsTests {
         let histograms = metrics.families.filter { $0.type == "histogram" }
         #expect(!histograms.isEmpty)
         for family in histograms {
-            let buckets = family.samples.filter { $0.name == family.name + "_bucket" }
-            let bounds = buckets.compactMap { $0.labels["le"].flatMap { Double($0 == "+Inf" ? "inf" : $0) } }
-            #expect(bounds.count == buckets.count)
-            #expect(bounds == bounds.sorted() && bounds.last == .infinity)
-            #expect(buckets.map(\.value) == buckets.map(\.value).sorted())
-            #expect(buckets.last?.value == metrics.value(family.name + "_count"))
+            for shard in ["0", "1"] {
+                let samples = family.samples.filter { $0.labels["shard"] == shard }
+                let buckets = samples.filter { $0.name == family.name + "_bucket" }
+                let bounds = buckets.compactMap { $0.labels["le"].flatMap { Double($0 == "+Inf" ? "inf" : $0) } }
+                #expect(bounds.count == buckets.count)
+                #expect(bounds == bounds.sorted() && bounds.last == .infinity)
+                #expect(buckets.map(\.value) == buckets.map(\.value).sorted())
+                #expect(buckets.last?.value == samples.first { $0.name == family.name + "_count" }?.value)
+            }
         }
         #expect(metrics.value("patchbay_join_seconds_count") == 10)
         #expect(metrics.value("patchbay_join_seconds_sum") > 0)

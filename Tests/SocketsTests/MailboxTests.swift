@@ -44,7 +44,7 @@ struct MailboxTests {
     }
 
     /// Runs a loop on a thread of its own until all letters have come, or for `span`.
-    private func read(_ total: Int, from mailbox: Mailbox<Letter>, within span: Duration = .seconds(30)) async throws -> (
+    private func read(_ total: Int, from mailbox: Mailbox<Letter>, within span: Duration = .seconds(60)) async throws -> (
         letters: [Letter], turns: Int
     ) {
         try await withCheckedThrowingContinuation { continuation in
@@ -76,7 +76,8 @@ struct MailboxTests {
         let (letters, turns) = try await read(senders * each, from: mailbox)
         #expect(letters.count == senders * each)
         for sender in 0..<senders {
-            #expect(letters.filter { $0.sender == sender }.map(\.number) == Array(0..<each))
+            let areInOrder = letters.filter { $0.sender == sender }.map(\.number) == Array(0..<each)
+            #expect(areInOrder)
         }
         #expect(turns < letters.count, "many letters take one turn")
     }

@@ -4,19 +4,24 @@ package import Wire
 package struct Patch: Sendable {
     package let track: TrackSID
     package let alias: TrackAlias
-    package let room: Int
     package var gate = Room.Gate.open
     package private(set) var epoch: UInt8 = 0
     /// Seats of the listeners on this shard, in the order in which they came.
     package private(set) var listeners: [UInt32] = []
+    /// Other shards that have listeners.
+    package private(set) var trunks: [Trunk] = []
     package var meter: TrackMeter
     private var bucket: TokenBucket
 
-    /// - Parameter room: the shard's number for the room, handed back with what the meter finds.
-    package init(_ track: TrackInfo, room: Int) {
+    /// Another shard, and how many listen there.
+    package struct Trunk: Sendable {
+        package let shard: UInt16
+        fileprivate(set) var listeners: Int
+    }
+
+    package init(_ track: TrackInfo) {
         self.track = track.sid
         alias = track.alias
-        self.room = room
         meter = TrackMeter(frameMilliseconds: track.frameMs)
         bucket = TokenBucket(perSecond: Self.framesPerSecondMax(frameMilliseconds: track.frameMs), burst: ProtocolLimits.liveBurst)
         gate = track.muted ? .muted : .open
@@ -46,5 +51,21 @@ package struct Patch: Sendable {
 
     package mutating func remove(listener seat: UInt32) {
         listeners.removeAll { $0 == seat }
+    }
+
+    /// One more listens on that shard.
+    package mutating func add(trunk shard: UInt16) {
+        if let index = trunks.firstIndex(where: { $0.shard == shard }) {
+            trunks[index].listeners += 1
+        } else {
+            trunks.append(Trunk(shard: shard, listeners: 1))
+        }
+    }
+
+    /// One less listens on that shard.
+    package mutating func remove(trunk shard: UInt16) {
+        guard let index = trunks.firstIndex(where: { $0.shard == shard }) else { return }
+        trunks[index].listeners -= 1
+        if trunks[index].listeners == 0 { trunks.remove(at: index) }
     }
 }

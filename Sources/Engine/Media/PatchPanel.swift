@@ -22,9 +22,9 @@ package struct PatchPanel: Sendable {
         body(&patches[seat][index])
     }
 
-    package mutating func publish(_ track: TrackInfo, by seat: Int, room: Int) {
+    package mutating func publish(_ track: TrackInfo, by seat: Int) {
         while patches.count <= seat { patches.append([]) }
-        patches[seat].append(Patch(track, room: room))
+        patches[seat].append(Patch(track))
         count += 1
     }
 
@@ -48,5 +48,15 @@ package struct PatchPanel: Sendable {
     package mutating func remove(listener: UInt32, from alias: TrackAlias, of seat: Int) {
         guard let index = index(of: alias, publishedBy: seat) else { return }
         patches[seat][index].remove(listener: listener)
+    }
+
+    package mutating func add(trunk shard: UInt16, to alias: TrackAlias, of seat: Int) {
+        guard let index = index(of: alias, publishedBy: seat) else { return }
+        patches[seat][index].add(trunk: shard)
+    }
+
+    package mutating func remove(trunk shard: UInt16, from alias: TrackAlias, of seat: Int) {
+        guard let index = index(of: alias, publishedBy: seat) else { return }
+        patches[seat][index].remove(trunk: shard)
     }
 }

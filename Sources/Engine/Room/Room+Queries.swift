@@ -11,6 +11,15 @@ extension Room {
         return others < settings.maxParticipants ? nil : .roomFull
     }
 
+    /// Whether the number of participants has a limit.
+    package var isLimited: Bool { settings.maxParticipants > 0 }
+
+    /// Those who take all places, nil while one is free. Linear in participants.
+    package var whoFillIt: Set<Identity>? {
+        guard isLimited, independentCount >= settings.maxParticipants else { return nil }
+        return Set(members.values.lazy.filter { !$0.kind.isDependent }.map(\.identity))
+    }
+
     package var info: RoomInfo {
         RoomInfo(sid: sid, name: name, metadata: settings.metadata, createdAt: createdAt, maxParticipants: settings.maxParticipants)
     }

@@ -1,8 +1,8 @@
 import Wire
 
 extension Room {
-    /// The patch comes before the reply, so that a frame sent at once finds it; the listeners come after the event that
-    /// names the track to them.
+    /// The listeners come after the event that names the track to them, and the reply comes last, so that a frame sent at once finds
+    /// everybody.
     mutating func publish(
         _ description: PublishTrack, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
@@ -27,11 +27,11 @@ extension Room {
         patch(.publish(info, by: member.handle), into: &effects)
         let gate = track.gate(publisherIsHeld: member.isHeld)
         if gate != .open { patch(.gate(alias, by: member.handle, gate), into: &effects) }
-        reply(.published(info), to: asker, into: &effects)
         send(.trackPublished(info), to: everyone(but: member.handle), into: &effects)
         for listener in members.values where listener.hears(track) {
             patch(.listen(listener.handle, to: alias, of: member.handle), into: &effects)
         }
+        reply(.published(info), to: asker, into: &effects)
         watchSilence(ofMemberAt: place, at: now)
     }
 

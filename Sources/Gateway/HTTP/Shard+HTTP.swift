@@ -8,14 +8,14 @@ internal import Wire
 extension Shard {
     func handle(_ exchange: HTTPExchange) {
         do throws(Refusal) {
-            exchange.respond(try answer(exchange))
+            try serve(exchange)
         } catch {
             counters.httpRefused[error.code, default: 0] += 1
-            exchange.respond(Response.error(error.status, error.code, error.message))
+            exchange.respond(Response(error))
         }
     }
 
-    private func answer(_ exchange: HTTPExchange) throws(Refusal) -> Response {
+    private func serve(_ exchange: HTTPExchange) throws(Refusal) {
         guard exchange.isSecure else {
             throw Refusal(.badRequest, "tls_required", "this port speaks TLS only; use https://")
         }
@@ -26,15 +26,28 @@ extension Shard {
         }
         let path = exchange.path.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         switch path {
-        case ["healthz"]: return try reading(exchange) { Response(text: "ok\n") }
-        case ["readyz"]: return try reading(exchange) { readiness }
-        case ["metrics"]: return try reading(exchange) { metricsText }
+        case ["healthz"]: exchange.respond(try reading(exchange) { Response(text: "ok\n") })
+        case ["readyz"]: exchange.respond(try reading(exchange) { readiness })
+        case ["metrics"]:
+            _ = try reading(exchange) { Response(text: "") }
+            ask(.counters, of: Array(common.mailboxes.indices), for: exchange) { [unowned self] _ in metricsText }
         case ["v1", "rtc"]:
             throw Refusal(.upgradeRequired, "upgrade_required", "this address is a WebSocket's; upgrade with subprotocol patchbay.v1")
         default:
             guard path.starts(with: ["v1", "rooms"]) else { throw Refusal(.notFound, "not_found", "there is nothing at this path") }
-            return try administer(exchange, Array(path.dropFirst(2)))
+            try administer(exchange, Array(path.dropFirst(2)))
         }
+    }
+
+    /// Asks these shards, this one perhaps among them, and responds when all have answered.
+    func ask(_ question: Question, of shards: [Int], for exchange: HTTPExchange, finish: @escaping ([Answer]) -> Response) {
+        let number = questions.add(exchange, of: shards.count, finish: finish)
+        for shard in shards where shard != index { post(.question(question, number: number, from: index), to: shard) }
+        if shards.contains(index) { take(answer(question), toQuestion: number) }
+    }
+
+    func take(_ answer: Answer, toQuestion number: Int) {
+        questions.take(answer, toQuestion: number)
     }
 
     private func reading(_ exchange: HTTPExchange, _ body: () -> Response) throws(Refusal) -> Response {
@@ -51,7 +64,6 @@ extension Shard {
     }
 
     private var metricsText: Response {
-        publishMetrics()
         let text = PrometheusText(shards: common.metrics.snapshot, draining: drain != nil).text
         return Response(text: text, type: "text/plain; version=0.0.4; charset=utf-8")
     }

@@ -8,34 +8,47 @@ internal import Wire
 final class Member {
     let handle: ParticipantHandle
     let connection: Connection
-    /// The shard's number for its room; -1 once it is out of it.
-    var room: Int
+    /// Where its room is.
+    @exclusivity(unchecked) var place = Place.nowhere
     let kind: ParticipantKind
-    var outbox: Outbox
-    var budget = SendBudget()
-    var receipts = Receipts()
+    @exclusivity(unchecked) var outbox: Outbox
+    @exclusivity(unchecked) var budget = SendBudget()
+    @exclusivity(unchecked) var receipts = Receipts()
     /// The number of the last event.
     var eventSeq: UInt64 = 0
-    var lastHeard: Instant
+    @exclusivity(unchecked) var lastHeard: Instant
     /// It is to be closed for this reason once its control messages are out, or by this time.
-    var farewell: (reason: CloseReason, deadline: Instant)?
+    @exclusivity(unchecked) var farewell: (reason: CloseReason, deadline: Instant)?
     /// Whether it is on the shard's list of those for whom something waits.
-    var isWaiting = false
-    var framesSent: UInt64 = 0
-    var framesDropped: UInt64 = 0
-    var lateness = LatenessWindow()
+    @exclusivity(unchecked) var isWaiting = false
+    @exclusivity(unchecked) var framesSent: UInt64 = 0
+    @exclusivity(unchecked) var framesDropped: UInt64 = 0
+    @exclusivity(unchecked) var lateness = LatenessWindow()
     /// Frames sent and dropped up to the last report of statistics.
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
     /// Malformed messages since `malformedSince`.
     var malformed = 0
     var malformedSince: Instant
 
-    init(handle: ParticipantHandle, connection: Connection, room: Int, kind: ParticipantKind, now: Instant) {
+    /// When it asked to be let in.
+    let joinStartedAt: Instant
+    /// What was asked before `hello` came from the room's home, and is answered after it.
+    var answersBeforeHello: [[UInt8]] = []
+
+    enum Place {
+        /// The shard's number for the room.
+        case here(room: Int)
+        case on(shard: Int)
+        /// Out of it, or not yet in.
+        case nowhere
+    }
+
+    init(handle: ParticipantHandle, connection: Connection, kind: ParticipantKind, joinStartedAt: Instant, now: Instant) {
         self.handle = handle
         self.connection = connection
-        self.room = room
         self.kind = kind
         outbox = Outbox(ageMax: kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax)
+        self.joinStartedAt = joinStartedAt
         lastHeard = now
         malformedSince = now
     }

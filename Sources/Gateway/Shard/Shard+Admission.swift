@@ -16,7 +16,7 @@ extension Shard {
         } catch {
             counters.joinsRefused[error.code, default: 0] += 1
             log.debug("join refused", metadata: ["code": "\(error.code)", "address": "\(request.peerAddress)"])
-            return Response.error(error.status, error.code, error.message)
+            return Response(error)
         }
     }
 
@@ -31,7 +31,7 @@ extension Shard {
         guard drain == nil else {
             throw Refusal(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
         }
-        guard failures.verdict(on: request.peerAddress, at: loop.now) == .mayTry else {
+        guard common.failures.mayTry(request.peerAddress, at: loop.now) else {
             throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
         let subprotocols = request.subprotocols
@@ -42,9 +42,8 @@ extension Shard {
         let room = try settingsOfRoom(for: token, grant)
         let admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)
-        switch roomByName[grant.room].flatMap({ rooms[$0]?.room.admissionError(for: admission) }) {
-        case .roomFull: throw Refusal(.conflict, "room_full", "as many participants are in the room as it takes")
-        case .roomClosed, nil: break
+        guard !isFull(grant.room, for: admission) else {
+            throw Refusal(.conflict, "room_full", "as many participants are in the room as it takes")
         }
         return JoinTicket(admission: admission, room: grant.room, settings: room, startedAt: started)
     }
@@ -56,7 +55,7 @@ extension Shard {
                 authorization: request.authorization, subprotocols: subprotocols, query: request.query("access_token"))
             token = try TokenVerifier().verify(text, keys: keys, now: WallClock.seconds)
         } catch {
-            failures.recordFailure(from: request.peerAddress, at: loop.now)
+            common.failures.record(from: request.peerAddress, at: loop.now)
             throw Refusal(.unauthorized, error.code, error.message)
         }
         do throws(GrantError) {
@@ -66,10 +65,15 @@ extension Shard {
         }
     }
 
+    private func isFull(_ name: String, for admission: Admission) -> Bool {
+        if let room = roomByName[name].flatMap({ rooms[$0]?.room }) { return room.admissionError(for: admission) == .roomFull }
+        return !admission.kind.isDependent && common.directory.isFull(name, for: admission.identity)
+    }
+
     /// The settings that a room gets if it is made now.
     private func settingsOfRoom(for token: AccessToken, _ grant: JoinGrant) throws(Refusal) -> RoomSettings {
         let mayCreate = common.settings.createsRooms || token.video?.roomCreate == true
-        guard roomByName[grant.room] != nil || mayCreate else {
+        guard mayCreate || common.directory.home(of: grant.room) != nil else {
             throw Refusal(.notFound, "room_not_found", "the room does not exist, and this gateway makes none for who joins")
         }
         return RoomSettings(token.roomSettings, over: common.settings.room)
@@ -79,16 +83,14 @@ extension Shard {
         guard let ticket = connection.context as? JoinTicket else { return connection.abort() }
         connection.context = nil
         let handle = takeSeat()
-        let room = roomIndex(named: ticket.room, settings: ticket.settings)
-        let member = Member(handle: handle, connection: connection, room: room, kind: ticket.admission.kind, now: loop.now)
+        let member = Member(
+            handle: handle, connection: connection, kind: ticket.admission.kind, joinStartedAt: ticket.startedAt, now: loop.now)
         seats[Int(handle.seat)] = member
         connection.seat = Int(handle.seat)
-        rooms[room]?.seats.append(Int(handle.seat))
         counters.connections += 1
         counters.participants += 1
         counters.joins += 1
-        perform(.joined(handle, ticket.admission), in: room)
-        counters.joinSeconds.add(Double((loop.exactNow - ticket.startedAt).inNanoseconds) / 1e9)
+        join(member, ticket)
         scheduleTick()
         // The first round trip is known before the first frame is.
         askForReceipt(from: member)
@@ -108,18 +110,17 @@ extension Shard {
             case .closed(let reason): reason.disconnectReason
             case .lost: connection.peerCloseCode == 1000 || connection.peerCloseCode == 1001 ? .clientInitiated : .signalClose
             }
-        leaveRoom(member, reason)
         member.outbox.removeAll { dropped in
             store.release(dropped)
             drop(.left)
         }
-        freeSeat(member.handle)
+        leaveRoom(member, reason)
         finishDrainIfEmpty()
     }
 }
 
 /// What was found out before the upgrade, for the moment after it.
-final class JoinTicket {
+final class JoinTicket: Sendable {
     let admission: Admission
     let room: String
     let settings: RoomSettings
@@ -134,7 +135,7 @@ final class JoinTicket {
 }
 
 /// Why somebody is not let in, or a route not served.
-struct Refusal: Error {
+struct Refusal: Error, Sendable {
     var status: HTTPResponse.Status
     var code: String
     var message: String
@@ -143,5 +144,11 @@ struct Refusal: Error {
         self.status = status
         self.code = code
         self.message = message
+    }
+}
+
+extension Response {
+    init(_ refusal: Refusal) {
+        self = .error(refusal.status, refusal.code, refusal.message)
     }
 }

@@ -9,20 +9,23 @@ extension Shard {
     /// While somebody is here.
     private static var busyTick: Duration { .milliseconds(20) }
     private static var idleTick: Duration { .milliseconds(500) }
-    /// A room's meters are read in every 20th tick (400 ms), its talkspurts looked at in every 5th.
+    /// A publisher's meters are read in every 20th tick (400 ms), its talkspurts looked at in every 5th; a room's deadline in every 10th.
     private static var measureTicks: Int { 20 }
     private static var talkTicks: Int { 5 }
+    private static var deadlineTicks: Int { 10 }
     /// A member is looked after in every 50th tick (1 s).
     private static var careTicks: Int { 50 }
 
     /// Sees to it that the timer rings in time for what has just come up.
     func scheduleTick() {
-        let pause = waiting.isEmpty ? (counters.participants > 0 ? Self.busyTick : Self.idleTick) : Self.waitingTick
+        let pause = waiting.isEmpty ? (isBusy ? Self.busyTick : Self.idleTick) : Self.waitingTick
         let due = loop.now + pause
         if let nextTick, nextTick <= due { return }
         nextTick = due
         loop.wake(at: due)
     }
+
+    private var isBusy: Bool { counters.participants > 0 || !guests.isEmpty }
 
     func timerRang() {
         if let nextTick {
@@ -46,41 +49,38 @@ extension Shard {
     }
 
     private func everyTick(_ tick: Int) {
-        for index in stride(from: tick % Self.talkTicks, to: rooms.count, by: Self.talkTicks) { watchTalk(in: index) }
-        for index in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(index) }
+        for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
+        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
+        for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) { watchDeadline(of: room) }
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
             if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
         }
         if tick % Self.careTicks == 0 { publishMetrics() }
     }
 
-    private func watchTalk(in index: Int) {
-        guard let seats = rooms[index]?.seats else { return }
-        for seat in seats where seat < panel.patches.count {
-            var patch = 0
-            while patch < panel.patches[seat].count {
-                let now = loop.now
-                if let edge = panel.update(patch, publishedBy: seat, { $0.meter.tick(at: now) }) {
-                    talk(edge, patch: patch, publishedBy: seat)
-                }
-                patch += 1
-            }
+    private func watchTalk(of seat: Int) {
+        guard let publisher = seats[seat] else { return }
+        var patch = 0
+        while patch < panel.patches[seat].count {
+            let now = loop.now
+            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.tick(at: now)) }
+            if let edge { talk(edge, of: track, publishedBy: publisher) }
+            patch += 1
         }
     }
 
-    private func measure(_ index: Int) {
-        guard let hosted = rooms[index] else { return }
-        if let deadline = hosted.room.deadline, deadline <= loop.now { perform(.deadlinePassed, in: index) }
+    private func measure(_ seat: Int) {
+        guard let publisher = seats[seat] else { return }
         var measurements: [TrackMeasurement] = []
-        for seat in hosted.seats where seat < panel.patches.count {
-            for patch in panel.patches[seat].indices {
-                let found = panel.update(patch, publishedBy: seat) {
-                    $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval)
-                }
-                if let found { measurements.append(found) }
-            }
+        for patch in panel.patches[seat].indices {
+            let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
+            if let found { measurements.append(found) }
         }
-        if !measurements.isEmpty { perform(.measured(measurements), in: index) }
+        if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
+    }
+
+    private func watchDeadline(of index: Int) {
+        if let deadline = rooms[index]?.room.deadline, deadline <= loop.now { perform(.deadlinePassed, in: index) }
     }
 
     /// Signs of life, statistics and quality of one member, once a second.
@@ -110,11 +110,11 @@ extension Shard {
                     rttMs: Double(path.roundTrip.inNanoseconds / 10_000) / 100, sent: member.framesSent, dropped: member.framesDropped,
                     lateP99Ms: late)), to: member)
         let loss = sent + dropped == 0 ? 0 : Double(dropped) * 100 / Double(sent + dropped)
-        perform(
+        tell(
             .connectionMeasured(
                 member.handle,
                 ConnectionMeasurement(
                     roundTrip: path.roundTrip, jitter: path.roundTripVariation, lossPercent: loss, isSilent: isSilent)),
-            in: member.room)
+            roomOf: member)
     }
 }

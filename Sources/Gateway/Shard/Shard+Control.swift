@@ -19,16 +19,46 @@ extension Shard {
             if error.code == .malformed { countMalformed(of: member) }
         case .success(.ping(let t)):
             // The shard's own answer: a room has nothing to say to it.
-            if let id = incoming.id { send(EncodedAnswer.bytes(of: .pong(t), re: id), to: member) }
+            if let id = incoming.id { send(answer: EncodedAnswer.bytes(of: .pong(t), re: id), to: member) }
         case .success(let request):
-            perform(.request(request, id: incoming.id, from: member.handle), in: member.room)
+            tellRequest(request, id: incoming.id, of: member)
         }
     }
 
+    private func tellRequest(_ request: Request, id: UInt64?, of member: Member) {
+        let input = Room.Input.request(request, id: id, from: member.handle)
+        guard case .on(let home) = member.place else { return tell(input, roomOf: member) }
+        guard common.mailboxes[home].post(.input(input, of: member.handle), unlessMoreThan: Self.requestsWaitingMax) else {
+            return refuse(RequestError(.limitExceeded, "the gateway has more requests than it can answer now"), re: id, to: member)
+        }
+    }
+
+    /// Requests that may wait for a room's home.
+    private static var requestsWaitingMax: Int { 10_000 }
+
     func send(_ event: EncodedEvent, to member: Member) {
+        let isFirst = member.eventSeq == 0
         member.eventSeq += 1
         send(event.bytes(seq: member.eventSeq), to: member)
+        guard isFirst else { return }
+        // It is `hello`, or the word that it may not come in.
+        counters.joinSeconds.add(Double((loop.exactNow - member.joinStartedAt).inNanoseconds) / 1e9)
+        for answer in member.answersBeforeHello { send(answer, to: member) }
+        member.answersBeforeHello = []
     }
+
+    /// Sends an answer, never before `hello`, which may still be on its way from the room's home.
+    func send(answer: [UInt8], to member: Member) {
+        if member.eventSeq > 0 {
+            send(answer, to: member)
+        } else if member.answersBeforeHello.count < Self.answersBeforeHelloMax {
+            member.answersBeforeHello.append(answer)
+        } else {
+            close(member, .protocolError)
+        }
+    }
+
+    private static var answersBeforeHelloMax: Int { 100 }
 
     func send(_ event: Event, to member: Member) {
         send(EncodedEvent(event), to: member)
@@ -38,7 +68,7 @@ extension Shard {
         counters.requestsRefused[error.code.description, default: 0] += 1
         // Without a number there is nobody who waits for an answer, except where the number itself could not be read.
         guard id != nil || error.code == .malformed else { return }
-        send(EncodedAnswer.bytes(of: error, re: id), to: member)
+        send(answer: EncodedAnswer.bytes(of: error, re: id), to: member)
     }
 
     /// Sends a control message: at once if nothing is before it, else in its lane. Never dropped; who lets over 256 KiB pile

@@ -31,12 +31,21 @@ extension Shard {
             if loop.now >= endsAt { loop.stop() }
         } else if loop.now >= drain.deadline {
             sendEverybodyAway()
+        } else {
+            finishDrainIfEmpty()
         }
     }
 
+    /// Tells all shards once nobody is here any more, and nobody elsewhere is in a room that is. They end together: as long as there is
+    /// a call, whoever asks is answered.
     func finishDrainIfEmpty() {
-        guard drain != nil, counters.participants == 0 else { return }
-        loop.stop()
+        guard drain != nil, counters.participants == 0, guests.isEmpty, !emptied.contains(index) else { return }
+        for shard in common.mailboxes.indices { post(.emptied(shard: index), to: shard) }
+    }
+
+    func noteEmptied(_ shard: Int) {
+        emptied.insert(shard)
+        if drain != nil, emptied.count == common.mailboxes.count { loop.stop() }
     }
 
     private func sendEverybodyAway() {

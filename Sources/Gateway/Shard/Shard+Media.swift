@@ -36,43 +36,63 @@ extension Shard {
             return (nil, patch.meter.note(header, at: now))
         }
         if let refusal { return drop(refusal) }
-        forward(frame, header, patch: patch, publishedBy: seat, at: now)
+        let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
+        forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, at: now)
+        for trunk in trunks { send(frame, of: sender, to: Int(trunk.shard)) }
         // After the frame: what a room makes of it may take longer, and may change the panel.
-        if let edge { talk(edge, patch: patch, publishedBy: seat) }
+        if let edge { talk(edge, of: track, publishedBy: sender) }
+    }
+
+    /// Gives a frame to another shard, which is woken if it has none yet.
+    private func send(_ frame: UnsafeRawBufferPointer, of publisher: Member, to shard: Int) {
+        let (isTaken, needsWake) = common.trunk(from: index, to: shard).append(frame, from: publisher.handle)
+        if needsWake { common.mailboxes[shard].wake() }
+        if !isTaken { drop(.full) }
+    }
+
+    /// Takes a frame from another shard, where it was checked.
+    func carry(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle) {
+        guard let base = frame.baseAddress else { return }
+        let alias = FrameHeader(unchecked: base).alias
+        forward(frame, of: alias, to: inlets.listeners(to: alias, of: publisher), at: loop.now)
     }
 
     /// Hands a frame to every listener: at once where nothing waits and the socket has room, else into its outbox.
-    private func forward(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, patch: Int, publishedBy seat: Int, at now: Instant) {
-        guard let bytes = frame.baseAddress else { return }
+    private func forward(_ frame: UnsafeRawBufferPointer, of alias: TrackAlias, to listeners: [UInt32], at now: Instant) {
+        guard let bytes = frame.baseAddress, !listeners.isEmpty else { return }
         // Once for all: lws writes each listener's WebSocket header into the same headroom.
         let copy = staging + Connection.headroom
         copy.copyMemory(from: bytes, byteCount: frame.count)
         var stored: FrameRef?
-        let count = panel.patches[seat][patch].listeners.count
-        for index in 0..<count {
-            guard let listener = seats[Int(panel.patches[seat][patch].listeners[index])], listener.farewell == nil else { continue }
+        for seat in listeners {
+            guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
             if listener.outbox.isEmpty, hasRoom(listener, at: now) {
-                let afterDrop = listener.outbox.takeInterruption(of: header.alias)
-                write(copy, frame.count, afterDrop: afterDrop, to: listener)
-                continue
-            }
-            if let reference = stored {
-                store.hold(reference)
+                write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
             } else {
-                stored = store.store(frame)
+                queue(frame, &stored, of: alias, for: listener, at: now)
             }
-            guard let stored else {
-                listener.outbox.markInterrupted(header.alias)
-                dropQueued(.full, of: listener)
-                continue
-            }
-            listener.outbox.append(stored, of: header.alias, at: now) { dropped in
-                store.release(dropped)
-                dropQueued(.full, of: listener)
-            }
-            counters.framesQueued += 1
-            startWaiting(listener)
         }
+    }
+
+    /// Puts a frame into a listener's outbox; it is stored once for all who wait for it.
+    private func queue(
+        _ frame: UnsafeRawBufferPointer, _ stored: inout FrameRef?, of alias: TrackAlias, for listener: Member, at now: Instant
+    ) {
+        if let reference = stored {
+            store.hold(reference)
+        } else {
+            stored = store.store(frame)
+        }
+        guard let stored else {
+            listener.outbox.markInterrupted(alias)
+            return dropQueued(.full, of: listener)
+        }
+        listener.outbox.append(stored, of: alias, at: now) { dropped in
+            store.release(dropped)
+            dropQueued(.full, of: listener)
+        }
+        counters.framesQueued += 1
+        startWaiting(listener)
     }
 
     private func write(_ frame: UnsafeMutableRawPointer, _ count: Int, afterDrop: Bool, to listener: Member) {

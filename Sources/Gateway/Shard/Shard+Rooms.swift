@@ -3,11 +3,13 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// A room and which seats of this shard are in it.
+/// A room that is homed here, and which seats of this shard are in it.
 struct HostedRoom {
     var room: Room
     let name: String
     var seats: [Int] = []
+    /// As the directory knows it.
+    var independents = 0
 }
 
 /// Drives the rooms: an input in, its effects done in order.
@@ -34,44 +36,45 @@ extension Shard {
         effects.removeAll(keepingCapacity: true)
         rooms[index]?.room.handle(input, at: loop.now, into: &effects)
         for effect in effects { perform(effect, of: index) }
+        noteWhoFill(index)
         effects.removeAll(keepingCapacity: true)
         self.effects = effects
     }
 
+    /// Tells the directory when a room becomes full, or is so no longer.
+    private func noteWhoFill(_ index: Int) {
+        guard let room = rooms[index]?.room, room.isLimited, rooms[index]?.independents != room.participantCount else { return }
+        rooms[index]?.independents = room.participantCount
+        common.directory.note(whoFill: room.name, room.whoFillIt)
+    }
+
     private func perform(_ effect: Room.Effect, of room: Int) {
         switch effect {
-        case .send(let event, let handles):
-            guard !handles.isEmpty else { return }
-            let encoded = EncodedEvent(event)
-            for handle in handles {
-                if let member = member(at: handle) { send(encoded, to: member) }
-            }
+        case .send(let event, let handles): send(event, to: handles)
+        case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
+        case .patch(let change): perform(change)
+        case .close(let handle, _):
+            guests[handle] = nil
+            perform(effect, whereIs: handle)
+        case .closed: removeRoom(room)
+        }
+    }
+
+    /// Does what concerns a participant whose socket is here, or a track.
+    func performHere(_ effect: Room.Effect) {
+        switch effect {
         case .reply(let reply, let id, let handle):
-            if let member = member(at: handle) { send(EncodedAnswer.bytes(of: reply, re: id), to: member) }
+            if let member = member(at: handle) { send(answer: EncodedAnswer.bytes(of: reply, re: id), to: member) }
         case .refuse(let error, let id, let handle):
             if let member = member(at: handle) { refuse(error, re: id, to: member) }
-        case .patch(let change):
-            perform(change, in: room)
         case .mintToken(let handle, let content, let id):
             if let member = member(at: handle) { sendToken(content, re: id, to: member) }
         case .close(let handle, let reason):
             guard let member = member(at: handle) else { return }
-            forget(member, in: room)
+            forget(member)
             finish(member, reason)
-        case .closed:
-            removeRoom(room)
-        }
-    }
-
-    private func perform(_ change: Room.PatchChange, in room: Int) {
-        switch change {
-        case .publish(let track, let publisher): panel.publish(track, by: Int(publisher.seat), room: room)
-        case .unpublish(let alias, let publisher): panel.unpublish(alias, by: Int(publisher.seat))
-        case .gate(let alias, let publisher, let gate): panel.setGate(gate, of: alias, by: Int(publisher.seat))
-        case .listen(let listener, let alias, let publisher):
-            panel.add(listener: listener.seat, to: alias, of: Int(publisher.seat))
-        case .stopListening(let listener, let alias, let publisher):
-            panel.remove(listener: listener.seat, from: alias, of: Int(publisher.seat))
+        case .patch(let change): apply(change)
+        case .send, .closed: assertionFailure("is done at the room's home: \(effect)")
         }
     }
 
@@ -86,41 +89,49 @@ extension Shard {
         }
         let expiry = now + TokenContent.lifetimeSeconds
         if let id {
-            send(EncodedAnswer.bytes(of: .token(token, expiresAt: expiry), re: id), to: member)
+            send(answer: EncodedAnswer.bytes(of: .token(token, expiresAt: expiry), re: id), to: member)
         } else {
             send(.tokenRefreshed(token: token, expiresAt: expiry), to: member)
         }
     }
 
-    /// The socket is gone, or goes: the room hears of it once.
+    /// The socket is gone: the room hears of it once, and the seat is free as soon as nothing more is on its way to it.
     func leaveRoom(_ member: Member, _ reason: DisconnectReason) {
-        let room = member.room
-        guard room >= 0 else { return }
-        forget(member, in: room)
-        perform(.left(member.handle, reason), in: room)
+        let place = member.place
+        forget(member)
+        switch place {
+        case .here(let room):
+            perform(.left(member.handle, reason), in: room)
+            freeSeat(member.handle)
+        case .on(let home):
+            seats[Int(member.handle.seat)] = nil
+            post(.left(member.handle, reason), to: home)
+        case .nowhere:
+            freeSeat(member.handle)
+        }
     }
 
-    private func forget(_ member: Member, in room: Int) {
-        member.room = -1
-        rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) }
+    private func forget(_ member: Member) {
+        if case .here(let room) = member.place { rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) } }
+        member.place = .nowhere
     }
 
     private func removeRoom(_ index: Int) {
         guard let hosted = rooms[index] else { return }
         roomByName[hosted.name] = nil
+        common.directory.release(hosted.name)
         rooms[index] = nil
         freeRooms.append(index)
     }
 
     /// A track's meter found that a talkspurt began or ended.
-    func talk(_ edge: TrackMeter.Edge, patch: Int, publishedBy seat: Int) {
-        let (track, room) = panel.update(patch, publishedBy: seat) { ($0.track, $0.room) }
+    func talk(_ edge: TrackMeter.Edge, of track: TrackSID, publishedBy publisher: Member) {
         switch edge {
-        case .started(let time): perform(.talkStarted(track, at: time), in: room)
-        case .stopped(let time, let reason): perform(.talkStopped(track, at: time, reason), in: room)
+        case .started(let time): tell(.talkStarted(track, at: time), roomOf: publisher)
+        case .stopped(let time, let reason): tell(.talkStopped(track, at: time, reason), roomOf: publisher)
         case .restarted(let time, let end):
-            perform(.talkStopped(track, at: end, .silence), in: room)
-            perform(.talkStarted(track, at: time), in: room)
+            tell(.talkStopped(track, at: end, .silence), roomOf: publisher)
+            tell(.talkStarted(track, at: time), roomOf: publisher)
         }
     }
 }

@@ -14,11 +14,11 @@ final class Shard: SocketOwner {
     let index: Int
     let common: GatewayContext
     let mailbox: Mailbox<ShardMessage>
-    private(set) var loop: Loop!
+    @exclusivity(unchecked) private(set) var loop: Loop!
     var log: Logger
 
     // Seats: who is connected here.
-    var seats: [Member?] = []
+    @exclusivity(unchecked) var seats: [Member?] = []
     var generations: [UInt16] = []
     var freeSeats: [Int] = []
 
@@ -26,32 +26,42 @@ final class Shard: SocketOwner {
     var rooms: [HostedRoom?] = []
     var freeRooms: [Int] = []
     var roomByName: [String: Int] = [:]
+    /// Participants of these rooms whose sockets are on other shards.
+    var guests: [ParticipantHandle: Int] = [:]
 
     // Media.
-    var panel = PatchPanel()
-    var store = FrameStore(headroom: Connection.headroom)
+    @exclusivity(unchecked) var panel = PatchPanel()
+    /// Tracks from other shards.
+    @exclusivity(unchecked) var inlets = Inlets()
+    /// What came through the trunks, by the shard that it came from.
+    var arrivals: [TrunkBatch]
+    @exclusivity(unchecked) var store = FrameStore(headroom: Connection.headroom)
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
     /// How many receipts may be asked for, over all listeners: a quarter of a percent of a core.
-    var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
+    @exclusivity(unchecked) var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
     /// Seats for whom something waits.
-    var waiting: [Int] = []
+    @exclusivity(unchecked) var waiting: [Int] = []
 
-    var counters = Counters()
+    @exclusivity(unchecked) var counters = Counters()
     var effects: [Room.Effect] = []
     var inbox: [ShardMessage] = []
     var ticks = 0
     var nextTick: Instant?
     /// How late the timer rang of late: at once when it is late, forgotten by halves.
-    var recentLag: Duration = .zero
+    @exclusivity(unchecked) var recentLag: Duration = .zero
     var drain: Drain?
+    /// Shards that have nobody any more, in a drain.
+    var emptied: Set<Int> = []
     var keys: KeyRing
-    var failures = FailureLimiter()
+    /// HTTP requests that other shards have been asked for.
+    var questions = OpenQuestions()
 
     init(index: Int, common: GatewayContext, mailbox: Mailbox<ShardMessage>) {
         self.index = index
         self.common = common
         self.mailbox = mailbox
         self.keys = common.keys
+        arrivals = Array(repeating: TrunkBatch(), count: common.mailboxes.count)
         log = Logger(label: "patchbay.shard")
         log[metadataKey: "shard"] = "\(index)"
     }
@@ -66,7 +76,7 @@ final class Shard: SocketOwner {
     func run(listeners: [Listener], ready: ((any Error)?) -> Void) {
         do {
             let settings = LoopSettings(
-                server: common.settings.tls, connectionsMax: common.settings.connectionsMax,
+                server: common.settings.tls, quota: common.quota,
                 handshakeSecondsMax: common.settings.handshakeSecondsMax)
             loop = try Loop(settings: settings, owner: self)
         } catch {
@@ -79,19 +89,7 @@ final class Shard: SocketOwner {
         loop.run(wokenBy: mailbox)
     }
 
-    func woken() {
-        inbox.removeAll(keepingCapacity: true)
-        mailbox.drain(into: &inbox)
-        for message in inbox {
-            switch message {
-            case .drain(let deadline, let wallClock): startDraining(until: deadline, wallClock: wallClock)
-            case .reload(let keys, let tls): reload(keys, tls)
-            case .publishMetrics: publishMetrics()
-            }
-        }
-    }
-
-    private func reload(_ keys: KeyRing?, _ tls: TLSFiles) {
+    func reload(_ keys: KeyRing?, _ tls: TLSFiles) {
         if let keys { self.keys = keys }
         do {
             try loop.reloadTLS(tls)
@@ -138,18 +136,34 @@ final class Shard: SocketOwner {
     }
 }
 
-/// What comes through a shard's door.
-enum ShardMessage: Sendable {
-    case drain(deadline: Duration, wallClock: Int64)
-    /// Nil leaves the keys as they are.
-    case reload(KeyRing?, TLSFiles)
-    case publishMetrics
-}
-
 /// What all shards share: values that do not change, and the few doors that lead out.
 struct GatewayContext: Sendable {
     var settings: GatewaySettings
     var keys: KeyRing
     var metrics: MetricsBoard
     var state: GatewayState
+    /// The doors of all shards, by index.
+    var mailboxes: [Mailbox<ShardMessage>]
+    let directory = RoomDirectory()
+    let failures = SharedFailures()
+    let quota: ConnectionQuota
+    /// The port of each shard's own; empty where there is one shard only.
+    var shardPorts: [Int]
+    private let trunks: [Trunk]
+
+    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int]) {
+        self.settings = settings
+        self.keys = keys
+        self.shardPorts = shardPorts
+        quota = ConnectionQuota(limit: settings.connectionsMax)
+        metrics = MetricsBoard(shardCount: settings.shardCount)
+        state = GatewayState()
+        mailboxes = (0..<settings.shardCount).map { _ in Mailbox() }
+        trunks = (0..<settings.shardCount * settings.shardCount).map { _ in Trunk() }
+    }
+
+    /// Frames go from the first shard to the second.
+    func trunk(from source: Int, to destination: Int) -> Trunk {
+        trunks[source * mailboxes.count + destination]
+    }
 }

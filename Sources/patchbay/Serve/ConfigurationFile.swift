@@ -8,7 +8,7 @@ import Yams
 /// are not known beforehand.
 struct ConfigurationFile {
     private static let known: [String: Set<String>?] = [
-        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "data": nil, "node": nil, "log_level": nil,
+        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil,
         "drain_timeout": nil, "connections_max": nil, "keys": nil,
         "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
     ]

@@ -28,6 +28,8 @@ struct ServeCommand: AsyncParsableCommand {
               port: 7880
               cert: /etc/patchbay/cert.pem
               key: /etc/patchbay/key.pem
+              shards: 2
+              shard_ports: 7890    # of each shard its own, from here on; otherwise free ones
               drain_timeout: 600
               keys:
                 my-app: a-secret-of-at-least-32-characters
@@ -47,7 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
     var cert: String?
     @Option(help: "The certificate's private key, a PEM file.")
     var key: String?
-    @Option(help: "How many threads serve (default 1).")
+    @Option(help: "How many threads serve (default: one for each processor that the gateway may use).")
     var shards: Int?
     @Option(help: "The directory for what the gateway keeps; made if it is not there.")
     var data: String?

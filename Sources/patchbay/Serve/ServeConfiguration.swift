@@ -42,7 +42,8 @@ struct ServeConfiguration {
         let settings = GatewaySettings(
             host: host,
             port: try reader.number("port", in: 0...65_535) ?? 7880,
-            shardCount: try shardCount(reader),
+            shardCount: try reader.number("shards", in: 1...256) ?? Processors.usable,
+            shardPortsFrom: try reader.number("shard_ports", in: 0...65_000) ?? 0,
             tls: TLSFiles(certificatePath: certificate, privateKeyPath: privateKey),
             room: room,
             createsRooms: try reader.flag("room.auto_create") ?? true,
@@ -71,12 +72,6 @@ struct ServeConfiguration {
         set("data", flags.data.map(ConfigContent.string))
         set("log_level", flags.logLevel.map(ConfigContent.string))
         return values
-    }
-
-    private static func shardCount(_ reader: SettingsReader) throws -> Int {
-        let count = try reader.number("shards", in: 1...256) ?? 1
-        guard count == 1 else { throw UsageError("shards: \(count) is not possible yet; this version serves with one thread") }
-        return count
     }
 
     private static func makeDirectory(_ path: String) throws {

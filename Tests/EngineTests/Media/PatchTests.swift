@@ -13,7 +13,7 @@ struct PatchTests {
     }
 
     @Test func whatIsNotAsItMustBeIsNamed() {
-        var patch = Patch(track, room: 0)
+        var patch = Patch(track)
         let found1 = patch.admit(header(), at: .at(0))
         #expect(found1 == nil)
         let found2 = patch.admit(header(epoch: 1), at: .at(0))
@@ -27,7 +27,7 @@ struct PatchTests {
     }
 
     @Test func framesThatAreNotLetThroughDoNotUseUpTheRate() {
-        var patch = Patch(track, room: 0)
+        var patch = Patch(track)
         patch.gate = .muted
         for _ in 0..<1_000 { _ = patch.admit(header(), at: .at(0)) }
         patch.gate = .open
@@ -40,22 +40,21 @@ struct PatchTests {
         var description = PublishTrack()
         description.frameMs = frameMilliseconds
         var patch = Patch(
-            TrackInfo(sid: TrackSID(text: "TR_2"), alias: TrackAlias(7), participant: Identity(text: "alice"), description: description),
-            room: 0)
+            TrackInfo(sid: TrackSID(text: "TR_2"), alias: TrackAlias(7), participant: Identity(text: "alice"), description: description))
         let tenSeconds = Int(10_000 / frameMilliseconds)
         let refused = (0..<tenSeconds).count { patch.admit(header(), at: .at(Int(Double($0) * frameMilliseconds))) != nil }
         #expect(refused == 0)
     }
 
     @Test func aThousandFramesInASecondAreTooMany() {
-        var patch = Patch(track, room: 0)
+        var patch = Patch(track)
         let admitted = (0..<1_000).count { patch.admit(header(), at: .at($0)) == nil }
         #expect(admitted == 199, "a hundred at once, and a hundred a second")
     }
 
     @Test func somebodyListensOnceHoweverOftenHeIsAdded() {
         var panel = PatchPanel()
-        panel.publish(track, by: 3, room: 0)
+        panel.publish(track, by: 3)
         panel.add(listener: 5, to: track.alias, of: 3)
         panel.add(listener: 5, to: track.alias, of: 3)
         #expect(panel.patches[3][0].listeners == [5])
@@ -65,7 +64,7 @@ struct PatchTests {
 
     @Test func anAliasBelongsToItsPublisher() {
         var panel = PatchPanel()
-        panel.publish(track, by: 3, room: 0)
+        panel.publish(track, by: 3)
         #expect(panel.index(of: track.alias, publishedBy: 3) == 0)
         #expect(panel.index(of: track.alias, publishedBy: 2) == nil)
         #expect(panel.index(of: track.alias, publishedBy: 400) == nil)

@@ -42,7 +42,7 @@ struct JoiningTests {
         let deaf = world.join("deaf", permission: Permission(canSubscribe: false))
         #expect(!world.hears(picky, track) && !world.hears(deaf, track))
         _ = try world.publish(picky)
-        #expect(world.trace.last == "patch listen ann to 2")
+        #expect(world.trace.suffix(2) == ["patch listen ann to 2", "reply > picky"])
     }
 
     @Test func anAgentIsAnnouncedAsOne() {

@@ -11,7 +11,7 @@ struct TrackTests {
         let track = try world.publish(ann, PublishTrack(name: "voice", frameMs: 60, dtx: true, fec: true, channels: 2))
         #expect(
             world.trace == [
-                "patch publish 1 by ann", "reply > ann", "trackPublished > bob cid", "patch listen bob to 1", "patch listen cid to 1",
+                "patch publish 1 by ann", "trackPublished > bob cid", "patch listen bob to 1", "patch listen cid to 1", "reply > ann",
             ])
         #expect(track.alias == TrackAlias(1) && track.sid.text.hasPrefix("TR_AM") && track.participant == "ann")
         #expect(track.name == "voice" && track.frameMs == 60 && track.dtx && track.fec && track.channels == 2 && !track.muted)

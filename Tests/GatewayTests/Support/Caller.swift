@@ -16,11 +16,11 @@ final class Caller {
     private var lastSeq: UInt64 = 0
 
     init(
-        _ gateway: TestGateway, room: String, identity: String, path: String = "/v1/rtc", receiveBuffer: Int32? = nil,
+        _ gateway: TestGateway, room: String, identity: String, path: String = "/v1/rtc", receiveBuffer: Int32? = nil, shard: Int? = nil,
         _ change: (inout AccessToken) -> Void = { _ in }
     ) throws {
         let ask = HTTPAsk.upgrade(token: TestToken.joining(room, as: identity, change), path: path)
-        socket = try gateway.webSocket(ask, receiveBuffer: receiveBuffer)
+        socket = try gateway.webSocket(ask, receiveBuffer: receiveBuffer, shard: shard)
         guard case .text(let text) = try socket.next(), case .event(.hello(let hello), seq: 1) = try ServerMessage(parsing: text) else {
             throw DidNotHappen(what: "hello first")
         }

@@ -13,7 +13,8 @@ final class TestGateway: Sendable {
 
     init(_ change: (inout GatewaySettings) -> Void = { _ in }) throws {
         var settings = GatewaySettings(
-            port: 0, tls: Certificate.usual.files, room: RoomSettings(departureTimeout: .milliseconds(100)), version: "tests")
+            port: 0, shardCount: 2, tls: Certificate.usual.files, room: RoomSettings(departureTimeout: .milliseconds(100)), version: "tests"
+        )
         change(&settings)
         let gateway = try Gateway(settings: settings, keys: TestToken.keys)
         self.gateway = gateway
@@ -51,7 +52,11 @@ final class TestGateway: Sendable {
 
     func get(_ path: String) throws -> HTTPAnswer? { try HTTPAsk(path: path, fields: [("Connection", "close")]).answer(port: port) }
 
-    func webSocket(_ ask: HTTPAsk, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil) throws -> RawWebSocket {
-        try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer), asking: ask)
+    /// - Parameter shard: which one, if it matters.
+    func webSocket(
+        _ ask: HTTPAsk, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, shard: Int? = nil
+    ) throws -> RawWebSocket {
+        let port = shard.map { gateway.shardPorts[$0] } ?? port
+        return try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer), asking: ask)
     }
 }

@@ -2,29 +2,27 @@ internal import CLibwebsockets
 internal import COpenSSL
 internal import Glibc
 
-/// Takes what a socket has with one system call, where OpenSSL would need two for each record: its header first, then the rest.
+/// Takes what a socket has with one system call, where OpenSSL would need two for each record (its header first, then the rest), and
+/// sends with the system call for sockets instead of the one for files, which does more.
 ///
 /// One buffer for all WebSockets of a loop: nearly always a read brings one record, which OpenSSL takes out at once, so
 /// nothing stays between two sockets' turns. What does stay is moved out when the next socket wants the buffer, and lws is
 /// made to take it before the loop turns: no event of the socket would, for the kernel has nothing more to tell.
 ///
 /// Only after the handshake: before it lws relies on one read for each record (`SSL_CTX_set_read_ahead` hangs for that reason).
-@safe final class ReadAhead {
+@safe final class RecordIO {
     /// What one read takes at most: a socket that has more gets its next turn after all others.
     static var bytesMax: Int { 16_384 }
 
-    private let loop: UnsafeMutablePointer<uv_loop_t>
-    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: ReadAhead.bytesMax, alignment: 64)
-    private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
     private let context: OpaquePointer
     private let method: OpaquePointer?
     /// Whose bytes are in the buffer.
-    private var holder: RecordSource?
+    private var holder: RecordSocket?
     /// Those with bytes that have been moved out of it.
-    private var pending: [RecordSource] = []
+    private var pending: [RecordSocket] = []
 
-    init(loop: UnsafeMutablePointer<uv_loop_t>, context: OpaquePointer) {
-        unsafe self.loop = unsafe loop
+    init(context: OpaquePointer) {
         unsafe self.context = unsafe context
         unsafe method = unsafe Self.makeMethod()
     }
@@ -34,39 +32,22 @@ internal import Glibc
         unsafe BIO_meth_free(method)
     }
 
-    /// From now on lws takes what stayed at the end of each turn.
-    func start() {
-        unsafe uv_check_init(loop, check)
-        // The handle points back to us; whoever started us stops us before the loop ends.
-        unsafe check.pointee.data = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe uv_check_start(check) { check in
-            guard let data = unsafe check?.pointee.data else { return }
-            unsafe Unmanaged<ReadAhead>.fromOpaque(data).takeUnretainedValue().serveWhatStayed()
-        }
-    }
-
-    func stop() {
-        unsafe uv_check_stop(check)
-        unsafe uv_close(patchbay_check_handle(check)) { handle in unsafe handle?.deallocate() }
-        holder = nil
-        pending.removeAll()
-    }
-
-    /// Reads this WebSocket's records through the buffer from now on. Without TLS, or without memory, all stays as it was.
+    /// Reads and writes this WebSocket's records from now on. Without TLS, or without memory, all stays as it was.
     func serve(_ wsi: OpaquePointer) {
         guard let ssl = unsafe lws_get_ssl(wsi) else { return }
         guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return }
-        let source = unsafe RecordSource(descriptor: lws_get_socket_fd(wsi), owner: self)
-        // OpenSSL holds this reference until it frees the BIO (`recordSourceFreed`).
+        let source = unsafe RecordSocket(descriptor: lws_get_socket_fd(wsi), owner: self)
+        // OpenSSL holds this reference until it frees the BIO (`recordSocketFreed`).
         unsafe BIO_set_data(bio, Unmanaged.passRetained(source).toOpaque())
         unsafe BIO_set_init(bio, 1)
-        unsafe SSL_set0_rbio(ssl, bio)
+        // For both ways, which takes one reference.
+        unsafe SSL_set_bio(ssl, bio, bio)
     }
 
     /// Lends the buffer, filled with what the socket has.
     ///
     /// - Returns: what `recv` returned.
-    fileprivate func fill(for source: RecordSource) -> Int {
+    fileprivate func fill(for source: RecordSocket) -> Int {
         if let holder, holder !== source, holder.count > 0 {
             holder.moveOut()
             pending.append(holder)
@@ -77,7 +58,8 @@ internal import Glibc
         return count
     }
 
-    private func serveWhatStayed() {
+    /// Has lws take what stayed; at the end of each turn.
+    func serveWhatStayed() {
         if let holder, holder.count > 0 { serve(holder) }
         guard !pending.isEmpty else { return }
         let sources = pending
@@ -88,7 +70,7 @@ internal import Glibc
         }
     }
 
-    private func serve(_ source: RecordSource) {
+    private func serve(_ source: RecordSocket) {
         source.isForbiddenToRead = true
         defer { source.isForbiddenToRead = false }
         while source.count > 0 {
@@ -100,7 +82,7 @@ internal import Glibc
         }
     }
 
-    fileprivate func forget(_ source: RecordSource) {
+    fileprivate func forget(_ source: RecordSocket) {
         if holder === source { holder = nil }
         pending.removeAll { $0 === source }
     }
@@ -109,24 +91,28 @@ internal import Glibc
     private static func makeMethod() -> OpaquePointer? {
         guard let method = unsafe BIO_meth_new(kind, "patchbay") else { return nil }
         unsafe BIO_meth_set_read(method) { bio, out, wanted in
-            guard let out = unsafe out, let source = unsafe recordSource(of: bio) else { return -1 }
-            return unsafe source._withUnsafeGuaranteedRef { unsafe $0.read(bio, out, Int(wanted)) }
+            guard let out = unsafe out, let socket = unsafe recordSocket(of: bio) else { return -1 }
+            return unsafe socket._withUnsafeGuaranteedRef { unsafe $0.read(bio, out, Int(wanted)) }
+        }
+        unsafe BIO_meth_set_write(method) { bio, bytes, count in
+            guard let bytes = unsafe bytes, let socket = unsafe recordSocket(of: bio) else { return -1 }
+            return unsafe socket._withUnsafeGuaranteedRef { unsafe $0.write(bio, bytes, Int(count)) }
         }
         unsafe BIO_meth_set_ctrl(method) { bio, command, _, argument in
-            guard let source = unsafe recordSource(of: bio)?.takeUnretainedValue() else { return 0 }
+            guard let socket = unsafe recordSocket(of: bio)?.takeUnretainedValue() else { return 0 }
             switch command {
             case Int32(BIO_C_GET_FD):
-                unsafe argument?.storeBytes(of: source.descriptor, as: Int32.self)
-                return Int(source.descriptor)
-            case BIO_CTRL_PENDING: return source.count
+                unsafe argument?.storeBytes(of: socket.descriptor, as: Int32.self)
+                return Int(socket.descriptor)
+            case BIO_CTRL_PENDING: return socket.count
             case BIO_CTRL_FLUSH, BIO_CTRL_DUP: return 1
             default: return 0
             }
         }
         unsafe BIO_meth_set_destroy(method) { bio in
-            guard let source = unsafe recordSource(of: bio) else { return 1 }
-            unsafe source.takeUnretainedValue().freed()
-            unsafe source.release()
+            guard let socket = unsafe recordSocket(of: bio) else { return 1 }
+            unsafe socket.takeUnretainedValue().freed()
+            unsafe socket.release()
             return 1
         }
         return unsafe method
@@ -136,19 +122,19 @@ internal import Glibc
     private static let kind = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK | BIO_TYPE_DESCRIPTOR
 }
 
-/// What OpenSSL reads one connection's records from: a BIO of our own kind.
-@safe private final class RecordSource {
+/// One connection's socket as OpenSSL sees it: a BIO of our own kind.
+@safe private final class RecordSocket {
     let descriptor: Int32
     /// Not retained: it outlives its loop's connections.
-    private unowned let owner: ReadAhead
+    private unowned let owner: RecordIO
     /// In the common buffer, or in `own`.
-    private var bytes: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer?
     private(set) var count = 0
-    private var own: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var own: UnsafeMutableRawPointer?
     /// While lws is made to take what stayed: else a peer that sends without pause would have the loop for itself.
     var isForbiddenToRead = false
 
-    init(descriptor: Int32, owner: ReadAhead) {
+    init(descriptor: Int32, owner: RecordIO) {
         self.descriptor = descriptor
         self.owner = owner
     }
@@ -195,12 +181,20 @@ internal import Glibc
         return Int32(taken)
     }
 
+    /// - Returns: how many bytes the socket took, or -1 with "again" set or on an error.
+    func write(_ bio: OpaquePointer?, _ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
+        unsafe BIO_clear_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
+        let sent = unsafe send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
+        if sent < 0, errno == EAGAIN || errno == EINTR { unsafe BIO_set_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY) }
+        return Int32(sent)
+    }
+
     func freed() {
         count = 0
         owner.forget(self)
     }
 }
 
-private func recordSource(of bio: OpaquePointer?) -> Unmanaged<RecordSource>? {
-    unsafe BIO_get_data(bio).map { unsafe Unmanaged<RecordSource>.fromOpaque($0) }
+private func recordSocket(of bio: OpaquePointer?) -> Unmanaged<RecordSocket>? {
+    unsafe BIO_get_data(bio).map { unsafe Unmanaged<RecordSocket>.fromOpaque($0) }
 }

@@ -1,0 +1,159 @@
+internal import Engine
+internal import Sockets
+internal import Wire
+
+/// What shards have to do with each other. A room is homed on one of them; its participants' sockets may be on any. Their joins,
+/// requests and measurements go to the home, its effects come back, and frames go straight from the publisher's shard to the
+/// listeners'.
+///
+/// What keeps the order: a mailbox is first in, first out; a home posts what it wants done one after the other; and whoever is
+/// woken takes the trunks' frames first, then does all that came by mail, and only then carries the frames. So a frame that was
+/// sent because of something is never carried before it.
+extension Shard {
+    func woken() {
+        for peer in arrivals.indices where peer != index { common.trunk(from: peer, to: index).exchange(&arrivals[peer]) }
+        inbox.removeAll(keepingCapacity: true)
+        mailbox.drain(into: &inbox)
+        for message in inbox { handle(message) }
+        for peer in arrivals.indices where !arrivals[peer].isEmpty {
+            arrivals[peer].forEach { frame, publisher in carry(frame, from: publisher) }
+            arrivals[peer].removeAll()
+        }
+    }
+
+    private func handle(_ message: ShardMessage) {
+        switch message {
+        case .drain(let deadline, let wallClock): startDraining(until: deadline, wallClock: wallClock)
+        case .reload(let keys, let tls): reload(keys, tls)
+        case .emptied(let shard): noteEmptied(shard)
+        case .joined(let handle, let ticket): welcome(handle, ticket)
+        case .input(let input, let handle):
+            if let room = guests[handle] { perform(input, in: room) }
+        case .left(let handle, let reason):
+            if let room = guests.removeValue(forKey: handle) { perform(.left(handle, reason), in: room) }
+            post(.seatIsFree(handle), to: Int(handle.shard))
+            finishDrainIfEmpty()
+        case .deliver(let event, let handles):
+            for handle in handles {
+                if let member = member(at: handle) { send(event, to: member) }
+            }
+        case .effect(let effect): performHere(effect)
+        case .seatIsFree(let handle): freeSeat(handle)
+        case .question(let question, let number, let asker): post(.answer(answer(question), number: number), to: asker)
+        case .answer(let answer, let number): take(answer, toQuestion: number)
+        }
+    }
+
+    func post(_ message: ShardMessage, to shard: Int) {
+        if shard == index {
+            handle(message)
+        } else {
+            common.mailboxes[shard].post(message)
+        }
+    }
+
+    // MARK: Towards the home
+
+    /// Brings somebody whose socket is here into its room, wherever that is.
+    func join(_ member: Member, _ ticket: JoinTicket) {
+        let home = common.directory.claim(ticket.room, for: index)
+        if home == index {
+            let room = roomIndex(named: ticket.room, settings: ticket.settings)
+            member.place = .here(room: room)
+            rooms[room]?.seats.append(Int(member.handle.seat))
+            perform(.joined(member.handle, ticket.admission), in: room)
+        } else {
+            member.place = .on(shard: home)
+            post(.joined(member.handle, ticket), to: home)
+        }
+    }
+
+    /// Somebody whose socket is elsewhere comes into a room here.
+    private func welcome(_ handle: ParticipantHandle, _ ticket: JoinTicket) {
+        common.directory.arrived(in: ticket.room)
+        let room = roomIndex(named: ticket.room, settings: ticket.settings)
+        guests[handle] = room
+        perform(.joined(handle, ticket.admission), in: room)
+    }
+
+    /// Tells a participant's room, wherever it is.
+    func tell(_ input: Room.Input, roomOf member: Member) {
+        switch member.place {
+        case .here(let room): perform(input, in: room)
+        case .on(let home): post(.input(input, of: member.handle), to: home)
+        case .nowhere: break
+        }
+    }
+
+    // MARK: From the home
+
+    /// Sends an event to all of them, encoded once.
+    func send(_ event: Event, to handles: [ParticipantHandle]) {
+        guard !handles.isEmpty else { return }
+        let encoded = EncodedEvent(event)
+        var areElsewhere = false
+        for handle in handles {
+            if Int(handle.shard) != index {
+                areElsewhere = true
+            } else if let member = member(at: handle) {
+                send(encoded, to: member)
+            }
+        }
+        guard areElsewhere else { return }
+        for shard in common.mailboxes.indices where shard != index {
+            let there = handles.filter { Int($0.shard) == shard }
+            if !there.isEmpty { post(.deliver(encoded, to: there), to: shard) }
+        }
+    }
+
+    /// Has an effect done where its participant's socket is.
+    func perform(_ effect: Room.Effect, whereIs handle: ParticipantHandle) {
+        if Int(handle.shard) == index {
+            performHere(effect)
+        } else {
+            post(.effect(effect), to: Int(handle.shard))
+        }
+    }
+
+    /// Has a patch changed on the shards that it is on. The listener's comes first, so that it knows for whom the frames are.
+    func perform(_ change: Room.PatchChange) {
+        switch change {
+        case .publish(_, let publisher):
+            perform(.patch(change), whereIs: publisher)
+        case .listen(let listener, _, let publisher), .stopListening(let listener, _, let publisher):
+            perform(.patch(change), whereIs: listener)
+            if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
+        case .unpublish, .gate:
+            performHere(.patch(change))
+            for shard in common.mailboxes.indices where shard != index { post(.effect(.patch(change)), to: shard) }
+        }
+    }
+
+    func apply(_ change: Room.PatchChange) {
+        switch change {
+        case .publish(let track, let publisher): panel.publish(track, by: Int(publisher.seat))
+        case .unpublish(let alias, let publisher):
+            if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.seat)) } else { inlets.remove(alias, of: publisher) }
+        case .gate(let alias, let publisher, let gate):
+            if isHere(publisher) {
+                panel.setGate(gate, of: alias, by: Int(publisher.seat))
+            } else {
+                inlets.setGate(gate, of: alias, by: publisher)
+            }
+        case .listen(let listener, let alias, let publisher):
+            switch (isHere(listener), isHere(publisher)) {
+            case (true, true): panel.add(listener: listener.seat, to: alias, of: Int(publisher.seat))
+            case (true, false): if member(at: listener) != nil { inlets.add(listener: listener.seat, to: alias, of: publisher) }
+            case (false, _): panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat))
+            }
+        case .stopListening(let listener, let alias, let publisher):
+            switch (isHere(listener), isHere(publisher)) {
+            case (true, true): panel.remove(listener: listener.seat, from: alias, of: Int(publisher.seat))
+            case (true, false): inlets.remove(listener: listener.seat, from: alias, of: publisher)
+            case (false, _): panel.remove(trunk: listener.shard, from: alias, of: Int(publisher.seat))
+            }
+        }
+    }
+
+    private func isHere(_ handle: ParticipantHandle) -> Bool { Int(handle.shard) == index }
+}

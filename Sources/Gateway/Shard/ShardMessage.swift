@@ -1,0 +1,31 @@
+internal import Engine
+internal import Identity
+internal import Sockets
+internal import Wire
+
+/// What comes through a shard's door.
+enum ShardMessage: Sendable {
+    // From the gateway.
+    case drain(deadline: Duration, wallClock: Int64)
+    /// Nil leaves the keys as they are.
+    case reload(KeyRing?, TLSFiles)
+
+    /// That shard has nobody any more.
+    case emptied(shard: Int)
+
+    // To a room's home, from the shard that serves the participant's socket.
+    case joined(ParticipantHandle, JoinTicket)
+    case input(Room.Input, of: ParticipantHandle)
+    /// Answered by `seatIsFree`: until then nothing may take the seat, for frames and events may be on their way to it.
+    case left(ParticipantHandle, DisconnectReason)
+
+    // From a room's home.
+    case deliver(EncodedEvent, to: [ParticipantHandle])
+    /// One that is to be done where the participant's socket is, or the track's frames.
+    case effect(Room.Effect)
+    case seatIsFree(ParticipantHandle)
+
+    // For HTTP, which is answered where it was asked.
+    case question(Question, number: Int, from: Int)
+    case answer(Answer, number: Int)
+}

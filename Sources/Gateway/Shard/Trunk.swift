@@ -1,0 +1,62 @@
+internal import Engine
+internal import Synchronization
+internal import Wire
+
+/// Frames on their way from one shard to another: one thread appends, the other takes all there is at once.
+///
+/// Two buffers that change sides, so that a frame costs a copy and no allocation once both have grown. What does not fit into
+/// `bytesMax` is refused, and counted by who wanted it carried: a shard that far behind has worse to do than to catch up.
+final class Trunk: Sendable {
+    static let bytesMax = 4 << 20
+
+    private let waiting = Mutex(TrunkBatch())
+
+    /// - Returns: whether the frame was taken, and whether the other side has to be woken for it.
+    func append(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle) -> (isTaken: Bool, needsWake: Bool) {
+        waiting.withLock { batch in
+            let needsWake = batch.isEmpty
+            guard batch.append(frame, from: publisher, limit: Self.bytesMax) else { return (false, false) }
+            return (true, needsWake)
+        }
+    }
+
+    /// Hands over what waits, for an empty batch whose memory is used again.
+    func exchange(_ batch: inout TrunkBatch) {
+        waiting.withLock { swap(&batch, &$0) }
+    }
+}
+
+/// Frames one behind the other, each after its publisher's handle and its length.
+struct TrunkBatch: Sendable {
+    private var bytes: [UInt8] = []
+
+    private static let headBytes = MemoryLayout<ParticipantHandle>.size + MemoryLayout<UInt16>.size
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    mutating func append(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, limit: Int) -> Bool {
+        guard bytes.count + Self.headBytes + frame.count <= limit else { return false }
+        withUnsafeBytes(of: publisher) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt16(frame.count)) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: frame)
+        return true
+    }
+
+    /// Calls `body` with each frame, in the order in which they were appended. The bytes are valid during the call only.
+    func forEach(_ body: (_ frame: UnsafeRawBufferPointer, _ publisher: ParticipantHandle) -> Void) {
+        bytes.withUnsafeBytes { all in
+            var offset = 0
+            while offset < all.count {
+                let publisher = all.loadUnaligned(fromByteOffset: offset, as: ParticipantHandle.self)
+                let count = Int(all.loadUnaligned(fromByteOffset: offset + Self.headBytes - 2, as: UInt16.self))
+                let start = offset + Self.headBytes
+                body(UnsafeRawBufferPointer(rebasing: all[start..<start + count]), publisher)
+                offset = start + count
+            }
+        }
+    }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,86 @@
+internal import CLibwebsockets
+internal import Glibc
+
+/// What is to be done once in each turn of a loop, after its sockets' events.
+///
+/// lws has work of its own then: timers, and connections that have more to read than the kernel knows of. It does that in an idle
+/// handle of libuv's, and as long as one is active libuv asks the kernel twice in each turn, the first time without waiting. That
+/// second question was a third of all system calls. So lws's idle handle is not started but remembered here (we define
+/// `uv_idle_start` anew for the whole program, as `SubprotocolHeader` does with another function), and its work done at the end of the
+/// turn. Only if lws says that it wants to go on at once is the handle really started.
+@safe final class TurnEnd {
+    private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    private let recordIO: RecordIO
+    private var idle: (handle: UnsafeMutablePointer<uv_idle_t>, work: uv_idle_cb)?
+    /// lws has nothing more to do at once.
+    private var isStopped = false
+
+    init(loop: UnsafeMutablePointer<uv_loop_t>, recordIO: RecordIO) {
+        self.recordIO = recordIO
+        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe uv_check_init(loop, check)
+        // Both point back to us until `stop`; lws itself keeps nothing in the loop's pointer.
+        unsafe check.pointee.data = unsafe this
+        unsafe loop.pointee.data = unsafe this
+        unsafe uv_check_start(check) { check in
+            guard let data = unsafe check?.pointee.data else { return }
+            unsafe Unmanaged<TurnEnd>.fromOpaque(data).takeUnretainedValue().turnEnds()
+        }
+    }
+
+    func stop() {
+        unsafe check.pointee.loop.pointee.data = nil
+        unsafe uv_check_stop(check)
+        unsafe uv_close(patchbay_check_handle(check)) { handle in unsafe handle?.deallocate() }
+    }
+
+    private func turnEnds() {
+        recordIO.serveWhatStayed()
+        guard let (handle, work) = unsafe idle else { return }
+        unsafe idle = nil
+        isStopped = false
+        unsafe work(handle)
+        if !isStopped { _ = unsafe LibraryIdle.start?(handle, work) }
+    }
+
+    fileprivate func remember(_ handle: UnsafeMutablePointer<uv_idle_t>, _ work: @escaping uv_idle_cb) {
+        unsafe idle = unsafe (handle, work)
+    }
+
+    fileprivate func forget() {
+        isStopped = true
+    }
+}
+
+/// libuv's own functions of these names.
+private enum LibraryIdle {
+    typealias Start = @convention(c) (UnsafeMutablePointer<uv_idle_t>?, uv_idle_cb?) -> Int32
+    typealias Stop = @convention(c) (UnsafeMutablePointer<uv_idle_t>?) -> Int32
+
+    static let start = unsafe symbol("uv_idle_start").map { unsafe unsafeBitCast($0, to: Start.self) }
+    static let stop = unsafe symbol("uv_idle_stop").map { unsafe unsafeBitCast($0, to: Stop.self) }
+
+    private static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
+        // RTLD_NEXT, which Swift does not import.
+        unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
+    }
+}
+
+private func turnEnd(of handle: UnsafeMutablePointer<uv_idle_t>?) -> TurnEnd? {
+    unsafe handle?.pointee.loop?.pointee.data.map { unsafe Unmanaged<TurnEnd>.fromOpaque($0).takeUnretainedValue() }
+}
+
+@_cdecl("uv_idle_start")
+func startIdleAtTurnEnd(_ handle: UnsafeMutablePointer<uv_idle_t>?, _ work: uv_idle_cb?) -> Int32 {
+    guard let handle = unsafe handle, let work = unsafe work, let turnEnd = unsafe turnEnd(of: handle) else {
+        return unsafe LibraryIdle.start?(handle, work) ?? -1
+    }
+    unsafe turnEnd.remember(handle, work)
+    return 0
+}
+
+@_cdecl("uv_idle_stop")
+func stopIdleAtTurnEnd(_ handle: UnsafeMutablePointer<uv_idle_t>?) -> Int32 {
+    unsafe turnEnd(of: handle)?.forget()
+    return unsafe LibraryIdle.stop?(handle) ?? -1
+}
