@@ -20,8 +20,8 @@ test: setup certs interop ## build everything and run all tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^(Gateway|PatchbayClient|Command)Tests'
 
 format: ## format the Swift sources in place, then hold them to the rules
-	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest
 
 certs: ## make the development certificates in certs/dev, unless they are good
 	@certs/make-dev-certs

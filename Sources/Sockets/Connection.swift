@@ -90,6 +90,11 @@ package import Wire
         if let wsi = unsafe wsi, phase == .open || phase == .closing { unsafe lws_callback_on_writable(wsi) }
     }
 
+    /// Whether what the peer sends is taken; while it is not, it stays in the kernel. For tests of a peer that does not read.
+    package func setReading(_ reads: Bool) {
+        if let wsi = unsafe wsi { _ = unsafe lws_rx_flow_control(wsi, reads ? 1 : 0) }
+    }
+
     private func write(_ message: UnsafeMutableRawPointer, _ count: Int, _ kind: lws_write_protocol) -> Bool {
         guard let wsi = unsafe wsi, phase == .open || (phase == .closing && kind == LWS_WRITE_TEXT) else { return false }
         // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
