@@ -86,6 +86,12 @@ let package = Package(
             name: "patchbay-loadtest", dependencies: ["Wire", "Sockets", "Identity", "Audio", argumentParser, histogram, yams],
             path: "loadtest/Sources", swiftSettings: settings),
 
+        // Counts what a frame costs in system calls and allocations; the C part stands in for the C library's own functions.
+        .target(name: "CallCounter", path: "loadtest/CallCounter"),
+        .executableTarget(
+            name: "patchbay-budget", dependencies: ["CallCounter", "Gateway", "Identity", "Sockets", argumentParser],
+            path: "loadtest/Budget", swiftSettings: settings),
+
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets"], swiftSettings: settings),

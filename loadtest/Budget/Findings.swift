@@ -1,0 +1,49 @@
+import Foundation
+
+/// The numbers, each beside what it may be.
+struct Findings {
+    let frame: FrameCost
+    let connectionBytes: Int
+
+    /// One line of the table.
+    struct Line: Encodable {
+        let what: String
+        let found: Double
+        let limit: Double
+    }
+
+    var lines: [Line] {
+        [
+            Line(what: "allocations on the way of 10,000 frames", found: (frame.perFrame(frame.allocations) * 10_000).rounded(), limit: 0),
+            Line(what: "recv per frame", found: frame.perFrame(frame.receives), limit: 1.1),
+            Line(what: "send per frame", found: frame.perFrame(frame.sends), limit: 1.1),
+            Line(what: "epoll_wait per frame", found: frame.perFrame(frame.waits), limit: 1.05),
+            Line(what: "epoll_ctl and ioctl per frame", found: frame.perFrame(frame.others), limit: 0.15),
+            Line(what: "bytes per idle connection", found: Double(connectionBytes), limit: 20_480),
+        ]
+    }
+
+    var isWithinBudget: Bool { frame.frames > 10_000 && lines.allSatisfy { $0.found <= $0.limit } }
+
+    var text: String {
+        let rows = lines.map { line in
+            let found = line.found >= 100 || line.found == 0 ? String(Int(line.found)) : String(format: "%.3f", line.found)
+            let limit = line.limit == line.limit.rounded() ? String(Int(line.limit)) : String(line.limit)
+            return "  \(line.found <= line.limit ? "ok  " : "OVER")  \(found.padding(toLength: 8, withPad: " ", startingAt: 0))"
+                + "at most \(limit.padding(toLength: 8, withPad: " ", startingAt: 0))\(line.what)"
+        }
+        return "\(frame.frames) frames relayed\n" + rows.joined(separator: "\n")
+    }
+
+    var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            struct Report: Encodable {
+                let frames: UInt64
+                let lines: [Line]
+            }
+            return String(decoding: try encoder.encode(Report(frames: frame.frames, lines: lines)), as: UTF8.self)
+        }
+    }
+}
