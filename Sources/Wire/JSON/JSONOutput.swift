@@ -126,6 +126,8 @@ extension JSONOutput {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Inlined so that neither closure is one.
+    @inline(__always)
     private mutating func writeRuns(
         of text: String, between isSpecial: (UInt8) -> Bool, _ writeSpecial: (inout JSONOutput, UInt8) -> Void
     ) {
