@@ -13,15 +13,18 @@ demo: setup certs ## build for release and show a call between two participants
 	$(SWIFT) build -c release --product patchbay
 	.build/release/patchbay demo
 
-# First those that only compute: they take whole cores, and the others keep time.
+# Three runs: those that only compute, which take whole cores; those that keep time on sockets, a few side by side; the one that looks
+# at the memory of the whole process.
 test: setup certs interop ## build everything and run all tests
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Audio|LoadTest)Tests'
-	$(SWIFT) test --skip-build --disable-xctest --filter '^(Gateway|PatchbayClient|Command)Tests'
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
+		--filter '^(Gateway|PatchbayClient|Command)Tests' --skip 'GatewayTests.MemoryTests'
+	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
 
 format: ## format the Swift sources in place, then hold them to the rules
-	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests
+	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest
 
 certs: ## make the development certificates in certs/dev, unless they are good
 	@certs/make-dev-certs

@@ -23,12 +23,14 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
 let package = Package(
     name: "patchbay",
     products: [
         .executable(name: "patchbay", targets: ["patchbay"]),
+        .executable(name: "patchbay-loadtest", targets: ["patchbay-loadtest"]),
         .library(name: "PatchbayClient", targets: ["PatchbayClient", "Audio", "Wire"]),
     ],
     dependencies: [
@@ -39,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
@@ -78,6 +81,10 @@ let package = Package(
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
+        // The load test: calls by the thousand on one thread, from the outside.
+        .executableTarget(
+            name: "patchbay-loadtest", dependencies: ["Wire", "Sockets", "Identity", "Audio", argumentParser, histogram, yams],
+            path: "loadtest/Sources", swiftSettings: settings),
 
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
@@ -91,6 +98,7 @@ let package = Package(
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
+        .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Wire"], swiftSettings: settings),
         .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Wire"], swiftSettings: settings),
     ]
 )

@@ -24,7 +24,7 @@ package import Wire
     /// Not retained and not checked, for the frame's way: a loop closes its connections before it ends.
     unowned(unsafe) let loop: Loop
     /// The handle in lws; nil once it is destroyed.
-    private(set) var wsi: OpaquePointer?
+    @exclusivity(unchecked) private(set) var wsi: OpaquePointer?
     private var socket = TCPSocket(descriptor: -1)
     private var assembly = MessageAssembly()
     /// Where to, if it was us who connected.
@@ -63,28 +63,36 @@ package import Wire
     /// Writes one text message.
     @discardableResult
     package func write(text: [UInt8]) -> Bool {
-        unsafe loop.withScratch(copying: text) { unsafe write($0, text.count, LWS_WRITE_TEXT) }
+        unsafe text.withUnsafeBytes { bytes in unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, LWS_WRITE_TEXT) } }
     }
 
     /// Writes one binary message that has no headroom of its own.
     @discardableResult
     package func write(binary message: [UInt8]) -> Bool {
-        unsafe loop.withScratch(copying: message) { unsafe write($0, message.count, LWS_WRITE_BINARY) }
+        unsafe message.withUnsafeBytes { bytes in
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, LWS_WRITE_BINARY) }
+        }
     }
 
     /// Pings at the WebSocket level, if nothing is in the way. The answer comes to `SocketOwner.ponged`.
     ///
-    /// - Parameter payload: at most 125 bytes (RFC 6455 section 5.5).
+    /// - Parameter number: the payload, 4 bytes, big-endian (at most 125 are allowed, RFC 6455 section 5.5).
     @discardableResult
-    package func ping(_ payload: [UInt8]) -> Bool {
-        precondition(payload.count <= 125, "a ping carries at most 125 bytes")
+    package func ping(_ number: UInt32) -> Bool {
         guard phase == .open, !isCongested else { return false }
-        return unsafe loop.withScratch(copying: payload) { unsafe write($0, payload.count, LWS_WRITE_PING) }
+        return unsafe withUnsafeBytes(of: number.bigEndian) { bytes in
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, LWS_WRITE_PING) }
+        }
     }
 
     /// Asks for one call of `SocketOwner.writable(_:)` once the socket takes bytes again.
     package func askForWritable() {
         if let wsi = unsafe wsi, phase == .open || phase == .closing { unsafe lws_callback_on_writable(wsi) }
+    }
+
+    /// Whether what the peer sends is taken; while it is not, it stays in the kernel. For tests of a peer that does not read.
+    package func setReading(_ reads: Bool) {
+        if let wsi = unsafe wsi { _ = unsafe lws_rx_flow_control(wsi, reads ? 1 : 0) }
     }
 
     private func write(_ message: UnsafeMutableRawPointer, _ count: Int, _ kind: lws_write_protocol) -> Bool {

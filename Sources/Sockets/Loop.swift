@@ -7,7 +7,7 @@ package import Wire
 /// The libuv loop is ours and not lws's own because lws takes SIGINT and SIGTERM for itself on the latter, and spins after them.
 @safe package final class Loop {
     /// Set before `run()`; whoever sets it keeps it alive as long as the loop runs. Not retained: it is reached once per message.
-    package unowned(unsafe) var owner: any SocketOwner
+    @exclusivity(unchecked) package unowned(unsafe) var owner: any SocketOwner
 
     private let uv = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
@@ -239,16 +239,14 @@ package import Wire
     // MARK: Scratch
 
     /// Copies bytes behind writable headroom and hands over where they are.
-    func withScratch(copying bytes: [UInt8], _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
+    func withScratch(copying bytes: UnsafeRawBufferPointer, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
         let needed = bytes.count + Int(patchbay_lws_pre)
         if unsafe scratch.count < needed {
             unsafe scratch.deallocate()
             unsafe scratch = .allocate(byteCount: needed * 2, alignment: 16)
         }
         let start = unsafe scratch.baseAddress! + Int(patchbay_lws_pre)
-        unsafe bytes.withUnsafeBytes { bytes in
-            if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
-        }
+        if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
         return unsafe body(start)
     }
 

@@ -128,9 +128,9 @@ internal import Glibc
     /// Not retained: it outlives its loop's connections.
     private unowned let owner: RecordIO
     /// In the common buffer, or in `own`.
-    private var bytes: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer?
     private(set) var count = 0
-    private var own: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var own: UnsafeMutableRawPointer?
     /// While lws is made to take what stayed: else a peer that sends without pause would have the loop for itself.
     var isForbiddenToRead = false
 

@@ -1,5 +1,6 @@
 internal import CLibwebsockets
 internal import Glibc
+internal import Synchronization
 
 /// What is to be done once in each turn of a loop, after its sockets' events.
 ///
@@ -19,9 +20,10 @@ internal import Glibc
         self.recordIO = recordIO
         let this = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe uv_check_init(loop, check)
-        // Both point back to us until `stop`; lws itself keeps nothing in the loop's pointer.
+        // The handle points back to us, and the loop is known as ours, until `stop`.
         unsafe check.pointee.data = unsafe this
-        unsafe loop.pointee.data = unsafe this
+        let address = UInt(bitPattern: this)
+        OurLoops.known.withLock { $0[UInt(bitPattern: loop)] = address }
         unsafe uv_check_start(check) { check in
             guard let data = unsafe check?.pointee.data else { return }
             unsafe Unmanaged<TurnEnd>.fromOpaque(data).takeUnretainedValue().turnEnds()
@@ -29,7 +31,8 @@ internal import Glibc
     }
 
     func stop() {
-        unsafe check.pointee.loop.pointee.data = nil
+        let loop = unsafe UInt(bitPattern: check.pointee.loop)
+        OurLoops.known.withLock { $0[loop] = nil }
         unsafe uv_check_stop(check)
         unsafe uv_close(patchbay_check_handle(check)) { handle in unsafe handle?.deallocate() }
     }
@@ -49,6 +52,7 @@ internal import Glibc
 
     fileprivate func forget() {
         isStopped = true
+        unsafe idle = nil
     }
 }
 
@@ -66,8 +70,15 @@ private enum LibraryIdle {
     }
 }
 
+/// The addresses of our loops, and of what ends their turns. Asked once a turn; libuv's loops of others go on as ever.
+private enum OurLoops {
+    static let known = Mutex<[UInt: UInt]>([:])
+}
+
 private func turnEnd(of handle: UnsafeMutablePointer<uv_idle_t>?) -> TurnEnd? {
-    unsafe handle?.pointee.loop?.pointee.data.map { unsafe Unmanaged<TurnEnd>.fromOpaque($0).takeUnretainedValue() }
+    guard let loop = unsafe handle?.pointee.loop else { return nil }
+    let address = OurLoops.known.withLock { $0[UInt(bitPattern: loop)] }
+    return unsafe UnsafeRawPointer(bitPattern: address ?? 0).map { unsafe Unmanaged<TurnEnd>.fromOpaque($0).takeUnretainedValue() }
 }
 
 @_cdecl("uv_idle_start")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Sockets
 
 /// The command `patchbay`: one word for each thing one does with a gateway.
 struct PatchbayCommand: AsyncParsableCommand {
@@ -24,6 +25,8 @@ struct PatchbayCommand: AsyncParsableCommand {
 @main
 enum Main {
     static func main() async {
+        // Before anything uses OpenSSL.
+        RecordBuffers.install()
         do {
             var command = try PatchbayCommand.parseAsRoot()
             if var asyncCommand = command as? any AsyncParsableCommand {

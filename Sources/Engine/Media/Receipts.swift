@@ -51,13 +51,13 @@ package struct Receipts: Sendable, Hashable {
         hasAnswered && now.nanoseconds > askedAt &+ overdueAfter
     }
 
-    /// Notes that a ping goes out, and gives its payload.
-    package mutating func ask(at now: Instant) -> [UInt8] {
+    /// Notes that a ping goes out, and gives its number, which is its payload (4 bytes, big-endian).
+    package mutating func ask(at now: Instant) -> UInt32 {
         number &+= 1
         askedAt = now.nanoseconds
         isOutstanding = true
         wasOverdue = false
-        return withUnsafeBytes(of: number.bigEndian, Array.init)
+        return number
     }
 
     /// Takes a pong.

@@ -9,21 +9,21 @@ final class Member {
     let handle: ParticipantHandle
     let connection: Connection
     /// Where its room is.
-    var place = Place.nowhere
+    @exclusivity(unchecked) var place = Place.nowhere
     let kind: ParticipantKind
-    var outbox: Outbox
-    var budget = SendBudget()
-    var receipts = Receipts()
+    @exclusivity(unchecked) var outbox: Outbox
+    @exclusivity(unchecked) var budget = SendBudget()
+    @exclusivity(unchecked) var receipts = Receipts()
     /// The number of the last event.
     var eventSeq: UInt64 = 0
-    var lastHeard: Instant
+    @exclusivity(unchecked) var lastHeard: Instant
     /// It is to be closed for this reason once its control messages are out, or by this time.
-    var farewell: (reason: CloseReason, deadline: Instant)?
+    @exclusivity(unchecked) var farewell: (reason: CloseReason, deadline: Instant)?
     /// Whether it is on the shard's list of those for whom something waits.
-    var isWaiting = false
-    var framesSent: UInt64 = 0
-    var framesDropped: UInt64 = 0
-    var lateness = LatenessWindow()
+    @exclusivity(unchecked) var isWaiting = false
+    @exclusivity(unchecked) var framesSent: UInt64 = 0
+    @exclusivity(unchecked) var framesDropped: UInt64 = 0
+    @exclusivity(unchecked) var lateness = LatenessWindow()
     /// Frames sent and dropped up to the last report of statistics.
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
     /// Malformed messages since `malformedSince`.

@@ -14,11 +14,11 @@ final class Shard: SocketOwner {
     let index: Int
     let common: GatewayContext
     let mailbox: Mailbox<ShardMessage>
-    private(set) var loop: Loop!
+    @exclusivity(unchecked) private(set) var loop: Loop!
     var log: Logger
 
     // Seats: who is connected here.
-    var seats: [Member?] = []
+    @exclusivity(unchecked) var seats: [Member?] = []
     var generations: [UInt16] = []
     var freeSeats: [Int] = []
 
@@ -30,25 +30,25 @@ final class Shard: SocketOwner {
     var guests: [ParticipantHandle: Int] = [:]
 
     // Media.
-    var panel = PatchPanel()
+    @exclusivity(unchecked) var panel = PatchPanel()
     /// Tracks from other shards.
-    var inlets = Inlets()
+    @exclusivity(unchecked) var inlets = Inlets()
     /// What came through the trunks, by the shard that it came from.
     var arrivals: [TrunkBatch]
-    var store = FrameStore(headroom: Connection.headroom)
+    @exclusivity(unchecked) var store = FrameStore(headroom: Connection.headroom)
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
     /// How many receipts may be asked for, over all listeners: a quarter of a percent of a core.
-    var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
+    @exclusivity(unchecked) var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
     /// Seats for whom something waits.
-    var waiting: [Int] = []
+    @exclusivity(unchecked) var waiting: [Int] = []
 
-    var counters = Counters()
+    @exclusivity(unchecked) var counters = Counters()
     var effects: [Room.Effect] = []
     var inbox: [ShardMessage] = []
     var ticks = 0
     var nextTick: Instant?
     /// How late the timer rang of late: at once when it is late, forgotten by halves.
-    var recentLag: Duration = .zero
+    @exclusivity(unchecked) var recentLag: Duration = .zero
     var drain: Drain?
     /// Shards that have nobody any more, in a drain.
     var emptied: Set<Int> = []

@@ -10,7 +10,7 @@ struct ReceiptsTests {
         for _ in 0..<20 {
             let ping = receipts.ask(at: .at(now))
             now += roundTrip
-            _ = ping.withUnsafeBytes { receipts.answered($0, at: .at(now)) }
+            _ = withUnsafeBytes(of: ping.bigEndian) { receipts.answered($0, at: .at(now)) }
             now += 100
         }
         return (receipts, now)
@@ -41,7 +41,7 @@ struct ReceiptsTests {
         now += 3_000
         let isOverdue4 = receipts.isOverdue(at: .at(now))
         #expect(isOverdue4)
-        let isReceipt = ping.withUnsafeBytes { receipts.answered($0, at: .at(now)) }
+        let isReceipt = withUnsafeBytes(of: ping.bigEndian) { receipts.answered($0, at: .at(now)) }
         #expect(isReceipt)
         let isOverdue5 = receipts.isOverdue(at: .at(now))
         #expect(!isOverdue5)
@@ -65,7 +65,7 @@ struct ReceiptsTests {
         let before = receipts.roundTrip
         let ping = receipts.ask(at: .at(now))
         now += 3_000
-        _ = ping.withUnsafeBytes { receipts.answered($0, at: .at(now)) }
+        _ = withUnsafeBytes(of: ping.bigEndian) { receipts.answered($0, at: .at(now)) }
         #expect(receipts.roundTrip == before)
     }
 
@@ -93,7 +93,7 @@ struct ReceiptsTests {
             let ping = receipts.ask(at: .at(now))
             now += 150
             if receipts.isOverdue(at: .at(now)) { overdue += 1 }
-            _ = ping.withUnsafeBytes { receipts.answered($0, at: .at(now)) }
+            _ = withUnsafeBytes(of: ping.bigEndian) { receipts.answered($0, at: .at(now)) }
             now += 40
         }
         #expect(overdue <= 4)

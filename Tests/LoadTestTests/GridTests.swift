@@ -1,0 +1,27 @@
+import Testing
+
+@testable import patchbay_loadtest
+
+struct GridTests {
+    @Test func placesAreSpreadEvenlyAndRoundsDoNotDrift() {
+        var grid = Grid(start: 1_000, interval: 20_000_000, places: 3)
+        var dues: [UInt64] = []
+        for _ in 0..<7 {
+            dues.append(grid.due - 1_000)
+            grid.advance()
+        }
+        #expect(dues == [0, 6_666_666, 13_333_333, 20_000_000, 26_666_666, 33_333_333, 40_000_000])
+        for _ in 0..<3_000_000 { grid.advance() }
+        #expect(grid.due == 1_000 + 20_000_000 * grid.round + 6_666_666)
+    }
+
+    @Test func whoSkipsGoesOnWithTheRoundAfterNow() {
+        var grid = Grid(start: 0, interval: 20, places: 2)
+        grid.advance()
+        let passed = grid.skip(to: 105)
+        #expect(grid.due == 120)
+        #expect(grid.round == 6)
+        #expect(grid.place == 0)
+        #expect(passed == 11)
+    }
+}

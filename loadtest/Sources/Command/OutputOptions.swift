@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+
+/// What is done with the findings, and which of them are bad.
+struct OutputOptions: ParsableArguments {
+    @Option(help: "The gateway's process, if it runs here: for its CPU and memory.")
+    var serverPid: Int32?
+    @Flag(help: "Raise the number of calls until frames are lost or p99 is over 20 ms; --calls is where it begins.")
+    var findCapacity = false
+    @Option(name: .customLong("max-p99-ms"), help: "Fail if the added latency's p99 is over this.")
+    var maxP99: Double?
+    @Option(help: "Fail only if more frames than this are lost.")
+    var maxLost: Int = 0
+    @Flag(help: "The findings as JSON on standard output.")
+    var json = false
+    @Option(help: "Write a report with pictures, one file that opens in a browser.")
+    var html: String?
+    @Flag(help: "Tell each second how it goes, on standard error, also where that is no terminal.")
+    var progress = false
+    @Option(help: "What the calls say: a WAV or Ogg Opus file.")
+    var speech = "demo/ps-goforward.wav"
+
+    func check(_ scenario: Scenario) throws(UsageError) {
+        if let serverPid, ProcessSample(pid: serverPid) == nil { throw UsageError("--server-pid \(serverPid): there is no such process") }
+        if findCapacity, scenario.meanCallSeconds != nil || scenario.reconnectStorm != nil || scenario.slowListeners != nil {
+            throw UsageError("--find-capacity is for calls that stay: leave churn, storms and slow listeners out")
+        }
+        if maxLost < 0 { throw UsageError("--max-lost must not be negative") }
+    }
+
+    /// Prints, writes, and fails if it was bad.
+    func finish(_ report: RunReport) throws {
+        var report = report
+        if report.frames.lost <= maxLost { report.problems.removeAll { $0.hasSuffix("frames were lost") } }
+        if let maxP99, report.latency.p99 > maxP99 {
+            report.problems.append("p99 is \(TextReport.ms(report.latency.p99)), over \(TextReport.ms(maxP99))")
+        }
+        if let html { try write(HTMLReport.page(report), to: html) }
+        print(json ? try encoded(report) : TextReport.lines(report).joined(separator: "\n"))
+        if !report.problems.isEmpty { throw ExitCode(1) }
+    }
+
+    func finish(_ finding: CapacityFinding) throws {
+        if let html, let last = finding.last { try write(HTMLReport.page(last), to: html) }
+        print(json ? try encoded(finding.summary) : finding.lines.joined(separator: "\n"))
+        if finding.summary.calls == nil { throw ExitCode(1) }
+    }
+
+    private func encoded(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private func write(_ page: String, to path: String) throws {
+        do {
+            try page.write(toFile: path, atomically: true, encoding: .utf8)
+        } catch {
+            throw UsageError("--html \(path): the file cannot be written")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Yams
+
+/// A scenario as YAML, with one clear sentence for whatever is wrong with it.
+enum ScenarioFile {
+    static func load(_ path: String) throws(UsageError) -> Scenario {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw UsageError("the scenario \(path) cannot be read; loadtest/scenarios has some")
+        }
+        var scenario = try parse(String(decoding: data, as: UTF8.self), from: path)
+        if scenario.name == Scenario().name { scenario.name = URL(filePath: path).deletingPathExtension().lastPathComponent }
+        return scenario
+    }
+
+    /// - Parameter source: what is named in front of a complaint.
+    static func parse(_ text: String, from source: String) throws(UsageError) -> Scenario {
+        do {
+            return try YAMLDecoder().decode(Scenario.self, from: text)
+        } catch let error as DecodingError {
+            throw UsageError("\(source): \(explain(error))")
+        } catch {
+            throw UsageError("\(source): \(String(describing: error).split(separator: "\n").joined(separator: " "))")
+        }
+    }
+
+    private static func explain(_ error: DecodingError) -> String {
+        func place(_ context: DecodingError.Context) -> String {
+            context.codingPath.isEmpty ? "" : context.codingPath.map(\.stringValue).joined(separator: ".") + ": "
+        }
+        switch error {
+        case .dataCorrupted(let context):
+            let reason = context.underlyingError.map { String(describing: $0) } ?? context.debugDescription
+            return place(context) + reason.split(separator: "\n").joined(separator: " ")
+        case .keyNotFound(let key, let context): return place(context) + "\(key.stringValue) is missing"
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            return place(context) + "this is not \(name(of: type))"
+        @unknown default: return String(describing: error)
+        }
+    }
+
+    private static func name(of type: Any.Type) -> String {
+        switch type {
+        case is Int.Type, is UInt64.Type: "a whole number"
+        case is Double.Type: "a number"
+        case is String.Type, is Scenario.Pattern.Type: "a word"
+        default: "what belongs here (\(type))"
+        }
+    }
+}
