@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Wire
 
 /// Reads the JSON of a token's header or payload.
 ///
@@ -14,7 +14,7 @@ enum ClaimsJSON {
     static func decode<Claims: Decodable>(_ type: Claims.Type, from bytes: [UInt8]) throws(TokenError) -> Claims {
         guard isUnambiguous(bytes) else { throw .malformed }
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try JSON.decode(type, from: bytes, names: .asDeclared)
         } catch let error as TokenError {
             throw error
         } catch {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Wire
 
 /// Why no token was made.
 package enum MintError: Error, Hashable, Sendable {
@@ -27,16 +27,16 @@ package enum TokenMinter {
         guard key.algorithm == .hs256 else { throw .notASigningKey }
         var claims = claims
         claims.issuer = key.issuer
-        guard let data = try? JSONEncoder().encode(claims) else { throw .refused(.malformed) }
+        guard let json = try? JSON.encode(claims, names: .asDeclared) else { throw .refused(.malformed) }
         // Before libjwt, which encodes on the stack.
-        guard data.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .refused(.tooLarge) }
+        guard json.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .refused(.tooLarge) }
         do {
             // Read back as a verifier will: whatever it would refuse is not signed.
-            try ClaimsJSON.decode(AccessToken.self, from: Array(data)).checkNames()
+            try ClaimsJSON.decode(AccessToken.self, from: json).checkNames()
         } catch {
             throw .refused(error)
         }
-        guard var token = LibJWT(), token.add(claims: String(decoding: data, as: UTF8.self)),
+        guard var token = LibJWT(), token.add(claims: String(decoding: json, as: UTF8.self)),
             let text = token.signed(secret: key.material.revealedBytes)
         else { throw .refused(.malformed) }
         guard text.utf8.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .refused(.tooLarge) }

@@ -90,7 +90,7 @@ struct ServerMessageTests {
 
     static let replies: [(Reply, String)] = [
         (.done, "{}"), (.textSent(id: "TX_1"), #"{"id":"TX_1"}"#), (.procedureAnswered(payload: "\"p\""), #"{"payload":"\"p\""}"#),
-        (.pong(-1), #"{"t":-1}"#), (.token("a.b.c", expiresAt: 5), #"{"expires_at":5,"token":"a.b.c"}"#),
+        (.pong(-1), #"{"t":-1}"#), (.token("a.b.c", expiresAt: 5), #"{"token":"a.b.c","expires_at":5}"#),
     ]
 
     @Test("Every reply comes under its number and with what it tells", arguments: replies)

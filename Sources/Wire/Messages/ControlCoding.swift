@@ -1,19 +1,12 @@
-import FoundationEssentials
-
-/// How control messages become JSON and back: snake_case, keys in a fixed order.
+/// How control messages become JSON and back: in snake_case.
 enum ControlCoding {
-    static func decoder() -> JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return decoder
+    static func decode<T: Decodable>(_ type: T.Type, from text: [UInt8]) throws -> T {
+        try JSON.decode(type, from: text, names: .snakeCase)
     }
 
     static func bytes(of value: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            return Array(try encoder.encode(value))
+            return try JSON.encode(value, names: .snakeCase)
         } catch {
             preconditionFailure("a control message of ours does not encode (a number that JSON has no word for?): \(error)")
         }

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// The `type` of each event.
 enum EventType: String, CaseIterable {
     case hello

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A text message from a client, taken apart: its `id`, if it has one, and what it asks or what is wrong with it.
 public struct IncomingRequest: Sendable {
     /// The client's number; nil asks for no answer.
@@ -9,7 +7,7 @@ public struct IncomingRequest: Sendable {
     /// Reads one text message. Never throws: a broken message is a value with an error in it.
     public init(parsing text: [UInt8]) {
         do {
-            self = try ControlCoding.decoder().decode(IncomingRequest.self, from: Data(text))
+            self = try ControlCoding.decode(IncomingRequest.self, from: text)
         } catch {
             self.id = nil
             self.content = .failure(RequestError(.malformed, "the message is not a JSON object: \(ControlCoding.explain(error))"))
@@ -120,7 +118,7 @@ extension DataPayload {
         switch (fields.payload, fields.payloadBase64) {
         case (let text?, nil): self = .text(text)
         case (nil, let base64?):
-            guard base64.utf8.count.isMultiple(of: 4), Data(base64Encoded: base64) != nil else {
+            guard Base64.isWellFormed(base64) else {
                 throw MissingField(name: "payload_base64", fault: "is not base64 (RFC 4648 section 4, with padding)")
             }
             self = .base64(base64)

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A text message from the gateway, as a client reads it.
 public enum ServerMessage: Sendable {
     case event(Event, seq: UInt64)
@@ -13,7 +11,7 @@ public enum ServerMessage: Sendable {
     ///
     /// - Throws: `DecodingError` if it is not as PROTOCOL has it.
     public init(parsing text: [UInt8]) throws {
-        self = try ControlCoding.decoder().decode(Envelope.self, from: Data(text)).message
+        self = try ControlCoding.decode(Envelope.self, from: text).message
     }
 }
 
