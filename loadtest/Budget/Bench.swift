@@ -9,13 +9,17 @@ struct Bench {
 
     /// Counts over some seconds in the middle of fifty calls that talk all the time.
     func costOfAFrame() async throws -> FrameCost {
-        let calls = try start(calls: 50, seconds: 8)
+        let calls = try start(calls: 50, seconds: 12)
         defer { end(calls) }
         try await waitForParticipants(100)
         try await Task.sleep(for: .seconds(2))
-        let before = FrameCost.Sample(frames: framesSent)
-        try await Task.sleep(for: .seconds(4))
-        return FrameCost(from: before, to: FrameCost.Sample(frames: framesSent))
+        var samples: [FrameCost.Sample] = []
+        let end = ContinuousClock.now + .seconds(6)
+        while ContinuousClock.now < end {
+            samples.append(FrameCost.Sample(frames: framesSent))
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return FrameCost(samples)
     }
 
     /// How much a thousand connections more take, once a hundred have been there.

@@ -3,6 +3,8 @@ import CallCounter
 /// What was counted while frames were relayed.
 struct FrameCost: Encodable {
     var frames: UInt64
+    /// In those moments that hold the quieter half of what was sent. In the others control messages came too (signs of life, every
+    /// five seconds from everybody), which do allocate; what each frame took would be in all moments.
     var allocations: UInt
     var receives: UInt
     var sends: UInt
@@ -18,13 +20,26 @@ struct FrameCost: Encodable {
         let others = call_counter_others()
     }
 
-    init(from before: Sample, to after: Sample) {
+    /// - Parameter samples: at least two, a few milliseconds apart.
+    init(_ samples: [Sample]) {
+        let (before, after) = (samples[0], samples[samples.count - 1])
         frames = after.frames - before.frames
-        allocations = after.allocations - before.allocations
+        allocations = Self.allocationsOfTheQuieterHalf(samples)
         receives = after.receives - before.receives
         sends = after.sends - before.sends
         waits = after.waits - before.waits
         others = after.others - before.others
+    }
+
+    private static func allocationsOfTheQuieterHalf(_ samples: [Sample]) -> UInt {
+        let moments = zip(samples, samples.dropFirst()).map { (allocations: $1.allocations - $0.allocations, sends: $1.sends - $0.sends) }
+        let half = moments.reduce(0) { $0 + $1.sends } / 2
+        var (allocations, sends): (UInt, UInt) = (0, 0)
+        for moment in moments.sorted(by: { $0.allocations < $1.allocations }) where sends < half {
+            allocations += moment.allocations
+            sends += moment.sends
+        }
+        return allocations
     }
 
     func perFrame(_ count: UInt) -> Double { frames == 0 ? 0 : Double(count) / Double(frames) }
