@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup demo test format certs interop clean help
+.PHONY: setup demo test bench budget format certs interop clean help
 
 SWIFT ?= swift
 
@@ -21,6 +21,16 @@ test: setup certs interop ## build everything and run all tests
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^(Gateway|PatchbayClient|Command)Tests' --skip 'GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
+
+bench: setup certs ## build for release and measure calls, fan-out and conversations on this machine, 2 minutes
+	$(SWIFT) build -c release --product patchbay
+	$(SWIFT) build -c release --product patchbay-loadtest
+	@loadtest/bench
+
+budget: setup certs ## count system calls, allocations and bytes for each frame and connection
+	$(SWIFT) build -c release --product patchbay-loadtest
+	$(SWIFT) build -c release --product patchbay-budget
+	.build/release/patchbay-budget
 
 format: ## format the Swift sources in place, then hold them to the rules
 	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest

@@ -15,8 +15,8 @@ struct Findings {
     var lines: [Line] {
         [
             Line(what: "allocations on the way of the quieter half of them", found: Double(frame.allocations), limit: 0),
-            Line(what: "recv per frame", found: frame.perFrame(frame.receives), limit: 1.1),
-            Line(what: "send per frame", found: frame.perFrame(frame.sends), limit: 1.1),
+            Line(what: "recv per frame", found: frame.perFrame(frame.receives), limit: 1.15),
+            Line(what: "send per frame", found: frame.perFrame(frame.sends), limit: 1.15),
             Line(what: "epoll_wait per frame", found: frame.perFrame(frame.waits), limit: 1.05),
             Line(what: "epoll_ctl and ioctl per frame", found: frame.perFrame(frame.others), limit: 0.15),
             Line(what: "bytes per idle connection", found: Double(connectionBytes), limit: 20_480),
