@@ -83,7 +83,7 @@ let package = Package(
             swiftSettings: settings),
         // The load test: calls by the thousand on one thread, from the outside.
         .executableTarget(
-            name: "patchbay-loadtest", dependencies: ["Wire", "Sockets", "Identity", "Audio", argumentParser, histogram, yams],
+            name: "patchbay-loadtest", dependencies: ["Wire", "Sockets", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
             path: "loadtest/Sources", swiftSettings: settings),
 
         // Counts what a frame costs in system calls and allocations; the C part stands in for the C library's own functions.
@@ -104,7 +104,7 @@ let package = Package(
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
-        .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Wire"], swiftSettings: settings),
+        .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Wire"], swiftSettings: settings),
     ]
 )

@@ -1,3 +1,4 @@
+import Engine
 import Sockets
 
 /// What goes wrong on purpose: listeners that stop reading, and many connections that break at once.

@@ -1,3 +1,5 @@
+import Engine
+
 /// Who of two speaks when: the generator of artificial conversational speech of ITU-T P.59 (03/93).
 ///
 /// Four states; each stay is exponential. From one who speaks alone the way leads to mutual silence (60 %) or double talk (40 %),
