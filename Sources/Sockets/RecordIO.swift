@@ -37,7 +37,7 @@ internal import Glibc
         guard let ssl = unsafe lws_get_ssl(wsi) else { return }
         guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return }
         let source = unsafe RecordSocket(descriptor: lws_get_socket_fd(wsi), owner: self)
-        // OpenSSL holds this reference until it frees the BIO (`recordSocketFreed`).
+        // OpenSSL holds this reference until it frees the BIO (see `makeMethod`).
         unsafe BIO_set_data(bio, Unmanaged.passRetained(source).toOpaque())
         unsafe BIO_set_init(bio, 1)
         // For both ways, which takes one reference.

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// lws has work of its own then: timers, and connections that have more to read than the kernel knows of. It does that in an idle
 /// handle of libuv's, and as long as one is active libuv asks the kernel twice in each turn, the first time without waiting. That
-/// second question was a third of all system calls. So lws's idle handle is not started but remembered here (we define
+/// second question was half of all waits. So lws's idle handle is not started but remembered here (we define
 /// `uv_idle_start` anew for the whole program, as `SubprotocolHeader` does with another function), and its work done at the end of the
 /// turn. Only if lws says that it wants to go on at once is the handle really started.
 @safe final class TurnEnd {
