@@ -22,6 +22,10 @@ static inline int patchbay_unacknowledged(int socket) {
 int accept4(int, struct sockaddr *, socklen_t *, int);
 static inline int patchbay_accept(int listener) { return accept4(listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC); }
 
+// So is sched_getaffinity; the kernel's own sets are of up to 8,192 processors.
+int sched_getaffinity(int, unsigned long, void *);
+static inline int patchbay_affinity(void *set, unsigned long bytes) { return sched_getaffinity(0, bytes, set); }
+
 static inline void *patchbay_as_loop(uv_loop_t *loop) { return loop; }
 static inline uv_handle_t *patchbay_timer_handle(uv_timer_t *timer) { return (uv_handle_t *)timer; }
 static inline uv_handle_t *patchbay_async_handle(uv_async_t *async) { return (uv_handle_t *)async; }

@@ -65,6 +65,34 @@ struct ShardsTests {
         #expect(try gateway.value(.dropped("muted")) == 50)
     }
 
+    @Test(arguments: 0..<5)
+    func noneIsLostThatWasSaidBeforeTheWordThatATrackIsMuted(_: Int) throws {
+        let (listener, speaker) = try (join("listener", onShard: 0), join("speaker", onShard: 1))
+        let track = try speaker.publish()
+        // A hundred frames in all: more at once is more than a track may.
+        for number in 0..<20 {
+            let words = (0..<5).map { TestFrame.bytes(track.alias, number * 5 + $0) }
+            for frame in words { try speaker.say(frame) }
+            try speaker.ask(.mute(track.sid, muted: true))
+            try listener.await(.trackMuted(track.sid, of: Identity(text: "speaker")))
+            #expect(listener.frames.map(\.bytes) == words)
+            listener.frames.removeAll()
+            try speaker.ask(.mute(track.sid, muted: false))
+        }
+    }
+
+    @Test func noneIsLostThatWasSaidBeforeATrackEnds() throws {
+        let (listener, speaker) = try (join("listener", onShard: 0), join("speaker", onShard: 1))
+        for number in 0..<50 {
+            let track = try speaker.publish()
+            for frame in 0..<5 { try speaker.say(TestFrame.bytes(track.alias, frame)) }
+            try speaker.ask(.unpublish(track.sid))
+            try listener.await(.trackUnpublished(track.sid, of: Identity(text: "speaker")))
+            #expect(listener.frames.count == 5, "in round \(number)")
+            listener.frames.removeAll()
+        }
+    }
+
     @Test func aSeatIsNotInheritedByWhomeverComesNext() throws {
         let speaker = try join("speaker", onShard: 0)
         let track = try speaker.publish()

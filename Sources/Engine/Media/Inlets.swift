@@ -28,6 +28,11 @@ package struct Inlets: Sendable {
         return inlet.listeners
     }
 
+    /// Whether a frame that comes now is heard by anybody.
+    package func hasListeners(to alias: TrackAlias, of publisher: ParticipantHandle) -> Bool {
+        inlets[Key(publisher: publisher, alias: alias)]?.gate == .open
+    }
+
     package mutating func add(listener: UInt32, to alias: TrackAlias, of publisher: ParticipantHandle) {
         let key = Key(publisher: publisher, alias: alias)
         guard inlets[key]?.listeners.contains(listener) != true else { return }

@@ -8,16 +8,52 @@ internal import Wire
 ///
 /// What keeps the order: a mailbox is first in, first out; a home posts what it wants done one after the other; and whoever is
 /// woken takes the trunks' frames first, then does all that came by mail, and only then carries the frames. So a frame that was
-/// sent because of something is never carried before it.
+/// sent because of something is never carried before it. And what ends a track or closes its gate lets the frames pass that
+/// were admitted before it: none is lost because mail is faster.
 extension Shard {
     func woken() {
-        for peer in arrivals.indices where peer != index { common.trunk(from: peer, to: index).exchange(&arrivals[peer]) }
-        inbox.removeAll(keepingCapacity: true)
-        mailbox.drain(into: &inbox)
-        for message in inbox { handle(message) }
+        for peer in arrivals.indices { takeArrivals(from: peer) }
+        repeat {
+            hasLateArrivals = false
+            inbox.removeAll(keepingCapacity: true)
+            mailbox.drain(into: &inbox)
+            for message in inbox { handle(message) }
+        } while hasLateArrivals
         for peer in arrivals.indices where !arrivals[peer].isEmpty {
-            arrivals[peer].forEach { frame, publisher in carry(frame, from: publisher) }
+            carryArrivals(from: peer) { _, _ in true }
             arrivals[peer].removeAll()
+        }
+    }
+
+    private func takeArrivals(from peer: Int) {
+        if peer != index { common.trunk(from: peer, to: index).take(into: &arrivals[peer]) }
+    }
+
+    /// Carries the frames of one shard that are wanted, once each.
+    private func carryArrivals(
+        from peer: Int, where isWanted: (_ frame: UnsafeRawBufferPointer, _ publisher: ParticipantHandle) -> Bool
+    ) {
+        // Taken out meanwhile: what a frame brings about may look for arrivals itself.
+        var batch = TrunkBatch()
+        swap(&batch, &arrivals[peer])
+        batch.take { frame, publisher in
+            guard isWanted(frame, publisher) else { return false }
+            carry(frame, from: publisher)
+            return true
+        }
+        swap(&batch, &arrivals[peer])
+    }
+
+    /// Carries what a track's publisher has said up to now, before its inlet closes.
+    ///
+    /// More may have come than was taken when this turn began. Those frames wait for mail that came before them.
+    private func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
+        guard inlets.hasListeners(to: alias, of: publisher) else { return }
+        let peer = Int(publisher.shard)
+        takeArrivals(from: peer)
+        hasLateArrivals = true
+        carryArrivals(from: peer) { frame, speaker in
+            speaker == publisher && frame.baseAddress.map { FrameHeader(unchecked: $0).alias } == alias
         }
     }
 
@@ -133,11 +169,17 @@ extension Shard {
         switch change {
         case .publish(let track, let publisher): panel.publish(track, by: Int(publisher.seat))
         case .unpublish(let alias, let publisher):
-            if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.seat)) } else { inlets.remove(alias, of: publisher) }
+            if isHere(publisher) {
+                panel.unpublish(alias, by: Int(publisher.seat))
+            } else {
+                carryLastWords(of: alias, by: publisher)
+                inlets.remove(alias, of: publisher)
+            }
         case .gate(let alias, let publisher, let gate):
             if isHere(publisher) {
                 panel.setGate(gate, of: alias, by: Int(publisher.seat))
             } else {
+                if gate != .open { carryLastWords(of: alias, by: publisher) }
                 inlets.setGate(gate, of: alias, by: publisher)
             }
         case .listen(let listener, let alias, let publisher):

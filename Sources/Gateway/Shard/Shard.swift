@@ -36,6 +36,8 @@ final class Shard: SocketOwner {
     @exclusivity(unchecked) var inlets = Inlets()
     /// What came through the trunks, by the shard that it came from.
     var arrivals: [TrunkBatch]
+    /// Frames were taken from a trunk after the mail: what comes before them may not have been read.
+    var hasLateArrivals = false
     @exclusivity(unchecked) var store = FrameStore(headroom: Connection.headroom)
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
     /// How many receipts may be asked for, over all listeners: a quarter of a percent of a core.

@@ -20,9 +20,13 @@ final class Trunk: Sendable {
         }
     }
 
-    /// Hands over what waits, for an empty batch whose memory is used again.
-    func exchange(_ batch: inout TrunkBatch) {
-        waiting.withLock { swap(&batch, &$0) }
+    /// Hands over what waits, behind what the batch holds already. An empty one's memory is used again.
+    func take(into batch: inout TrunkBatch) {
+        waiting.withLock { waiting in
+            if batch.isEmpty { return swap(&batch, &waiting) }
+            batch.append(contentsOf: waiting)
+            waiting.removeAll()
+        }
     }
 }
 
@@ -42,19 +46,31 @@ struct TrunkBatch: Sendable {
         return true
     }
 
-    /// Calls `body` with each frame, in the order in which they were appended. The bytes are valid during the call only.
-    func forEach(_ body: (_ frame: UnsafeRawBufferPointer, _ publisher: ParticipantHandle) -> Void) {
-        bytes.withUnsafeBytes { all in
+    mutating func append(contentsOf later: TrunkBatch) {
+        bytes.append(contentsOf: later.bytes)
+    }
+
+    /// Calls `body` with each frame that is still here, in the order in which they were appended. One that it takes is not shown
+    /// again. The bytes are valid during the call only.
+    mutating func take(_ body: (_ frame: UnsafeRawBufferPointer, _ publisher: ParticipantHandle) -> Bool) {
+        bytes.withUnsafeMutableBytes { all in
             var offset = 0
             while offset < all.count {
                 let publisher = all.loadUnaligned(fromByteOffset: offset, as: ParticipantHandle.self)
-                let count = Int(all.loadUnaligned(fromByteOffset: offset + Self.headBytes - 2, as: UInt16.self))
+                let countOffset = offset + Self.headBytes - MemoryLayout<UInt16>.size
+                let marked = all.loadUnaligned(fromByteOffset: countOffset, as: UInt16.self)
+                let count = Int(marked & ~Self.takenMark)
                 let start = offset + Self.headBytes
-                body(UnsafeRawBufferPointer(rebasing: all[start..<start + count]), publisher)
+                if marked & Self.takenMark == 0, body(UnsafeRawBufferPointer(rebasing: all[start..<start + count]), publisher) {
+                    all.storeBytes(of: marked | Self.takenMark, toByteOffset: countOffset, as: UInt16.self)
+                }
                 offset = start + count
             }
         }
     }
+
+    /// In a frame's length, which is far below it.
+    private static let takenMark: UInt16 = 0x8000
 
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

@@ -49,7 +49,7 @@ struct ServeCommand: AsyncParsableCommand {
     var cert: String?
     @Option(help: "The certificate's private key, a PEM file.")
     var key: String?
-    @Option(help: "How many threads serve (default 1).")
+    @Option(help: "How many threads serve (default: one for each processor that the gateway may use).")
     var shards: Int?
     @Option(help: "The directory for what the gateway keeps; made if it is not there.")
     var data: String?

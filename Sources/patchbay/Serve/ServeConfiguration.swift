@@ -42,7 +42,7 @@ struct ServeConfiguration {
         let settings = GatewaySettings(
             host: host,
             port: try reader.number("port", in: 0...65_535) ?? 7880,
-            shardCount: try reader.number("shards", in: 1...256) ?? 1,
+            shardCount: try reader.number("shards", in: 1...256) ?? Processors.usable,
             shardPortsFrom: try reader.number("shard_ports", in: 0...65_000) ?? 0,
             tls: TLSFiles(certificatePath: certificate, privateKeyPath: privateKey),
             room: room,
