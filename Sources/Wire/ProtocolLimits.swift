@@ -17,6 +17,17 @@ public enum ProtocolLimits {
     public static let liveBurst = 100
     /// How far an `ahead` track may run before what was heard, in milliseconds.
     public static let aheadMilliseconds = 60_000
+    /// How much audio of an `ahead` track may be with a listener before it is played, and how much one message carries.
+    public static let leadMilliseconds = 300
+    public static let bundleMilliseconds = 100
+    /// When `playout.backlog` says `high` and `low`.
+    public static let backlogHighMilliseconds = 45_000
+    public static let backlogLowMilliseconds = 30_000
+    /// How often a listener reports its progress while it plays.
+    public static let progressIntervalMilliseconds = 200
+    /// How long a participant's place is kept for it when its socket is lost, and how many events.
+    public static let resumeWindowMilliseconds = 20_000
+    public static let resumeEventsMax = 256
     /// LiveKit's limits.
     public static let metadataBytesMax = 512 * 1_024
     public static let attributesBytesMax = 64 * 1_024

@@ -16,6 +16,8 @@ extension Room {
         case talkStopped(TrackSID, at: MediaTime, TalkEnd)
         /// What the meters of this room's tracks measured since the last time; every 400 ms while there are tracks.
         case measured([TrackMeasurement])
+        /// What became of an `ahead` track's queue on its publisher's shard.
+        case playout(TrackSID, PlayoutFact)
         /// How one participant's connection fared; every 5 s for each.
         case connectionMeasured(ParticipantHandle, ConnectionMeasurement)
         /// The gateway is about to stop: tell everybody. Seconds since 1970.
@@ -47,12 +49,44 @@ extension Room {
         case unpublish(TrackAlias, by: ParticipantHandle)
         /// A closed gate lets nothing through: the track is muted, its publisher held, or the room so decided.
         case gate(TrackAlias, by: ParticipantHandle, Gate)
-        case listen(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
+        /// Forgets what of an `ahead` track has not been let out yet, and lets nothing of an older epoch through any more. The publisher's
+        /// shard answers with `PlayoutFact.cut`.
+        case clear(TrackAlias, by: ParticipantHandle, epoch: UInt8)
+        case listen(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, Listening)
         case stopListening(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
     }
 
     package enum Gate: Sendable, Hashable {
         case open, muted, held
+    }
+
+    /// How a track is listened to.
+    package struct Listening: Sendable, Hashable {
+        package var mode: TrackMode
+        package var epoch: UInt8
+        /// Where on an `ahead` track to go on; nil is where it is now.
+        package var from: MediaTime?
+
+        package init(mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil) {
+            self.mode = mode
+            self.epoch = epoch
+            self.from = from
+        }
+    }
+
+    /// What the queue of an `ahead` track tells its room. Instants are the gateway's, times the track's.
+    package enum PlayoutFact: Sendable, Hashable {
+        /// The clock started: the sample at `time` plays at `playsAt`. An utterance's first, or the first after the queue had run dry too
+        /// long to go on without a gap.
+        case started(epoch: UInt8, at: MediaTime, playsAt: Instant)
+        /// Everything that was published, up to there, has been let out.
+        case ranDry(epoch: UInt8, end: MediaTime)
+        /// More was published in time: the clock goes on.
+        case refilled(epoch: UInt8)
+        /// How far the publisher is ahead, and the frames that were refused since the last word.
+        case backlog(BacklogState, queuedMilliseconds: Int, dropped: Int)
+        /// Cleared: `epoch` is the new one, `end` up to where the old one had been published, nil if there was nothing.
+        case cut(epoch: UInt8, end: MediaTime?)
     }
 
     /// What an administrator may do to a room, by HTTP.

@@ -43,8 +43,10 @@ extension Room.Effect {
         switch self {
         case .send(_, let audience): audience
         case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
-        case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)): [publisher]
-        case .patch(.listen(let listener, _, let publisher)), .patch(.stopListening(let listener, _, let publisher)):
+        case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
+            .patch(.clear(_, let publisher, _)):
+            [publisher]
+        case .patch(.listen(let listener, _, let publisher, _)), .patch(.stopListening(let listener, _, let publisher)):
             [listener, publisher]
         case .closed: []
         }

@@ -25,7 +25,7 @@ extension Room {
         send(.participantJoined(joined), to: witnesses(of: member), into: &effects)
         if member.kind == .agent { send(.agentJoined(joined), to: witnesses(of: member), into: &effects) }
         for track in tracks.values where member.hears(track) {
-            patch(.listen(handle, to: track.info.alias, of: track.publisher), into: &effects)
+            patch(.listen(handle, to: track.info.alias, of: track.publisher, track.listening), into: &effects)
         }
     }
 

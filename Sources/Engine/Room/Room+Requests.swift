@@ -30,6 +30,8 @@ extension Room {
         case .segment(let segment): try transcribe(segment, by: asker, at: place, into: &effects)
         case .agentState(let state): try setAgentState(state, by: asker, at: place, into: &effects)
         case .hold(let held): hold(held, by: asker, at: place, now: now, into: &effects)
+        case .playoutMark, .playoutClear, .playoutProgress:
+            throw RequestError(.unsupported, "this gateway does not tell what was heard yet")
         // The shell answers pings on its own; the answer is the same here.
         case .ping(let time): reply(.pong(time), to: asker, into: &effects)
         case .refreshToken: mintToken(forMemberAt: place, re: asker.id, at: now, into: &effects)

@@ -24,7 +24,8 @@ extension Room {
         let after = members[at: place]
         for track in tracks.values {
             switch (before.hears(track), after.hears(track)) {
-            case (false, true): patch(.listen(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
+            case (false, true):
+                patch(.listen(after.handle, to: track.info.alias, of: track.publisher, track.listening), into: &effects)
             case (true, false): patch(.stopListening(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
             default: break
             }

@@ -29,7 +29,7 @@ extension Room {
         if gate != .open { patch(.gate(alias, by: member.handle, gate), into: &effects) }
         send(.trackPublished(info), to: everyone(but: member.handle), into: &effects)
         for listener in members.values where listener.hears(track) {
-            patch(.listen(listener.handle, to: alias, of: member.handle), into: &effects)
+            patch(.listen(listener.handle, to: alias, of: member.handle, track.listening), into: &effects)
         }
         reply(.published(info), to: asker, into: &effects)
         watchSilence(ofMemberAt: place, at: now)

@@ -71,6 +71,7 @@ package struct Room: Sendable {
         case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
         case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)
         case .measured(let measurements): measure(measurements, at: now, into: &effects)
+        case .playout: break
         case .connectionMeasured(let handle, let measurement): judge(handle, by: measurement, into: &effects)
         case .draining(let deadline): send(.serverDraining(deadline: deadline), to: everyone, into: &effects)
         case .deadlinePassed: meetDeadlines(at: now, into: &effects)

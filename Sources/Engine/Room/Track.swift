@@ -6,6 +6,9 @@ struct Track: Sendable {
     let publisher: ParticipantHandle
     var talk = Talk()
 
+    /// How it is listened to from now on.
+    var listening: Room.Listening { Room.Listening(mode: info.mode, epoch: info.epoch) }
+
     /// What its patch lets through. Being held goes before being muted, which is remembered for later.
     func gate(publisherIsHeld: Bool) -> Room.Gate {
         publisherIsHeld ? .held : info.muted ? .muted : .open

@@ -156,10 +156,10 @@ extension Shard {
         switch change {
         case .publish(_, let publisher):
             perform(.patch(change), whereIs: publisher)
-        case .listen(let listener, _, let publisher), .stopListening(let listener, _, let publisher):
+        case .listen(let listener, _, let publisher, _), .stopListening(let listener, _, let publisher):
             perform(.patch(change), whereIs: listener)
             if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
-        case .unpublish, .gate:
+        case .unpublish, .gate, .clear:
             performHere(.patch(change))
             for shard in common.mailboxes.indices where shard != index { post(.effect(.patch(change)), to: shard) }
         }
@@ -182,7 +182,8 @@ extension Shard {
                 if gate != .open { carryLastWords(of: alias, by: publisher) }
                 inlets.setGate(gate, of: alias, by: publisher)
             }
-        case .listen(let listener, let alias, let publisher):
+        case .clear: break
+        case .listen(let listener, let alias, let publisher, _):
             switch (isHere(listener), isHere(publisher)) {
             case (true, true): panel.add(listener: listener.seat, to: alias, of: Int(publisher.seat))
             case (true, false): if member(at: listener) != nil { inlets.add(listener: listener.seat, to: alias, of: publisher) }

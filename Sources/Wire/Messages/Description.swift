@@ -125,10 +125,13 @@ public struct Hello: Sendable, Hashable, Codable {
     public var pingIntervalMs: Int
     public var pingTimeoutMs: Int
     public var limits: AnnouncedLimits
+    /// True after the events that were missed, where the place was taken back; false where that could not be; nil where it was not
+    /// asked for.
+    public var resumed: Bool?
 
     public init(
         server: ServerInfo, room: RoomInfo, participant: ParticipantInfo, participants: [ParticipantInfo], sessionId: String?,
-        resumeToken: String
+        resumeToken: String, resumed: Bool? = nil
     ) {
         self.protocol = 1
         self.server = server
@@ -140,6 +143,7 @@ public struct Hello: Sendable, Hashable, Codable {
         self.pingIntervalMs = ProtocolLimits.pingIntervalMilliseconds
         self.pingTimeoutMs = ProtocolLimits.pingTimeoutMilliseconds
         self.limits = AnnouncedLimits()
+        self.resumed = resumed
     }
 
     /// Written out because `session_id` is null, and not absent, where there is none.
@@ -155,6 +159,7 @@ public struct Hello: Sendable, Hashable, Codable {
         try fields.encode(pingIntervalMs, forKey: .pingIntervalMs)
         try fields.encode(pingTimeoutMs, forKey: .pingTimeoutMs)
         try fields.encode(limits, forKey: .limits)
+        try fields.encodeIfPresent(resumed, forKey: .resumed)
     }
 }
 

@@ -21,6 +21,16 @@ public enum Event: Sendable, Hashable {
     case text(id: String, from: Identity, topic: String, text: String)
     case procedureCalled(requestID: String, from: Identity, method: String, payload: String, timeoutMilliseconds: Int)
     case digits(from: Identity, String)
+    /// `at` is up to where it was heard when the mark's fate was known; nil if nothing was.
+    case playoutMarked(TrackSID, name: String, MarkStatus, at: MediaTime?)
+    /// To the publisher and to all who listen; `by` is who cleared.
+    case playoutCleared(PlayoutCut, by: Identity)
+    /// An utterance begins to be let out, from its first frame at `at`.
+    case playoutStarted(TrackSID, of: Identity, epoch: UInt8, at: MediaTime)
+    /// All that was published has been heard.
+    case playoutFinished(TrackSID, of: Identity, epoch: UInt8, Heard)
+    /// To the publisher: how far it is ahead, and how many frames were refused since the last word.
+    case playoutBacklog(TrackSID, BacklogState, queuedMs: Int, dropped: Int)
     case callHeld(by: Identity)
     case callResumed(by: Identity)
     case callEnded(reason: String)

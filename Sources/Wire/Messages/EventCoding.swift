@@ -21,6 +21,11 @@ enum EventType: String, CaseIterable {
     case text
     case procedureCalled = "rpc.request"
     case digits = "dtmf"
+    case playoutMarked = "playout.marked"
+    case playoutCleared = "playout.cleared"
+    case playoutStarted = "playout.started"
+    case playoutFinished = "playout.finished"
+    case playoutBacklog = "playout.backlog"
     case callHeld = "call.held"
     case callResumed = "call.resumed"
     case callEnded = "call.ended"
@@ -78,6 +83,7 @@ struct EventFields: Codable {
     var expiresAt: Int64?
     var deadline: Int64?
     var retryable: Bool?
+    var epoch: UInt8?
 
     /// A track's sid, or the object that describes it.
     enum TrackReference: Codable {
@@ -153,6 +159,15 @@ extension Event {
         case .procedureCalled(let id, let who, let method, let payload, let timeout):
             (.procedureCalled, EventFields(participant: who, requestId: id, payload: payload, method: method, timeoutMs: timeout))
         case .digits(let who, let digits): (.digits, EventFields(participant: who, digits: digits))
+        case .playoutMarked(let track, let name, let status, let time):
+            (.playoutMarked, PlayoutFields(track: track, playedTs: time?.ticks, name: name, status: status))
+        case .playoutCleared(let cut, let who): (.playoutCleared, PlayoutFields(cut, by: who))
+        case .playoutStarted(let track, let who, let epoch, let time):
+            (.playoutStarted, EventFields(participant: who, track: .sid(track), ts: time.ticks, epoch: epoch))
+        case .playoutFinished(let track, let who, let epoch, let heard):
+            (.playoutFinished, PlayoutFields(track: track, participant: who, epoch: epoch, heard: heard))
+        case .playoutBacklog(let track, let state, let queued, let dropped):
+            (.playoutBacklog, BacklogFields(track: track, queuedMs: queued, state: state, dropped: dropped))
         case .callHeld(let who): (.callHeld, EventFields(participant: who))
         case .callResumed(let who): (.callResumed, EventFields(participant: who))
         case .callEnded(let reason): (.callEnded, EventFields(reason: reason))

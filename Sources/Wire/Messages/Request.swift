@@ -12,6 +12,9 @@ public enum Request: Sendable, Hashable {
     case segment(TranscriptSegment)
     case agentState(AgentState)
     case hold(Bool)
+    case playoutMark(PlayoutMark)
+    case playoutClear(TrackSID, reason: String?)
+    case playoutProgress(PlayoutProgress)
     case sendDigits(String)
     /// The client's own clock, in whatever unit it likes; comes back as it was.
     case ping(Int64)

@@ -57,6 +57,9 @@ enum RequestType: String, CaseIterable {
     case segment = "transcript.segment"
     case agentState = "agent.state"
     case hold = "call.hold"
+    case playoutMark = "playout.mark"
+    case playoutClear = "playout.clear"
+    case playoutProgress = "playout.progress"
     case sendDigits = "dtmf.send"
     case ping
     case refreshToken = "token.refresh"
@@ -105,6 +108,11 @@ extension Request {
         case .segment: self = .segment(try decoded(TranscriptSegment.self))
         case .agentState: self = .agentState(try required(fields().state, "state"))
         case .hold: self = .hold(try required(fields().held, "held"))
+        case .playoutMark: self = .playoutMark(try decoded(PlayoutMark.self))
+        case .playoutClear:
+            let fields = try fields()
+            self = .playoutClear(try required(fields.track, "track"), reason: fields.reason)
+        case .playoutProgress: self = .playoutProgress(try decoded(PlayoutProgress.self))
         case .sendDigits: self = .sendDigits(try required(fields().digits, "digits"))
         case .ping: self = .ping(try fields().t ?? 0)
         case .refreshToken: self = .refreshToken
@@ -182,6 +190,9 @@ extension Request {
         case .segment(let segment): (.segment, segment)
         case .agentState(let state): (.agentState, RequestFields(state: state))
         case .hold(let held): (.hold, RequestFields(held: held))
+        case .playoutMark(let mark): (.playoutMark, mark)
+        case .playoutClear(let track, let reason): (.playoutClear, RequestFields(track: track, reason: reason))
+        case .playoutProgress(let progress): (.playoutProgress, progress)
         case .sendDigits(let digits): (.sendDigits, RequestFields(digits: digits))
         case .ping(let t): (.ping, RequestFields(t: t))
         case .refreshToken: (.refreshToken, RequestFields())

@@ -23,12 +23,18 @@ public struct ReplyFields: Sendable, Hashable, Codable {
     public var t: Int64?
     public var token: String?
     public var expiresAt: Int64?
+    // Of `playout.clear`.
+    public var epoch: UInt8?
+    public var playedTs: UInt32?
+    public var playedMs: Int?
+    public var discardedMs: Int?
+    public var estimated: Bool?
 }
 
 /// The gateway's side: answers as text.
 public enum EncodedAnswer {
     public static func bytes(of reply: Reply, re id: UInt64) -> [UInt8] {
-        let fields =
+        let fields: any Encodable =
             switch reply {
             case .done: ReplyFields()
             case .published(let track): ReplyFields(track: track)
@@ -36,6 +42,7 @@ public enum EncodedAnswer {
             case .procedureAnswered(let payload): ReplyFields(payload: payload)
             case .pong(let t): ReplyFields(t: t)
             case .token(let token, let expiry): ReplyFields(token: token, expiresAt: expiry)
+            case .cleared(let cut): PlayoutFields(cut)
             }
         return Array(#"{"type":"reply","re":\#(id),"data":"#.utf8) + ControlCoding.bytes(of: fields) + [UInt8(ascii: "}")]
     }
@@ -109,6 +116,26 @@ extension Event {
                 requestID: try fields[\.requestId], from: try fields[\.participant], method: try fields[\.method],
                 payload: try fields[\.payload], timeoutMilliseconds: try fields[\.timeoutMs])
         case .digits: self = .digits(from: try fields[\.participant], try fields[\.digits])
+        case .playoutMarked:
+            let mark = try PlayoutFields(from: decoder)
+            self = .playoutMarked(
+                mark.track, name: try found(mark.name, "name"), try found(mark.status, "status"),
+                at: mark.playedTs.map(MediaTime.init(ticks:)))
+        case .playoutCleared:
+            let cleared = try PlayoutFields(from: decoder)
+            self = .playoutCleared(try found(cleared.cut, "epoch"), by: try found(cleared.by, "by"))
+        case .playoutStarted:
+            self = .playoutStarted(
+                try fields.trackSID, of: try fields[\.participant], epoch: try fields[\.epoch],
+                at: MediaTime(ticks: try fields[\.ts]))
+        case .playoutFinished:
+            let finished = try PlayoutFields(from: decoder)
+            self = .playoutFinished(
+                finished.track, of: try found(finished.participant, "participant"), epoch: try found(finished.epoch, "epoch"),
+                finished.heard)
+        case .playoutBacklog:
+            let backlog = try BacklogFields(from: decoder)
+            self = .playoutBacklog(backlog.track, backlog.state, queuedMs: backlog.queuedMs, dropped: backlog.dropped)
         case .callHeld: self = .callHeld(by: try fields[\.participant])
         case .callResumed: self = .callResumed(by: try fields[\.participant])
         case .callEnded: self = .callEnded(reason: try fields[\.reason])
@@ -119,6 +146,11 @@ extension Event {
         case .stats: self = .stats(try ConnectionStats(from: decoder))
         }
     }
+}
+
+private func found<T>(_ field: T?, _ name: String) throws -> T {
+    guard let field else { throw MissingField(name: name) }
+    return field
 }
 
 /// Reads an event's body and says which field is missing.

@@ -45,6 +45,12 @@ enum EventText {
         case .digits(let who, let digits): "\(who) dials \(digits)"
         case .callHeld(let who): "\(who) has put the call on hold"
         case .callResumed(let who): "\(who) has taken the call back"
+        case .playoutMarked(let track, let name, let status, _): "mark \"\(name)\" of \(track): \(status)"
+        case .playoutCleared(let cut, let who): "\(who) has cleared \(cut.track) after \(cut.heard.playedMs) ms"
+        case .playoutStarted(_, let who, _, _): "\(who) begins to be heard"
+        case .playoutFinished(_, let who, _, let heard): "\(who) has been heard to the end, \(heard.playedMs) ms"
+        case .playoutBacklog(let track, let state, let queued, let dropped):
+            "\(track) is \(queued / 1_000) s ahead (\(state))" + (dropped > 0 ? ", \(dropped) frames were refused" : "")
         case .callEnded(let reason): "the call has ended (\(reason))"
         case .roomUpdated: "the room has changed"
         case .serverDraining: "the gateway is about to stop"

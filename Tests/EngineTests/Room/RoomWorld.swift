@@ -120,7 +120,8 @@ struct RoomWorld {
         case .patch(.publish(let track, let publisher)): "patch publish \(track.alias.value) by \(name(publisher))"
         case .patch(.unpublish(let alias, let publisher)): "patch unpublish \(alias.value) by \(name(publisher))"
         case .patch(.gate(let alias, _, let gate)): "patch gate \(alias.value) \(gate)"
-        case .patch(.listen(let listener, let alias, _)): "patch listen \(name(listener)) to \(alias.value)"
+        case .patch(.clear(let alias, _, let epoch)): "patch clear \(alias.value) to \(epoch)"
+        case .patch(.listen(let listener, let alias, _, _)): "patch listen \(name(listener)) to \(alias.value)"
         case .patch(.stopListening(let listener, let alias, _)): "patch stop \(name(listener)) to \(alias.value)"
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
         case .close(let handle, let reason): "close \(reason) \(name(handle))"
@@ -159,7 +160,8 @@ struct RoomWorld {
         case .gate(let alias, _, let gate):
             #expect(gates[alias] != nil && gates[alias] != gate, "a gate that moves nowhere")
             gates[alias] = gate
-        case .listen(let listener, let alias, _):
+        case .clear(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
+        case .listen(let listener, let alias, _, _):
             #expect(gates[alias] != nil, "no such patch")
             #expect(listening.insert(Listening(listener: listener, alias: alias)).inserted, "listens already")
         case .stopListening(let listener, let alias, _):

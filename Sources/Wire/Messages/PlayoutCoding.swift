@@ -1,0 +1,67 @@
+/// The bodies of `playout.marked`, `playout.cleared`, `playout.finished`, and of the reply to `playout.clear`.
+struct PlayoutFields: Codable {
+    var track: TrackSID
+    var participant: Identity?
+    var epoch: UInt8?
+    var by: Identity?
+    var playedTs: UInt32?
+    var playedMs: Int?
+    var discardedMs: Int?
+    var estimated: Bool?
+    var name: String?
+    var status: MarkStatus?
+    var reason: String?
+
+    init(track: TrackSID, playedTs: UInt32?, name: String, status: MarkStatus) {
+        self.track = track
+        self.playedTs = playedTs
+        self.name = name
+        self.status = status
+    }
+
+    init(track: TrackSID, participant: Identity, epoch: UInt8, heard: Heard) {
+        self.track = track
+        self.participant = participant
+        self.epoch = epoch
+        (playedTs, playedMs, estimated) = (heard.playedTs, heard.playedMs, heard.isEstimated)
+    }
+
+    /// `by` is left out of the reply: the asker knows.
+    init(_ cut: PlayoutCut, by: Identity? = nil) {
+        self.init(track: cut.track, participant: Identity(text: ""), epoch: cut.epoch, heard: cut.heard)
+        participant = nil
+        discardedMs = cut.discardedMs
+        reason = cut.reason
+        self.by = by
+    }
+
+    var heard: Heard { Heard(playedTs: playedTs, playedMs: playedMs ?? 0, isEstimated: estimated ?? false) }
+
+    var cut: PlayoutCut? {
+        epoch.map { PlayoutCut(track: track, epoch: $0, heard: heard, discardedMs: discardedMs ?? 0, reason: reason) }
+    }
+
+    /// Written out because `played_ts` is null, and not absent, where nothing was heard.
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(track, forKey: .track)
+        try fields.encodeIfPresent(participant, forKey: .participant)
+        try fields.encodeIfPresent(epoch, forKey: .epoch)
+        try fields.encodeIfPresent(by, forKey: .by)
+        try fields.encode(playedTs, forKey: .playedTs)
+        try fields.encodeIfPresent(playedMs, forKey: .playedMs)
+        try fields.encodeIfPresent(discardedMs, forKey: .discardedMs)
+        try fields.encodeIfPresent(estimated, forKey: .estimated)
+        try fields.encodeIfPresent(name, forKey: .name)
+        try fields.encodeIfPresent(status, forKey: .status)
+        try fields.encodeIfPresent(reason, forKey: .reason)
+    }
+}
+
+/// The body of `playout.backlog`.
+struct BacklogFields: Codable {
+    var track: TrackSID
+    var queuedMs: Int
+    var state: BacklogState
+    var dropped: Int
+}
