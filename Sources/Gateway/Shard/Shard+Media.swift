@@ -36,11 +36,15 @@ extension Shard {
             return (nil, patch.meter.note(header, at: now))
         }
         if let refusal { return drop(refusal) }
-        let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
+        // Copied only where they are needed, which costs reference counts.
+        let track = edge == nil ? nil : panel.patches[seat][patch].track
+        let trunks = panel.patches[seat][patch].trunks.isEmpty ? nil : panel.patches[seat][patch].trunks
         forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, at: now)
-        for trunk in trunks { send(frame, of: sender, to: Int(trunk.shard)) }
+        if let trunks {
+            for trunk in trunks { send(frame, of: sender, to: Int(trunk.shard)) }
+        }
         // After the frame: what a room makes of it may take longer, and may change the panel.
-        if let edge { talk(edge, of: track, publishedBy: sender) }
+        if let edge, let track { talk(edge, of: track, publishedBy: sender) }
     }
 
     /// Gives a frame to another shard, which is woken if it has none yet.
