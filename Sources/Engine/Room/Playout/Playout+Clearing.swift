@@ -32,7 +32,7 @@ extension Playout {
         let (first, end) = (utterance?.first, utterance.map { $0.time(at: $0.clock.letOut(at: now)) })
         close(at: now)
         forgetEnd()
-        quietSince = now
+        (quietSince, wasRefused) = (now, false)
         epoch &+= 1
         isFresh = true
         clears.append(

@@ -54,7 +54,7 @@ extension Playout {
             if wasReached(mark, heard: heard) {
                 outcomes.append(.marked(name: mark.name, .played, at: heard))
             } else if due(mark) <= now {
-                let status = utterance?.wasRefused == true ? MarkStatus.dropped : .timeout
+                let status = wasRefused ? MarkStatus.dropped : .timeout
                 outcomes.append(.marked(name: mark.name, status, at: heard))
             } else {
                 waiting.append(mark)
@@ -67,7 +67,7 @@ extension Playout {
     /// Nobody gets to the end of the utterance any more: what was set within it is not reached by the next one either.
     private mutating func giveUpMarks(of utterance: Utterance, heard: MediaTime, into outcomes: inout [Outcome]) {
         guard let end = utterance.clock.end.map({ utterance.time(at: $0.place) }) else { return }
-        let status = utterance.wasRefused ? MarkStatus.dropped : .timeout
+        let status = wasRefused ? MarkStatus.dropped : .timeout
         for mark in marks where mark.time.distance(from: end) <= 0 {
             outcomes.append(.marked(name: mark.name, status, at: heard))
         }

@@ -37,6 +37,8 @@ package struct Playout: Sendable {
     private(set) var lastEnd: (time: MediaTime, at: Instant)?
     /// Since when nothing plays.
     var quietSince: Instant
+    /// Frames were refused since the last utterance began.
+    var wasRefused = false
     /// Listeners who are known to report.
     private var reporters: [Identity] = []
 
@@ -92,7 +94,7 @@ package struct Playout: Sendable {
 
     /// Frames were refused: marks that nothing reaches are marks of those.
     package mutating func noteRefusal() {
-        utterance?.wasRefused = true
+        wasRefused = true
     }
 
     /// Up to where it was heard, as that is to be told.
@@ -110,8 +112,13 @@ package struct Playout: Sendable {
             return
         }
         if isFresh { answerMarksOfCleared(upTo: time, into: &outcomes) }
-        isFresh = false
-        utterance = Utterance(first: time, playsAt: playsAt, isAwaitingReports: !reporters.isEmpty, at: now)
+        var utterance = Utterance(first: time, playsAt: playsAt, isAwaitingReports: !reporters.isEmpty, at: now)
+        // The last one's end may have been told before the word came that it was nearer.
+        if !isFresh, let furthest, utterance.place(of: furthest) <= UtteranceClock.leadTicks {
+            utterance.settle(at: utterance.place(of: furthest))
+        }
+        (isFresh, wasRefused) = (false, false)
+        self.utterance = utterance
         outcomes.append(.started(at: time))
     }
 
@@ -121,8 +128,8 @@ package struct Playout: Sendable {
         let place = utterance.heard(at: now)
         if place > 0 { furthest = utterance.time(at: place) }
         lastEnd = utterance.clock.end.map { (utterance.time(at: $0.place), $0.at) }
+        quietSince = lastEnd.map { max($0.at, utterance.movedAt) } ?? now
         self.utterance = nil
-        quietSince = now
     }
 
     mutating func forgetEnd() {

@@ -86,5 +86,6 @@ extension Room {
 }
 
 extension RequestError {
-    static let notAhead = RequestError(.invalidArgument, "the track is live: nothing of it waits to be heard; publish it with mode \"ahead\"")
+    static let notAhead = RequestError(
+        .invalidArgument, "the track is live: nothing of it waits to be heard; publish it with mode \"ahead\"")
 }

@@ -26,8 +26,6 @@ package struct Utterance: Sendable {
     package var clock: UtteranceClock
     /// When it last went on in a way that nobody could foresee: the queue's clock started, or a listener got further.
     package private(set) var movedAt: Instant
-    /// Frames of it were refused.
-    package var wasRefused = false
 
     private var reports = Roster<Identity, Report>()
     /// What was told, or what somebody had heard who no longer listens.

@@ -79,7 +79,7 @@ package struct UtteranceClock: Sendable {
         while stretches.count > 1, stretches[1].playsAt <= now { stretches.removeFirst() }
     }
 
-    private static let leadTicks = ProtocolLimits.leadMilliseconds * MediaTime.ticksPerMillisecond
+    static let leadTicks = ProtocolLimits.leadMilliseconds * MediaTime.ticksPerMillisecond
 }
 
 extension Duration {

@@ -8,12 +8,16 @@ struct UtteranceTests {
         let deaf = call.world.join("deaf", permission: Permission(canSubscribe: false))
         call.world.forgetNews()
         call.begins()
-        #expect(call.world.news(deaf) == [.playoutStarted(call.track.sid, of: "helper", epoch: 0, at: call.first)] + [.agentState("helper", .speaking)])
+        #expect(
+            call.world.news(deaf) == [.playoutStarted(call.track.sid, of: "helper", epoch: 0, at: call.first)] + [
+                .agentState("helper", .speaking)
+            ])
         call.runsDry(at: 280)
         call.pass(379)
         #expect(call.world.news(call.ann).words == ["playoutStarted", "agentState"])
         call.pass(1)
-        #expect(call.world.news(call.ann).first == .playoutFinished(call.track.sid, of: "helper", epoch: 0, call.heard(280, isEstimated: true)))
+        #expect(
+            call.world.news(call.ann).first == .playoutFinished(call.track.sid, of: "helper", epoch: 0, call.heard(280, isEstimated: true)))
         #expect(call.world.news(deaf).words.first == "playoutFinished")
     }
 
