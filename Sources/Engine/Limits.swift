@@ -35,6 +35,8 @@ package enum Limits {
     package static let markStillMax: Duration = .seconds(65)
     /// A track that has run dry has not ended before this pause, so that a stream that is a little late is one utterance.
     package static let playoutLinger: Duration = .milliseconds(100)
+    /// What is let out so long after the end of an utterance that nobody gets to is the next one.
+    package static let playoutStallMax: Duration = .seconds(1)
     /// How much of an utterance is taken to be heard without a report from those who are known to report.
     package static let playoutUnreportedMax: Duration = .milliseconds(500)
     /// An assistant's `speaking` is told after this even if nothing of it was heard.

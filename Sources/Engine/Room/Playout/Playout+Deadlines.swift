@@ -31,7 +31,22 @@ extension Playout {
     package mutating func look(at now: Instant, into outcomes: inout [Outcome]) {
         answerMarks(at: now, into: &outcomes)
         guard let utterance, let finish = finish(of: utterance), finish.at <= now else { return }
-        if !finish.isHeard { giveUpMarks(of: utterance, heard: utterance.time(at: utterance.heard(at: now)), into: &outcomes) }
+        if finish.isHeard { self.finish(at: now, into: &outcomes) } else { giveUp(utterance, at: now, into: &outcomes) }
+    }
+
+    /// Its end has passed and nobody gets on: what is let out now is the next one.
+    func isStalled(_ utterance: Utterance, at now: Instant) -> Bool {
+        guard utterance.clock.isDry, let end = utterance.clock.end else { return false }
+        return max(utterance.movedAt, end.at) + Limits.playoutStallMax <= now
+    }
+
+    /// Ends an utterance although nobody was heard to get to its end.
+    mutating func giveUp(_ utterance: Utterance, at now: Instant, into outcomes: inout [Outcome]) {
+        giveUpMarks(of: utterance, heard: utterance.time(at: utterance.heard(at: now)), into: &outcomes)
+        finish(at: now, into: &outcomes)
+    }
+
+    private mutating func finish(at now: Instant, into outcomes: inout [Outcome]) {
         let heard = heard(at: now)
         close(at: now)
         outcomes.append(.finished(heard))

@@ -107,6 +107,7 @@ package struct Playout: Sendable {
     }
 
     private mutating func start(at time: MediaTime, playsAt: Instant, now: Instant, into outcomes: inout [Outcome]) {
+        if let utterance, isStalled(utterance, at: now) { giveUp(utterance, at: now, into: &outcomes) }
         if utterance != nil {
             utterance?.restartClock(at: time, playsAt: playsAt, now: now)
             return

@@ -7,7 +7,12 @@ extension Room {
         guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
         switch fact {
         case .started, .ranDry, .refilled:
-            changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.take(fact, at: now, into: &outcomes) }
+            let stands = !isOpen(track)
+            changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
+                playout.take(fact, at: now, into: &outcomes)
+                // The word was under way when the gate was closed.
+                if stands { playout.pause(at: now) }
+            }
         case .backlog(let state, let queued, let dropped):
             if dropped > 0 { playouts[at: place].noteRefusal() }
             send(.playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [track.publisher], into: &effects)
@@ -21,6 +26,11 @@ extension Room {
         for sid in playouts.keys {
             changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.look(at: now, into: &outcomes) }
         }
+    }
+
+    /// Up to where somebody last said to have heard what plays on a track, nil if it has not: where to go on after an interruption.
+    func lastProgress(of listener: Identity, on sid: TrackSID) -> MediaTime? {
+        playouts[sid]?.utterance?.lastReport(of: listener)
     }
 
     /// Somebody no longer hears a track.

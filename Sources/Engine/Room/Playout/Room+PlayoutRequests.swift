@@ -36,6 +36,8 @@ extension Room {
         guard playouts[at: playout].clears.count < Limits.clearsWaitingMax else {
             throw RequestError(.limitExceeded, "the track is being cleared already; wait for that", retryable: true)
         }
+        // Marks that were reached by now were not cleared.
+        changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.look(at: now, into: &outcomes) }
         playouts[at: playout].clear(by: member.signature, asker: asker, reason: reason, at: now)
         tracks[at: track].info.epoch = playouts[at: playout].epoch
         let info = tracks[at: track].info

@@ -83,7 +83,9 @@ package struct Utterance: Sendable {
     package mutating func take(played: MediaTime?, buffered: Int, from listener: Identity, at now: Instant) {
         let letOut = clock.letOut(at: now)
         let claimed = min(played.map(place(of:)) ?? 0, letOut)
-        let report = Report(place: claimed, buffered: min(buffered, letOut - claimed), at: now)
+        // Less than a frame before the end is the end: nobody waits for a report of what no device tells apart.
+        let isAtEnd = clock.isDry && letOut - claimed - buffered <= Self.frameTicks
+        let report = Report(place: claimed, buffered: isAtEnd ? letOut - claimed : min(buffered, letOut - claimed), at: now)
         if report.place > reports.values.reduce(floor, { max($0, $1.place) }) { movedAt = now }
         if let place = reports.place(of: listener) {
             reports[at: place] = report
@@ -92,9 +94,15 @@ package struct Utterance: Sendable {
         }
     }
 
+    package func lastReport(of listener: Identity) -> MediaTime? {
+        reports[listener].map { time(at: $0.place) }
+    }
+
     /// Somebody no longer listens. What it had heard stays heard.
     package mutating func forget(_ listener: Identity, at now: Instant) {
         guard let report = reports.remove(listener) else { return }
         settle(at: report.place(at: now))
     }
+
+    private static let frameTicks = 20 * MediaTime.ticksPerMillisecond
 }

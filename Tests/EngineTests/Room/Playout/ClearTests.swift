@@ -40,6 +40,15 @@ struct ClearTests {
             ])
     }
 
+    @Test func whatWasReachedAtThatVeryMomentWasPlayed() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.mark(100)
+        call.world.now = call.world.now + .milliseconds(110)
+        call.clear(publishedTo: 9_000)
+        #expect(call.answers() == [MarkAnswer(name: "m", status: .played, place: 110)])
+    }
+
     @Test func nothingHeardIsNothing() throws {
         var call = try PlayoutWorld()
         let cut = call.clear(by: call.helper, publishedTo: nil)

@@ -133,6 +133,17 @@ struct MarkTests {
         #expect(call.answers().map(\.place) == [1_000])
     }
 
+    @Test func aWordThatComesAfterTheMuteDoesNotEndThePause() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.runsDry(at: 100)
+        call.mark(1_000)
+        call.world.ask(call.helper, .mute(call.track.sid, muted: true))
+        call.tells(.refilled(epoch: 0))
+        call.pass(3_000)
+        #expect(call.answers().isEmpty)
+    }
+
     @Test func aTrackThatEndsDropsItsMarks() throws {
         var call = try PlayoutWorld()
         call.begins()

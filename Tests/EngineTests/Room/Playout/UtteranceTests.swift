@@ -67,6 +67,43 @@ struct UtteranceTests {
         #expect(call.world.news(call.ann).first == .playoutFinished(call.track.sid, of: "helper", epoch: 0, call.heard(1_000)))
     }
 
+    @Test func lessThanAFrameBeforeTheEndIsTheEnd() throws {
+        var call = try PlayoutWorld()
+        call.speaks(1_000)
+        call.mark(1_000)
+        call.pass(400)
+        call.report(981, buffered: 0)
+        call.pass(19)
+        #expect(call.answers().map(\.status) == [.played])
+        #expect(call.annHears() == ["playoutStarted", "playoutFinished"])
+    }
+
+    @Test func whatFollowsAListenerWhoIsStuckIsTheNextOne() throws {
+        var call = try PlayoutWorld()
+        call.speaks(1_000)
+        call.report(500, buffered: 100)
+        call.mark(900)
+        call.pass(1_300)
+        call.begins(at: 1_000)
+        #expect(call.annHears() == ["playoutStarted", "playoutFinished", "playoutStarted"])
+        #expect(call.answers() == [MarkAnswer(name: "m", status: .timeout, place: 600)])
+    }
+
+    @Test func whatFollowsAListenerWhoIsOnlyLateIsTheSameOne() throws {
+        var call = try PlayoutWorld()
+        call.speaks(1_000)
+        call.mark(900)
+        call.report(200, buffered: 100)
+        call.pass(1_300)
+        call.report(500, buffered: 300)
+        call.begins(at: 1_000)
+        call.pass(200)
+        call.report(700, buffered: 300)
+        call.pass(200)
+        #expect(call.annHears() == ["playoutStarted"])
+        #expect(call.answers() == [MarkAnswer(name: "m", status: .played, place: 900)])
+    }
+
     @Test func whoComesLaterIsToldWhatPlays() throws {
         var call = try PlayoutWorld()
         call.begins()
