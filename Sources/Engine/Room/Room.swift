@@ -9,6 +9,7 @@ package import Wire
 /// Promises:
 /// - the same seed and the same inputs give the same effects;
 /// - every request with an `id` gets exactly one answer, `leave` excepted;
+/// - every mark on a track is answered exactly once, and what was told as heard is not taken back within an epoch;
 /// - whoever has left or was closed is never named again, and what still comes from it is passed over;
 /// - nobody is told of a hidden participant;
 /// - `listen` comes after the event or the list that names the track.
