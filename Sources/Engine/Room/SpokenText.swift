@@ -16,8 +16,9 @@ package struct SpokenText {
     /// is found, everything before that was spoken.
     package func count(of words: [TranscriptWord], playedUpTo time: MediaTime) -> Int {
         var from = 0
+        var effort = Self.effortMax
         for word in words {
-            let place = find(word.text, from: from)
+            let place = find(word.text, from: from, &effort)
             guard time.distance(from: MediaTime(ticks: word.endTs)) >= 0 else {
                 return place.map { beforeGap($0.lowerBound, atLeast: from) } ?? from
             }
@@ -33,17 +34,19 @@ package struct SpokenText {
     }
 
     /// Where a word stands, as it is or without what encloses it, as near behind `start` as it can be found.
-    private func find(_ word: String, from start: Int) -> Range<Int>? {
+    private func find(_ word: String, from start: Int, _ effort: inout Int) -> Range<Int>? {
         let whole = Array(word.unicodeScalars)
-        if let place = find(whole[...], from: start) { return place }
+        if let place = find(whole[...], from: start, &effort) { return place }
         let bare = whole.drop { !$0.isOfWord }.reversed().drop { !$0.isOfWord }.reversed()
-        return bare.count < whole.count ? find(Array(bare)[...], from: start) : nil
+        return bare.count < whole.count ? find(Array(bare)[...], from: start, &effort) : nil
     }
 
-    private func find(_ word: ArraySlice<Unicode.Scalar>, from start: Int) -> Range<Int>? {
+    private func find(_ word: ArraySlice<Unicode.Scalar>, from start: Int, _ effort: inout Int) -> Range<Int>? {
         guard !word.isEmpty, start + word.count <= text.count else { return nil }
-        // A word that is further away is another one, or the search would cost more than it is worth.
+        // A word that is further away is another one.
         for place in start...min(text.count - word.count, start + Self.searchMax) {
+            guard effort > 0 else { return nil }
+            effort -= 1
             let end = place + word.count
             guard isBoundary(place), isBoundary(end) else { continue }
             if zip(word, text[place..<end]).allSatisfy({ $0.isSameLetter(as: $1) }) { return place..<end }
@@ -66,6 +69,8 @@ package struct SpokenText {
     }
 
     private static let searchMax = 200
+    /// Places looked at for all words of a text: enough for 4,096 that are there, and little for as many that are not.
+    private static let effortMax = 50_000
 }
 
 extension Unicode.Scalar {
