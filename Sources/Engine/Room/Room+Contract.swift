@@ -75,6 +75,10 @@ extension Room {
     }
 
     /// What the queue of an `ahead` track tells its room. Instants are the gateway's, times the track's.
+    ///
+    /// Told in the order in which it happened. What is of another epoch than the room's was under way when the room decided to clear, and
+    /// is passed over; so is what comes after the track's end. While its gate is closed a queue lets nothing out and need not say so; when
+    /// the gate opens its clock starts anew.
     package enum PlayoutFact: Sendable, Hashable {
         /// The clock started: the sample at `time` plays at `playsAt`. An utterance's first, or the first after the queue had run dry too
         /// long to go on without a gap.
@@ -85,7 +89,8 @@ extension Room {
         case refilled(epoch: UInt8)
         /// How far the publisher is ahead, and the frames that were refused since the last word.
         case backlog(BacklogState, queuedMilliseconds: Int, dropped: Int)
-        /// Cleared: `epoch` is the new one, `end` up to where the old one had been published, nil if there was nothing.
+        /// Cleared: `epoch` is the new one, `end` up to where the old one had been published, nil if there was nothing. Told once for each
+        /// `PatchChange.clear`, even if there was nothing to forget: somebody waits for the answer.
         case cut(epoch: UInt8, end: MediaTime?)
     }
 

@@ -18,7 +18,7 @@ struct TrackTests {
     }
 
     @Test(arguments: [
-        (PublishTrack(codec: "vp8"), RequestError.Code.unsupported), (PublishTrack(mode: .ahead), .unsupported),
+        (PublishTrack(codec: "vp8"), RequestError.Code.unsupported),
         (PublishTrack(frameMs: 15), .invalidArgument), (PublishTrack(channels: 0), .invalidArgument),
         (PublishTrack(channels: 3), .invalidArgument), (PublishTrack(name: String(repeating: "n", count: 257)), .limitExceeded),
     ])
