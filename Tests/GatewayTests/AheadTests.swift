@@ -50,8 +50,11 @@ struct AheadTests {
         let messages = messages(listener)
         for (index, message) in messages.enumerated() {
             let inASecond = messages[index...].prefix { $0.at < message.at + .seconds(1) }.count
-            // Ten by the clock. To begin with three more at once; on a busy machine some are gathered, and leave together.
-            #expect(inASecond <= 14, "\(inASecond) after \(message.at - start)")
+            // Ten by the clock, and to begin with three more at once. On a busy machine what was due in a stall follows it.
+            let around = messages[max(0, index - 1)..<index + inASecond]
+            let stall = zip(around, around.dropFirst()).map { $1.at - $0.at }.max() ?? .zero
+            let made = stall > .milliseconds(150) ? Int(stall / .milliseconds(100)) : 0
+            #expect(inASecond <= 14 + made, "\(inASecond) after \(message.at - start), with a stall of \(stall)")
         }
         #expect(messages.count <= 305 && messages.allSatisfy { $0.frames <= 5 })
         let leads = listener.frames.map { start + .milliseconds(20 * TestFrame.sequence(of: $0.bytes)) - $0.at }

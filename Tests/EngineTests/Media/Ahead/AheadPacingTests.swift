@@ -133,12 +133,12 @@ struct AheadPacingTests {
         for _ in 0..<1_850 {
             world.publish(1)
             world.pause(milliseconds: 49_980)
-            world.run(50_000, everyMilliseconds: 200)
+            world.run(50_000, everyMilliseconds: 1_000)
         }
         world.run(2_000)
         #expect(world.sequences() == Array(0..<1_870))
         #expect(world.facts.count { if case .started = $0 { true } else { false } } == 1)
         let leads = world.messages().suffix(1_850).enumerated().map { 51_000 + 50_000 * $0 - $1.at }
-        #expect(leads.allSatisfy { $0 == leads[0] && 20...220 ~= $0 })
+        #expect(Set(leads.dropLast()) == [0], "at the look that is just in time")
     }
 }
