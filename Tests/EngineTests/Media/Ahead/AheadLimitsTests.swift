@@ -102,7 +102,8 @@ struct AheadLimitsTests {
                     by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0, frameMilliseconds: 20, at: .at(0)))
         }
         let header = FrameHeader(
-            alias: TrackAlias(1), sequence: SequenceNumber(0), level: AudioLevelByte(voice: true, level: 30), timestamp: MediaTime(ticks: 0))
+            alias: TrackAlias(1), sequence: SequenceNumber(0), level: AudioLevelByte(voice: true, level: 30), timestamp: MediaTime(ticks: 0)
+        )
         let frame = header.bytes + [UInt8](repeating: 0, count: 988)
         let reasons = (0..<12).map { number in
             frame.withUnsafeBytes { tracks.append($0, header, to: places[number % 3], at: .at(0)) }

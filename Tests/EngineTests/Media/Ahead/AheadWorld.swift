@@ -32,7 +32,8 @@ struct AheadWorld {
     /// - Parameter isPublisher: whether the track is published on this shard.
     init(listeners: [UInt32] = [1], sequence: UInt16 = 0, time: UInt32 = 0, isPublisher: Bool = true, frameMilliseconds: Double = 20) {
         track = AheadTrack(
-            isPublisher ? TrackSID(text: "TR_1") : nil, alias: Self.alias, by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0,
+            isPublisher ? TrackSID(text: "TR_1") : nil, alias: Self.alias, by: ParticipantHandle(shard: 0, seat: 0, generation: 0),
+            epoch: 0,
             frameMilliseconds: frameMilliseconds, at: .at(0))
         self.sequence = sequence
         self.time = MediaTime(ticks: time)
