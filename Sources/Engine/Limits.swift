@@ -10,6 +10,20 @@ package enum Limits {
     package static let controlBacklogBytesMax = 256 * 1_024
     /// Frames held by one shard's store; beyond it new frames are dropped and counted.
     package static let storedFramesMax = 65_536
+    /// A listener of an `ahead` track gets more once less than this is left of what it has, looked at every 20 ms.
+    package static let aheadRefillLead: Duration = .milliseconds(220)
+    /// With less than this in hand it gets more between two looks too.
+    package static let aheadUrgentSpan: Duration = .milliseconds(40)
+    /// An `ahead` track has run dry when less than this is left to play, and nothing waits.
+    package static let aheadDryNotice: Duration = .milliseconds(100)
+    /// What was let out of an `ahead` track is kept so long, for listeners that resume.
+    package static let aheadKeptSpan: Duration = .seconds(30)
+    /// Bytes of it that are kept at most; a listener that is further behind loses them.
+    package static let aheadKeptBytesMax = 1 << 20
+    /// Bytes of one `ahead` track that may wait to be let out: a minute at 256 kbit/s. Beyond it new frames are refused.
+    package static let aheadWaitingBytesMax = 2 << 20
+    /// Bytes that all `ahead` tracks of one shard may keep; beyond it new frames are refused.
+    package static let aheadStoredBytesMax = 256 << 20
     /// Malformed messages of one connection in a second before it is closed.
     package static let malformedPerSecondMax = 100
     /// Tracks that one participant may have published at once.

@@ -66,11 +66,14 @@ extension Room {
         package var epoch: UInt8
         /// Where on an `ahead` track to go on; nil is where it is now.
         package var from: MediaTime?
+        /// How much audio each frame holds, as its publisher says.
+        package var frameMilliseconds: Double
 
-        package init(mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil) {
+        package init(mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil, frameMilliseconds: Double = 20) {
             self.mode = mode
             self.epoch = epoch
             self.from = from
+            self.frameMilliseconds = frameMilliseconds
         }
     }
 

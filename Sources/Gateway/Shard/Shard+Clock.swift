@@ -36,6 +36,7 @@ extension Shard {
         }
         nextTick = nil
         pumpWaiting()
+        letOutActive()
         // With somebody waiting the timer rings twice as often; the rest keeps its pace by the clock and not by the count.
         let tick = Int(loop.now.nanoseconds / 20_000_000)
         if tick != ticks {
