@@ -5,7 +5,7 @@ package struct Patch: Sendable {
     package let track: TrackSID
     package let alias: TrackAlias
     package var gate = Room.Gate.open
-    package private(set) var epoch: UInt8 = 0
+    package private(set) var epoch: UInt8
     /// Seats of the listeners on this shard, in the order in which they came.
     package private(set) var listeners: [UInt32] = []
     /// Other shards that have listeners.
@@ -24,6 +24,7 @@ package struct Patch: Sendable {
         alias = track.alias
         meter = TrackMeter(frameMilliseconds: track.frameMs)
         bucket = TokenBucket(perSecond: Self.framesPerSecondMax(frameMilliseconds: track.frameMs), burst: ProtocolLimits.liveBurst)
+        epoch = track.epoch
         gate = track.muted ? .muted : .open
     }
 

@@ -7,6 +7,7 @@ extension Room {
             close(.roomClosed, at: now, into: &effects)
             return
         }
+        expireAbsences(at: now, into: &effects)
         expireProcedures(at: now, into: &effects)
         for place in 0..<members.count {
             if let milliseconds = members[at: place].silence.check(at: now) {
@@ -23,6 +24,7 @@ extension Room {
         for member in members.values {
             alarm.ring(noLaterThan: member.silence.deadline)
             alarm.ring(noLaterThan: member.refreshAt)
+            alarm.ring(noLaterThan: member.absence?.until)
         }
     }
 }

@@ -16,7 +16,7 @@ extension Room {
             patch(.stopListening(handle, to: track.info.alias, of: track.publisher), into: &effects)
         }
         if let close {
-            if close != .left { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
+            if close != .left, member.absence == nil { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
             emit(.close(handle, close), into: &effects)
         }
         members.remove(handle)

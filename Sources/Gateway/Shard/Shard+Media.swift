@@ -66,6 +66,11 @@ extension Shard {
         var stored: FrameRef?
         for seat in listeners {
             guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
+            guard listener.link == .up else {
+                listener.outbox.markInterrupted(alias)
+                dropQueued(.away, of: listener)
+                continue
+            }
             if listener.outbox.isEmpty, hasRoom(listener, at: now) {
                 write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
             } else {

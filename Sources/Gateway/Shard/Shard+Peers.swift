@@ -75,6 +75,7 @@ extension Shard {
             }
         case .effect(let effect): performHere(effect)
         case .seatIsFree(let handle): freeSeat(handle)
+        case .takeOver(let handle, let luggage): takeOver(handle, luggage)
         case .question(let question, let number, let asker): post(.answer(answer(question), number: number), to: asker)
         case .answer(let answer, let number): take(answer, toQuestion: number)
         }
@@ -159,7 +160,7 @@ extension Shard {
         case .listen(let listener, _, let publisher, _), .stopListening(let listener, _, let publisher):
             perform(.patch(change), whereIs: listener)
             if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
-        case .unpublish, .gate, .clear:
+        case .unpublish, .move, .gate, .clear:
             performHere(.patch(change))
             for shard in common.mailboxes.indices where shard != index { post(.effect(.patch(change)), to: shard) }
         }
@@ -175,6 +176,7 @@ extension Shard {
                 carryLastWords(of: alias, by: publisher)
                 inlets.remove(alias, of: publisher)
             }
+        case .move(let track, let old, let new, let gate, let listeners): move(track, from: old, to: new, gate, heardBy: listeners)
         case .gate(let alias, let publisher, let gate):
             if isHere(publisher) {
                 panel.setGate(gate, of: alias, by: Int(publisher.seat))
@@ -195,6 +197,36 @@ extension Shard {
             case (true, false): inlets.remove(listener: listener.seat, from: alias, of: publisher)
             case (false, _): panel.remove(trunk: listener.shard, from: alias, of: Int(publisher.seat))
             }
+        }
+    }
+
+    /// A track's publisher has another handle, perhaps on another shard: the patch becomes an inlet where it was, and the inlet a patch
+    /// where it is now.
+    private func move(
+        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate, heardBy listeners: [ParticipantHandle]
+    ) {
+        let alias = track.alias
+        switch (isHere(old), isHere(new)) {
+        case (true, true): panel.move(alias, from: Int(old.seat), to: Int(new.seat))
+        case (true, false):
+            panel.unpublish(alias, by: Int(old.seat))
+            for listener in listeners where isHere(listener) { inlets.add(listener: listener.seat, to: alias, of: new) }
+            inlets.setGate(gate, of: alias, by: new)
+        case (false, true):
+            carryLastWords(of: alias, by: old)
+            inlets.remove(alias, of: old)
+            panel.publish(track, by: Int(new.seat))
+            panel.setGate(gate, of: alias, by: Int(new.seat))
+            for listener in listeners {
+                if isHere(listener) {
+                    panel.add(listener: listener.seat, to: alias, of: Int(new.seat))
+                } else {
+                    panel.add(trunk: listener.shard, to: alias, of: Int(new.seat))
+                }
+            }
+        case (false, false):
+            carryLastWords(of: alias, by: old)
+            inlets.move(alias, from: old, to: new)
         }
     }
 
