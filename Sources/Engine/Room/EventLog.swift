@@ -9,6 +9,7 @@ package struct EventLog: Sendable {
     private struct Entry: Sendable {
         let event: EncodedEvent
         let at: Instant
+        let isGreeting: Bool
     }
 
     private var entries: Deque<Entry> = []
@@ -20,16 +21,29 @@ package struct EventLog: Sendable {
 
     /// Notes an event.
     ///
+    /// - Parameter isGreeting: whether it is a socket's `hello`.
     /// - Returns: its number.
-    package mutating func append(_ event: EncodedEvent, at now: Instant) -> UInt64 {
+    package mutating func append(_ event: EncodedEvent, at now: Instant, isGreeting: Bool = false) -> UInt64 {
         lastSeq += 1
-        entries.append(Entry(event: event, at: now))
+        entries.append(Entry(event: event, at: now, isGreeting: isGreeting))
         byteCount += event.byteCount
         while let oldest = entries.first, isTooMuch || now - oldest.at > Limits.eventLogAgeMax {
             byteCount -= oldest.event.byteCount
             entries.removeFirst()
         }
         return lastSeq
+    }
+
+    /// Takes out what greeted a socket that was lost before it had read so far, and gives the numbers to those behind. They came after it,
+    /// so nobody has seen them, and whoever comes next is greeted anew.
+    package mutating func forgetGreetings(after seq: UInt64) {
+        guard seq < lastSeq else { return }
+        let seen = entries.count - Int(clamping: lastSeq - seq)
+        for index in entries.indices.reversed() where index >= seen && entries[index].isGreeting {
+            byteCount -= entries[index].event.byteCount
+            entries.remove(at: index)
+            lastSeq -= 1
+        }
     }
 
     /// The events after number `seq`, as they were; nil if some of them are forgotten, or if there never was a number `seq`.

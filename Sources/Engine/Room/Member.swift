@@ -19,6 +19,8 @@ struct Member: Sendable {
     var permission: Permission
     /// What takes this place back; a new one for each socket.
     var resumeToken: String
+    /// What took it back last. It may do so again as long as nobody knows whether the new one arrived.
+    var formerToken: String?
     /// Its socket is lost.
     var absence: Absence?
     /// The call is on hold: it neither hears nor is heard.

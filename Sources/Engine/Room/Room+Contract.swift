@@ -11,6 +11,8 @@ extension Room {
         case left(ParticipantHandle, DisconnectReason)
         /// A participant's socket is lost, and may come back under another handle. Its seat is kept until `handOver` or `close`.
         case linkLost(ParticipantHandle, DisconnectReason)
+        /// A participant that came back has got its `hello`: the token that it came back with is of no use any more.
+        case resumeConfirmed(ParticipantHandle)
         /// An administrator's command, already authorised by the shell.
         case administered(AdminCommand)
         /// A talkspurt of a track began or ended, as its meter found.

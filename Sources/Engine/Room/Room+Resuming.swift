@@ -10,9 +10,11 @@ extension Room {
     /// Whoever holds somebody else's token gets nothing by it, for the place is looked up by the identity that the access token proves.
     package func resumable(by admission: Admission) -> ParticipantHandle? {
         guard let shown = admission.resuming, let handle = handles[admission.identity], let member = members[handle],
-            !member.resumeToken.isEmpty, isSameSecret(shown, member.resumeToken), member.sessionID == admission.sessionID
+            member.sessionID == admission.sessionID, !shown.isEmpty
         else { return nil }
-        return handle
+        let isNewest = isSameSecret(shown, member.resumeToken)
+        let isFormer = member.formerToken.map { isSameSecret(shown, $0) } ?? false
+        return isNewest || isFormer ? handle : nil
     }
 
     /// A socket is lost: keeps the place for a while and says so.
@@ -41,6 +43,7 @@ extension Room {
         let wasAway = members[at: place].absence != nil
         rename(old, to: new)
         members[at: place].absence = nil
+        members[at: place].formerToken = admission.resuming
         members[at: place].resumeToken = admission.resumeToken
         emit(.handOver(from: old, to: new), into: &effects)
 

@@ -71,6 +71,7 @@ package struct Room: Sendable {
             answer(request, of: Asker(handle: handle, id: id), at: now, into: &effects)
         case .left(let handle, let reason): depart(handle, reason, at: now, into: &effects)
         case .linkLost(let handle, let reason): loseLink(of: handle, reason, at: now, into: &effects)
+        case .resumeConfirmed(let handle): members.place(of: handle).map { members[at: $0].formerToken = nil }
         case .administered(let command): administer(command, at: now, into: &effects)
         case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
         case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)

@@ -17,6 +17,12 @@ final class Member {
     /// The last events and their numbers.
     var log = EventLog()
     @exclusivity(unchecked) var link = Link.up
+    /// The log of the seat whose place it has taken is on its way.
+    @exclusivity(unchecked) var awaitsLog = false
+    /// The seat that is to have that log instead, for its place has been taken meanwhile.
+    var heir: ParticipantHandle?
+    /// It is back, and has not shown yet that it knows.
+    @exclusivity(unchecked) var owesProof = false
     /// What it wanted to take back, until it is known what becomes of that.
     var resumption: JoinTicket?
     /// Events that wait for the log that comes before them.
@@ -46,8 +52,6 @@ final class Member {
         case up
         /// The socket is gone; events are logged for the one that may come.
         case lost
-        /// The socket is in another one's stead, whose log is on its way.
-        case takingOver
     }
 
     enum Place {
@@ -68,6 +72,8 @@ final class Member {
         malformedSince = now
     }
 
+    /// Whether frames may go to it.
+    var isReachable: Bool { link == .up && !awaitsLog }
     var isNowhere: Bool { if case .nowhere = place { true } else { false } }
 
     /// Goes on where the old seat was.

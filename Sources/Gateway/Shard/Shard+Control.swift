@@ -37,21 +37,23 @@ extension Shard {
     private static var requestsWaitingMax: Int { 10_000 }
 
     func send(_ event: EncodedEvent, to member: Member) {
-        guard member.link != .takingOver else { return hold(event, for: member) }
-        let seq = member.log.append(event, at: loop.now)
+        guard !member.awaitsLog else { return hold(event, for: member) }
+        let isGreeting = !member.wasGreeted
+        let seq = member.log.append(event, at: loop.now, isGreeting: isGreeting)
+        member.wasGreeted = true
         guard member.link == .up else { return }
         send(event.bytes(seq: seq), to: member)
-        if !member.wasGreeted { noteGreeting(of: member) }
+        if isGreeting { noteGreeting(of: member) }
     }
 
     /// What it was told first is `hello`, or the word that it may not come in.
     private func noteGreeting(of member: Member) {
-        member.wasGreeted = true
         if member.resumption != nil {
             counters.resumes[.refused, default: 0] += 1
             counters.joins += 1
             member.resumption = nil
         }
+        if member.owesProof { askForReceipt(from: member) }
         counters.joinSeconds.add(Double((loop.exactNow - member.joinStartedAt).inNanoseconds) / 1e9)
         for answer in member.answersBeforeHello { send(answer, to: member) }
         member.answersBeforeHello = []

@@ -12,13 +12,15 @@ extension Shard {
     func loseLink(of member: Member, _ reason: DisconnectReason) {
         member.link = .lost
         counters.participantsAway += 1
+        // The room knows nothing any more of one that only waits for what it is to pass on.
         tell(.linkLost(member.handle, reason), roomOf: member)
     }
 
-    /// Whether somebody may come back after this. Who closed in good order, or was sent away for what it did, may not, nor who was never
-    /// told the token for it.
+    /// Whether somebody may come back after this. Who closed in good order, or was sent away for what it did, may not, nor who has no
+    /// token for it.
     func isLoss(_ end: SocketEnd, of member: Member) -> Bool {
-        guard member.wasGreeted, !member.isNowhere else { return false }
+        if member.heir != nil { return true }
+        guard member.wasGreeted || member.awaitsLog, !member.isNowhere else { return false }
         switch end {
         // A line that fell silent is a lost one, found out by us.
         case .closed(let reason): return reason == .pingTimeout
@@ -34,41 +36,71 @@ extension Shard {
         finishDrainIfEmpty()
     }
 
+    /// Somebody who is back has got its `hello`, and the token in it.
+    func confirmResume(of member: Member) {
+        member.owesProof = false
+        tell(.resumeConfirmed(member.handle), roomOf: member)
+    }
+
     // MARK: From seat to seat
 
     /// A place changes seats. Done on the new seat's shard, then on the old one's.
     func handOver(from old: ParticipantHandle, to new: ParticipantHandle) {
-        if let member = member(at: new) { member.link = .takingOver }
+        member(at: new)?.awaitsLog = true
         guard Int(old.shard) == index else { return }
-        // By mail also if it is ours: what the room does after this must not be done after what comes of it.
-        let member = member(at: old)
-        common.mailboxes[Int(new.shard)].post(.takeOver(new, member.map(Luggage.init)))
-        guard let member else { return }
+        guard let member = member(at: old) else { return give(nil, to: new) }
         forget(member)
-        if member.link == .lost {
-            endAbsence(of: member)
+        if member.awaitsLog {
+            // It has nothing to give yet; what comes is passed on.
+            member.heir = new
+            if member.link == .up { finish(member, .duplicateIdentity) }
         } else {
-            // Half-open, or about to be lost: nobody reads it any more.
-            finish(member, .duplicateIdentity)
+            give(Luggage(of: member), to: new)
+            end(member)
         }
+    }
+
+    /// By mail also to ourselves: what the room does after this must not be done after what comes of it.
+    private func give(_ luggage: Luggage?, to new: ParticipantHandle) {
+        common.mailboxes[Int(new.shard)].post(.takeOver(new, luggage))
+    }
+
+    /// The seat has given away what it had. A socket that is still there is half-open, or about to be lost.
+    private func end(_ member: Member) {
+        if member.link == .lost { endAbsence(of: member) } else { finish(member, .duplicateIdentity) }
+    }
+
+    private func pass(_ luggage: Luggage?, from member: Member, to heir: ParticipantHandle) {
+        member.heir = nil
+        counters.resumes[.resumed, default: 0] += 1
+        var luggage = luggage
+        for (index, event) in member.held.enumerated() { _ = luggage?.log.append(event, at: loop.now, isGreeting: index == 0) }
+        give(luggage, to: heir)
+        end(member)
     }
 
     /// What the old seat had: tells the new one's socket what it missed, and then what was held.
     func takeOver(_ handle: ParticipantHandle, _ luggage: Luggage?) {
-        guard let member = member(at: handle), member.link == .takingOver, let ticket = member.resumption else { return }
-        member.link = .up
+        guard let member = member(at: handle), member.awaitsLog, let ticket = member.resumption else { return }
+        member.awaitsLog = false
         member.resumption = nil
-        guard let luggage, let seq = ticket.lastSeq, let missed = luggage.log.events(after: seq) else {
+        if let heir = member.heir { return pass(luggage, from: member, to: heir) }
+        var luggage = luggage
+        if let seq = ticket.lastSeq { luggage?.log.forgetGreetings(after: seq) }
+        let missed = luggage.flatMap { luggage in ticket.lastSeq.flatMap(luggage.log.events) }
+        // Lost again by now, it is looked into when the next socket comes.
+        if member.link == .up, missed == nil {
             counters.resumes[.missed, default: 0] += 1
             counters.joins += 1
             joinAnew(member, ticket)
             return
         }
         counters.resumes[.resumed, default: 0] += 1
-        member.take(luggage)
+        if let luggage { member.take(luggage) }
+        member.owesProof = true
         // All of it may have to wait, and is no sign of a slow consumer.
-        member.outbox.controlBytesMax += missed.reduce(0) { $0 + $1.event.byteCount }
-        for (seq, event) in missed { send(event.bytes(seq: seq), to: member) }
+        member.outbox.controlBytesMax += (missed ?? []).reduce(0) { $0 + $1.event.byteCount }
+        for (seq, event) in missed ?? [] { send(event.bytes(seq: seq), to: member) }
         let held = member.held
         member.held = []
         for event in held { send(event, to: member) }
@@ -87,7 +119,8 @@ extension Shard {
         join(newcomer, ticket.withoutClaim)
     }
 
-    /// Holds an event for a seat whose log is on its way. That takes two mails; more than can be replayed is more than can be held.
+    /// Holds an event for a seat whose log is on its way. That takes two mails; who is told more in that time than can be replayed is
+    /// sent away, to come again.
     func hold(_ event: EncodedEvent, for member: Member) {
         guard member.held.count < ProtocolLimits.resumeEventsMax else { return finish(member, .resumeWindowOver) }
         member.held.append(event)
@@ -96,7 +129,7 @@ extension Shard {
 
 /// What goes from an old seat to a new one.
 struct Luggage: Sendable {
-    let log: EventLog
+    var log: EventLog
     let framesSent: UInt64
     let framesDropped: UInt64
 

@@ -52,6 +52,26 @@ struct EventLogTests {
         #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
     }
 
+    @Test mutating func aGreetingThatNeverArrivedIsTakenOutAndTheNumbersHaveNoGap() throws {
+        note(3)
+        _ = log.append(EncodedEvent(.callHeld(by: Identity(text: "ann"))), at: now, isGreeting: true)
+        note(2)
+        log.forgetGreetings(after: 2)
+        let missed = try #require(log.events(after: 2))
+        #expect(missed.map(\.seq) == [3, 4, 5])
+        #expect(log.lastSeq == 5)
+    }
+
+    @Test mutating func aGreetingThatArrivedStays() throws {
+        _ = log.append(EncodedEvent(.callHeld(by: Identity(text: "ann"))), at: now, isGreeting: true)
+        note(2)
+        log.forgetGreetings(after: 1)
+        #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
+        log.forgetGreetings(after: 3)
+        log.forgetGreetings(after: 100)
+        #expect(log.lastSeq == 3)
+    }
+
     @Test mutating func itForgetsWhatIsOlderThanAMinute() throws {
         note(5)
         now = now + .seconds(61)

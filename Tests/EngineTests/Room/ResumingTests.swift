@@ -224,9 +224,20 @@ struct ResumingTests {
         #expect(world.news(bob).words == ["participantLeft", "participantJoined"])
     }
 
+    @Test mutating func aTokenIsGoodUntilTheNextOneHasArrived() {
+        lose(ann)
+        let back = comeBack()
+        lose(back)
+        let again = comeBack(newToken: "last")
+        #expect(greeting(world.news(again))?.resumed == true)
+        let late = comeBack(showing: "next")
+        #expect(greeting(world.news(late))?.resumed == false, "that one never arrived")
+    }
+
     @Test mutating func aTokenIsGoodOnce() {
         lose(ann)
         let back = comeBack()
+        world.happens(.resumeConfirmed(back))
         let second = comeBack()
         #expect(greeting(world.news(second))?.resumed == false)
         #expect(world.closed[back] == .duplicateIdentity)
