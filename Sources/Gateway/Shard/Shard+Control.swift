@@ -39,7 +39,7 @@ extension Shard {
     func send(_ event: EncodedEvent, to member: Member) {
         guard !member.awaitsLog else { return hold(event, for: member) }
         let isGreeting = !member.wasGreeted
-        let seq = member.log.append(event, at: loop.now, isGreeting: isGreeting)
+        let seq = isGreeting ? member.log.appendGreeting(at: loop.now) : member.log.append(event, at: loop.now)
         member.wasGreeted = true
         guard member.link == .up else { return }
         send(event.bytes(seq: seq), to: member)

@@ -17,10 +17,10 @@ extension Shard {
     }
 
     /// Whether somebody may come back after this. Who closed in good order, or was sent away for what it did, may not, nor who has no
-    /// token for it.
+    /// token for it: who never was greeted, unless it came with one.
     func isLoss(_ end: SocketEnd, of member: Member) -> Bool {
         if member.heir != nil { return true }
-        guard member.wasGreeted || member.awaitsLog, !member.isNowhere else { return false }
+        guard member.wasGreeted || member.resumption != nil, !member.isNowhere else { return false }
         switch end {
         // A line that fell silent is a lost one, found out by us.
         case .closed(let reason): return reason == .pingTimeout
@@ -74,7 +74,8 @@ extension Shard {
         member.heir = nil
         counters.resumes[.resumed, default: 0] += 1
         var luggage = luggage
-        for (index, event) in member.held.enumerated() { _ = luggage?.log.append(event, at: loop.now, isGreeting: index == 0) }
+        // The first is its `hello`, which nobody needs.
+        for event in member.held.dropFirst() { _ = luggage?.log.append(event, at: loop.now) }
         give(luggage, to: heir)
         end(member)
     }

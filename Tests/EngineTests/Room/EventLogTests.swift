@@ -54,7 +54,7 @@ struct EventLogTests {
 
     @Test mutating func aGreetingThatNeverArrivedIsTakenOutAndTheNumbersHaveNoGap() throws {
         note(3)
-        _ = log.append(EncodedEvent(.callHeld(by: Identity(text: "ann"))), at: now, isGreeting: true)
+        _ = log.appendGreeting(at: now)
         note(2)
         log.forgetGreetings(after: 2)
         let missed = try #require(log.events(after: 2))
@@ -63,7 +63,7 @@ struct EventLogTests {
     }
 
     @Test mutating func aGreetingThatArrivedStays() throws {
-        _ = log.append(EncodedEvent(.callHeld(by: Identity(text: "ann"))), at: now, isGreeting: true)
+        _ = log.appendGreeting(at: now)
         note(2)
         log.forgetGreetings(after: 1)
         #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
