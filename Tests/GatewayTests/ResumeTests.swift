@@ -411,7 +411,8 @@ struct ResumeTests {
                 $0.roomAdmin = true
             }
             let ask = HTTPAsk(
-                method: "DELETE", path: "/v1/rooms/r/participants/ann", fields: [("Authorization", "Bearer " + token), ("Connection", "close")])
+                method: "DELETE", path: "/v1/rooms/r/participants/ann",
+                fields: [("Authorization", "Bearer " + token), ("Connection", "close")])
             #expect(try ask.answer(port: gateway.gateway.shardPorts[0])?.status == 200)
             try bob.await(.participantLeft(Self.ann, reason: .participantRemoved))
             try Patience.until("nobody is away") { try away() == 0 }

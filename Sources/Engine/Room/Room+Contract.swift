@@ -131,7 +131,8 @@ package struct Admission: Sendable {
     package init(
         identity: Identity, name: String = "", kind: ParticipantKind = .standard, metadata: String = "",
         attributes: [String: String] = [:], permission: Permission = Permission(), isRoomAdmin: Bool = false, sessionID: String? = nil,
-        autoSubscribe: Bool = true, resumeToken: String = "", resuming: String? = nil, server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
+        autoSubscribe: Bool = true, resumeToken: String = "", resuming: String? = nil,
+        server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
     ) {
         self.identity = identity
         self.name = name

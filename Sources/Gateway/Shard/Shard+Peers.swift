@@ -203,7 +203,8 @@ extension Shard {
     /// A track's publisher has another handle, perhaps on another shard: the patch becomes an inlet where it was, and the inlet a patch
     /// where it is now.
     private func move(
-        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate, heardBy listeners: [ParticipantHandle]
+        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
+        heardBy listeners: [ParticipantHandle]
     ) {
         let alias = track.alias
         switch (isHere(old), isHere(new)) {

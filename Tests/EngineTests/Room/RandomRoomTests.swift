@@ -37,7 +37,8 @@ struct RandomRoomTests {
         }
         // Never by a room: `callEnded`, `tokenRefreshed` and `stats`.
         #expect(told.count == 26, "\(told.sorted())")
-        #expect(done == ["1401", "1500", "1502", "1503", "left", "roomClosed", "removed", "duplicateIdentity", "limit", "resumeWindowOver"])
+        #expect(
+            done == ["1401", "1500", "1502", "1503", "left", "roomClosed", "removed", "duplicateIdentity", "limit", "resumeWindowOver"])
         #expect(resumed > 100)
     }
 }
