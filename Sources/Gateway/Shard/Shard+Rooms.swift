@@ -56,6 +56,10 @@ extension Shard {
         case .send(let event, let handles): send(event, to: handles)
         case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
         case .patch(let change): perform(change)
+        case .handOver(let old, let new):
+            guests[old] = nil
+            perform(effect, whereIs: new)
+            if old.shard != new.shard { perform(effect, whereIs: old) }
         case .close(let handle, _):
             guests[handle] = nil
             perform(effect, whereIs: handle)
@@ -75,7 +79,8 @@ extension Shard {
         case .close(let handle, let reason):
             guard let member = member(at: handle) else { return }
             forget(member)
-            finish(member, reason)
+            if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
+        case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
         case .send, .closed: assertionFailure("is done at the room's home: \(effect)")
         }
@@ -114,7 +119,8 @@ extension Shard {
         }
     }
 
-    private func forget(_ member: Member) {
+    /// The room has nothing to do with this seat any more.
+    func forget(_ member: Member) {
         if case .here(let room) = member.place { rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) } }
         member.place = .nowhere
     }

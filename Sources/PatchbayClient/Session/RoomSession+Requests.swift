@@ -54,12 +54,45 @@ extension RoomSession {
         ask(.mute(own.handle.info.sid, muted: muted), timeout: timeout, .caller(answer))
     }
 
-    /// After a reconnect: our tracks, subscriptions and state as they were.
-    func restore() {
-        for track in published.keys.sorted() {
-            guard let own = published[track] else { continue }
-            ask(.publish(own.description), timeout: plan.options.requestTimeout, .republisher(track: track))
+    /// Back in our place: sees to it that what we asked for when the line broke, and had no answer to, is either done or undone.
+    ///
+    /// - Parameter tracks: ours, as the gateway knows them.
+    func settle(_ tracks: [TrackInfo]) {
+        let known = published.sorted { $0.key < $1.key }
+        for info in tracks {
+            if let own = known.first(where: { $0.value.handle.info.sid == info.sid })?.value {
+                // Never the other way round: what was muted is not opened by accident.
+                if own.isMuted, !info.muted { tell(.mute(info.sid, muted: true)) }
+            } else {
+                // Whoever wanted it was told that it failed.
+                tell(.unpublish(info.sid))
+            }
         }
+        for (track, own) in known where !tracks.contains(where: { $0.sid == own.handle.info.sid }) {
+            if own.alias == nil {
+                republish(track, own)
+            } else {
+                published[track] = nil
+                emit(.trackLost(own.handle, .ended))
+            }
+        }
+        tellWishes()
+    }
+
+    /// After a fresh join: our tracks, subscriptions and state as they were.
+    func restore() {
+        for own in published.values { own.alias = nil }
+        for track in published.keys.sorted() {
+            if let own = published[track] { republish(track, own) }
+        }
+        tellWishes()
+    }
+
+    private func republish(_ track: Int, _ own: PublishedTrack) {
+        ask(.publish(own.description), timeout: plan.options.requestTimeout, .republisher(track: track))
+    }
+
+    private func tellWishes() {
         for (track, subscribed) in subscriptions { tell(.subscribe(track, subscribed: subscribed)) }
         if let agentState { tell(.agentState(agentState)) }
     }

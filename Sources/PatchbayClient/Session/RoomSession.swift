@@ -31,6 +31,8 @@ final class RoomSession {
     var connection: Connection?
     /// What the next attempt to come back shows: the newest one that the gateway gave us.
     var token: String
+    /// How to take our place back; nil before the first `hello`.
+    var claim: ResumeClaim?
     /// Who waits for the first `hello`.
     var opening: Opening?
     var leavers: [CheckedContinuation<Void, Never>] = []

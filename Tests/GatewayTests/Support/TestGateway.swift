@@ -13,8 +13,8 @@ final class TestGateway: Sendable {
 
     init(_ change: (inout GatewaySettings) -> Void = { _ in }) throws {
         var settings = GatewaySettings(
-            port: 0, shardCount: 2, tls: Certificate.usual.files, room: RoomSettings(departureTimeout: .milliseconds(100)), version: "tests"
-        )
+            port: 0, shardCount: 2, tls: Certificate.usual.files,
+            room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .milliseconds(100)), version: "tests")
         change(&settings)
         let gateway = try Gateway(settings: settings, keys: TestToken.keys)
         self.gateway = gateway

@@ -46,6 +46,14 @@ package struct AheadTracks: Sendable {
         return place
     }
 
+    /// A track goes on under another handle of its publisher.
+    package mutating func rename(_ place: Int, to publisher: ParticipantHandle) {
+        let alias = tracks[place].alias
+        places[Key(publisher: tracks[place].publisher, alias: alias)] = nil
+        places[Key(publisher: publisher, alias: alias)] = place
+        tracks[place].publisher = publisher
+    }
+
     package mutating func close(_ place: Int) {
         let track = tracks[place]
         places[Key(publisher: track.publisher, alias: track.alias)] = nil
