@@ -20,7 +20,7 @@ extension Shard {
     /// token for it: who never was greeted, unless it came with one.
     func isLoss(_ end: SocketEnd, of member: Member) -> Bool {
         if member.heir != nil { return true }
-        guard member.wasGreeted || member.resumption != nil, !member.isNowhere else { return false }
+        guard member.wasGreeted || member.resumption != nil || member.owesProof, !member.isNowhere else { return false }
         switch end {
         // A line that fell silent is a lost one, found out by us.
         case .closed(let reason): return reason == .pingTimeout

@@ -4,7 +4,7 @@ public import Wire
 
 /// A track that we publish. Safe to use from any task; frames of one track should come from one.
 public final class LocalTrack: Sendable, Identifiable {
-    /// Ours alone: the same after a reconnect, when the sid is another.
+    /// Ours alone: the same after a fresh join, when the sid is another.
     public let id: Int
     private let door: RoomDoor
     private let requestTimeout: Duration
@@ -17,7 +17,7 @@ public final class LocalTrack: Sendable, Identifiable {
         state = Mutex(info)
     }
 
-    /// As the gateway describes it. Sid and alias are others after each reconnect.
+    /// As the gateway describes it. Sid and alias are others after a reconnect that did not get our place back.
     public var info: TrackInfo { state.withLock { $0 } }
     public var sid: TrackSID { info.sid }
 

@@ -258,6 +258,12 @@ struct ResumingTests {
         #expect(greeting(world.news(back))?.resumed == false)
     }
 
+    @Test mutating func anotherKindIsNotThisOne() {
+        lose(ann)
+        let back = world.join("ann", kind: .agent, resuming: "resume-ann")
+        #expect(greeting(world.news(back))?.resumed == false)
+    }
+
     @Test mutating func whoComesTooLateJoinsAfresh() {
         lose(ann)
         world.pass(.seconds(20))

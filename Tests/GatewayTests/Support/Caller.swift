@@ -50,7 +50,9 @@ final class Caller {
         receiveBuffer: Int32? = nil
     ) throws -> RawWebSocket {
         let path = "/v1/rtc?resume=\(token ?? hello.resumeToken)&last_seq=\(lastSeq ?? self.lastSeq)"
-        let pass = TestToken.joining(hello.room.name, as: identity ?? hello.participant.identity.text)
+        let pass = TestToken.joining(hello.room.name, as: identity ?? hello.participant.identity.text) { [kind = hello.participant.kind] in
+            $0.kind = kind
+        }
         return try gateway.webSocket(.upgrade(token: pass, path: path), receiveBuffer: receiveBuffer, shard: shard)
     }
 
