@@ -22,7 +22,7 @@ package struct AheadTracks: Sendable {
     private var fresh: [Int] = []
     /// Those that had something to tell at the last `settle`.
     package private(set) var withFacts: [Int] = []
-    /// Bytes of frames that all of them keep, as of the last look.
+    /// Bytes of frames that all of them keep. What was let out since the last look and is forgotten still counts.
     package private(set) var storedBytes = 0
     private let storedBytesMax: Int
 
@@ -59,6 +59,7 @@ package struct AheadTracks: Sendable {
         places[Key(publisher: track.publisher, alias: track.alias)] = nil
         if track.isActive { active.removeAll { $0 == place } }
         if track.isFresh { fresh.removeAll { $0 == place } }
+        storedBytes = max(0, storedBytes - track.storedBytes)
         tracks[place] = Self.vacant
         free.append(place)
     }
@@ -66,12 +67,12 @@ package struct AheadTracks: Sendable {
     /// Takes a frame for a track. What it must not be is counted by the caller.
     package mutating func append(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, to place: Int, at now: Instant) -> DropReason? {
         activate(place)
-        guard storedBytes + frame.count <= storedBytesMax else {
+        guard storedBytes + AheadQueue.size(of: frame) <= storedBytesMax else {
             tracks[place].refuse()
             return .full
         }
         if let refusal = tracks[place].append(frame, header, at: now) { return refusal }
-        storedBytes += frame.count
+        storedBytes += AheadQueue.size(of: frame)
         if !tracks[place].isFresh {
             tracks[place].isFresh = true
             fresh.append(place)
