@@ -9,21 +9,6 @@ import Wire
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct ResumeTests {
     private let gateway = try! TestGateway { $0.room.resumeWindow = .seconds(20) }
-    private static let ann = Identity(text: "ann")
-
-    /// Of kind agent, for which late is better than lost: that this process is late itself must not look like a loss.
-    private func join(_ identity: String, onShard shard: Int = 0) throws -> Caller {
-        try Caller(gateway, room: "r", identity: identity, shard: shard) { $0.kind = .agent }
-    }
-
-    private func away() throws -> Double { try gateway.value(.participantsAway) }
-
-    private func loseLine(of caller: Caller) throws {
-        caller.socket.socket.reset()
-        try Patience.until("the gateway knows") { try away() == 1 }
-    }
-
-    // MARK: Back
 
     /// How a line may end.
     enum Kill: CaseIterable {
@@ -32,9 +17,9 @@ struct ResumeTests {
 
     @Test(arguments: [[0], [1], [0, 1], [1, 0, 0, 1, 1]])
     func aHundredKillsInOneCallLoseNoEvent(shards: [Int]) throws {
-        let bob = try join("bob")
+        let bob = try gateway.join("bob")
         let voice = try bob.publish()
-        var ann = try join("ann", onShard: shards[0])
+        var ann = try gateway.join("ann", onShard: shards[0])
         let track = try ann.publish()
         let sid = ann.hello.participant.sid
         var (told, sent) = (0, 0)
@@ -91,7 +76,7 @@ struct ResumeTests {
     @Test(arguments: [[0], [1], [0, 1]])
     func aCallGoesOnAroundAHundredKills(shards: [Int]) throws {
         let speaker = try TalkingCaller(gateway, room: "r", identity: "bob", shard: 0)
-        var ann = try join("ann", onShard: shards[0])
+        var ann = try gateway.join("ann", onShard: shards[0])
         speaker.start()
         var numbers: [Int] = []
         var frames: [(number: Int, at: ContinuousClock.Instant)] = []
@@ -172,19 +157,19 @@ struct ResumeTests {
 
     @Test(arguments: [(0, 0), (0, 1), (1, 0), (1, 1)])
     func aPublisherGoesOnUnderItsAliasForListenersEverywhere(from: Int, to: Int) throws {
-        let (bob, cid) = (try join("bob", onShard: 0), try join("cid", onShard: 1))
-        let ann = try join("ann", onShard: from)
+        let (bob, cid) = (try gateway.join("bob", onShard: 0), try gateway.join("cid", onShard: 1))
+        let ann = try gateway.join("ann", onShard: from)
         let track = try ann.publish()
         try ann.say(TestFrame.bytes(track.alias, 0))
         try ann.settle()
-        try loseLine(of: ann)
+        try gateway.loseLine(of: ann)
         let back = try Caller(resuming: ann, on: gateway, shard: to)
         for number in 1..<20 { try back.say(TestFrame.bytes(track.alias, number)) }
         for listener in [bob, cid] {
             for number in 0..<20 { #expect(try listener.frame() == TestFrame.bytes(track.alias, number)) }
         }
         // Who comes later hears it too, and who goes hears it no more.
-        let dan = try join("dan", onShard: 1)
+        let dan = try gateway.join("dan", onShard: 1)
         try bob.ask(.subscribe(track.sid, subscribed: false))
         try back.say(TestFrame.bytes(track.alias, 20))
         #expect(try dan.frame() == TestFrame.bytes(track.alias, 20))
@@ -197,17 +182,17 @@ struct ResumeTests {
 
     @Test(arguments: [(0, 0), (0, 1), (1, 0), (1, 1)])
     func whatWasMutedAndHeldIsSoStill(from: Int, to: Int) throws {
-        let bob = try join("bob", onShard: 1)
-        let ann = try join("ann", onShard: from)
+        let bob = try gateway.join("bob", onShard: 1)
+        let ann = try gateway.join("ann", onShard: from)
         let track = try ann.publish()
         try ann.ask(.mute(track.sid, muted: true))
-        try loseLine(of: ann)
+        try gateway.loseLine(of: ann)
         var back = try Caller(resuming: ann, on: gateway, shard: to)
         #expect(back.hello.participant.tracks?.first?.muted == true)
         try back.say(TestFrame.bytes(track.alias, 0))
         try back.ask(.hold(true))
         try back.ask(.mute(track.sid, muted: false))
-        try loseLine(of: back)
+        try gateway.loseLine(of: back)
         back = try Caller(resuming: back, on: gateway, shard: from)
         try back.say(TestFrame.bytes(track.alias, 1))
         try back.ask(.hold(false))
@@ -220,10 +205,10 @@ struct ResumeTests {
 
     @Test(arguments: [0, 1])
     func whatIsSaidToWhoIsAwayIsDroppedAndCounted(shard: Int) throws {
-        let bob = try join("bob")
+        let bob = try gateway.join("bob")
         let voice = try bob.publish()
-        let ann = try join("ann", onShard: shard)
-        try loseLine(of: ann)
+        let ann = try gateway.join("ann", onShard: shard)
+        try gateway.loseLine(of: ann)
         for number in 0..<5 { try bob.say(TestFrame.bytes(voice.alias, number)) }
         try Patience.until("they are dropped") { try gateway.value(.dropped("away")) == 5 }
         let back = try Caller(resuming: ann, on: gateway, shard: shard)
@@ -233,13 +218,13 @@ struct ResumeTests {
 
     @Test(arguments: [0, 1])
     func theOthersSeeItGoAndComeAndAnOldSocketIsClosed(shard: Int) throws {
-        let bob = try join("bob")
-        let ann = try join("ann", onShard: shard)
+        let bob = try gateway.join("bob")
+        let ann = try gateway.join("ann", onShard: shard)
         let back = try Caller(resuming: ann, on: gateway, shard: 0)
         #expect(try ann.closeCode() == 4104)
         try bob.settle()
         #expect(bob.events.words == ["participantJoined", "agentJoined"], "of a line that was never missed nobody is told")
-        try loseLine(of: back)
+        try gateway.loseLine(of: back)
         _ = try Caller(resuming: back, on: gateway, shard: shard)
         let changes = try (0..<2).map { _ in
             try bob.event("a change") { if case .participantUpdated(_, let state) = $0 { state } else { nil } }
@@ -248,179 +233,25 @@ struct ResumeTests {
     }
 
     @Test func aLineThatFellSilentMayBeTakenUpAgain() throws {
-        let ann = try join("ann", onShard: 1)
+        let ann = try gateway.join("ann", onShard: 1)
         ann.socket.isPolite = false
-        let bob = try join("bob")
+        let bob = try gateway.join("bob")
         let deadline = ContinuousClock.now + .seconds(25)
-        while try away() == 0, ContinuousClock.now < deadline { try bob.takeAll(within: .milliseconds(200)) }
+        while try gateway.away() == 0, ContinuousClock.now < deadline { try bob.takeAll(within: .milliseconds(200)) }
         let back = try Caller(resuming: ann, on: gateway)
         #expect(back.hello.resumed == true)
     }
 
     @Test func aMegabyteOfReplayIsNoSignOfASlowConsumer() throws {
-        let bob = try join("bob")
-        let ann = try join("ann", onShard: 1)
-        try loseLine(of: ann)
+        let bob = try gateway.join("bob")
+        let ann = try gateway.join("ann", onShard: 1)
+        try gateway.loseLine(of: ann)
         let payload = String(repeating: "a", count: 60_000)
         for _ in 0..<16 { try bob.ask(.sendData(DataMessage(topic: "t", payload: .text(payload)))) }
         let back = try Caller(resuming: ann, on: gateway, receiveBuffer: 4_096)
         #expect(back.hello.resumed == true)
         #expect(back.events.count == 16)
         try back.settle()
-    }
-
-    // MARK: Not back
-
-    @Test(arguments: [0, 1])
-    func whoComesTooLateJoinsAfresh(shard: Int) throws {
-        let gateway = try TestGateway { $0.room.resumeWindow = .milliseconds(300) }
-        let bob = try Caller(gateway, room: "r", identity: "bob", shard: 0)
-        let ann = try Caller(gateway, room: "r", identity: "ann", shard: shard)
-        ann.socket.socket.reset()
-        try bob.await(.participantLeft(Self.ann, reason: .signalClose))
-        let late = try Caller(resuming: ann, on: gateway, shard: shard)
-        #expect(late.hello.resumed == false)
-        #expect(late.hello.participant.sid != ann.hello.participant.sid)
-        #expect(try gateway.value(.resumed("refused")) == 1)
-        #expect(try gateway.value(.participantsAway) == 0)
-        #expect(try gateway.value(.participants) == 2)
-    }
-
-    @Test(arguments: [(0, 0), (0, 1), (1, 0), (1, 1)])
-    func whoMissedTooMuchJoinsAfreshOnTheSameSocket(from: Int, to: Int) throws {
-        let bob = try join("bob")
-        let ann = try join("ann", onShard: from)
-        let track = try ann.publish()
-        try loseLine(of: ann)
-        for number in 0..<257 {
-            try bob.socket.send(text: #"{"type":"text.send","data":{"text":"\#(number)"}}"#)
-        }
-        try bob.settle()
-        let back = try Caller(resuming: ann, on: gateway, shard: to)
-        #expect(back.hello.resumed == false)
-        #expect(back.hello.participant.sid != ann.hello.participant.sid)
-        try bob.await(.trackUnpublished(track.sid, of: Self.ann))
-        try bob.await(.participantLeft(Self.ann, reason: .duplicateIdentity))
-        // It is there like anybody.
-        let new = try back.publish()
-        try back.say(TestFrame.bytes(new.alias, 0))
-        #expect(try bob.frame() == TestFrame.bytes(new.alias, 0))
-        #expect(try gateway.value(.resumed("missed")) == 1)
-        #expect(try gateway.value(.participants) == 2)
-        #expect(try away() == 0)
-        // And may resume from here.
-        try loseLine(of: back)
-        #expect(try Caller(resuming: back, on: gateway, shard: from).hello.resumed == true)
-    }
-
-    @Test func anEventThatNeverWasIsNoPlaceToGoOnFrom() throws {
-        let ann = try join("ann")
-        let back = try Caller(resuming: ann, on: gateway, lastSeq: .max - 10)
-        #expect(back.hello.resumed == false)
-    }
-
-    @Test func anothersTokenTakesNobodysPlace() throws {
-        let bob = try join("bob")
-        let ann = try join("ann", onShard: 1)
-        let eve = try Caller(resuming: ann, on: gateway, shard: 1, identity: "eve")
-        #expect(eve.hello.resumed == false)
-        #expect(eve.hello.participant.identity.text == "eve")
-        try ann.settle()
-        #expect(ann.ending == nil)
-        #expect(try Caller(resuming: ann, on: gateway).hello.resumed == true)
-        try bob.settle()
-    }
-
-    @Test func aTokenIsGoodOnce() throws {
-        let ann = try join("ann")
-        let back = try Caller(resuming: ann, on: gateway, shard: 1)
-        // The pong that tells that `hello` came goes before the answer to this.
-        try back.settle()
-        let again = try Caller(resuming: ann, on: gateway, shard: 0)
-        #expect(again.hello.resumed == false)
-        #expect(try back.closeCode() == 4104)
-        #expect(try gateway.value(.resumed("refused")) == 1)
-    }
-
-    @Test(arguments: [0, 1])
-    func aTokenIsGoodUntilTheNextOneHasArrived(shard: Int) throws {
-        let bob = try join("bob")
-        let ann = try join("ann", onShard: 1)
-        for round in 0..<30 {
-            // Its line breaks again before it has read its `hello`.
-            ann.socket.socket.reset()
-            let socket = try ann.beginToResume(on: gateway, shard: (round + shard) % 2)
-            if round % 2 == 0 { try Patience.until("it is back") { try gateway.value(.resumed("resumed")) == Double(round + 1) } }
-            socket.socket.reset()
-            try bob.ask(.sendText(TextMessage(text: "\(round)")))
-        }
-        let back = try Caller(resuming: ann, on: gateway, shard: shard)
-        #expect(back.hello.resumed == true)
-        #expect(back.events.texts == (0..<30).map(String.init))
-        try Patience.until("two are there") { try gateway.value(.participants) == 2 && away() == 0 }
-    }
-
-    @Test(arguments: 0..<10)
-    func ofTwoThatRaceTheNewestWins(_: Int) throws {
-        let bob = try join("bob")
-        let ann = try join("ann", onShard: 1)
-        ann.socket.socket.reset()
-        let sockets = try (0..<2).map { try ann.beginToResume(on: gateway, shard: $0) }
-        let callers = try sockets.map { try Caller(on: $0, goingOnAfter: ann.lastSeq) }
-        // Whether the second one is a resume, too, depends on how far the first one was.
-        #expect(callers.contains { $0.hello.resumed == true })
-        try Patience.until("one is closed") {
-            for caller in callers { try caller.takeAll(within: .milliseconds(10)) }
-            return callers.contains { $0.ending != nil }
-        }
-        #expect(callers.compactMap(\.ending) == [.close(4104, "duplicate identity")])
-        try Patience.until("two are there") { try gateway.value(.participants) == 2 && away() == 0 }
-        try bob.settle()
-    }
-
-    @Test(arguments: ["leave", "close"])
-    func whoLeftInGoodOrderDoesNotComeBack(how: String) throws {
-        let bob = try join("bob")
-        let ann = try join("ann", onShard: 1)
-        if how == "leave" { try ann.socket.send(text: #"{"type":"leave"}"#) } else { try ann.socket.send(.close(1001)) }
-        try bob.await(.participantLeft(Self.ann, reason: .clientInitiated))
-        #expect(try Caller(resuming: ann, on: gateway).hello.resumed == false)
-    }
-
-    @Test(arguments: [0, 1])
-    func aDrainWaitsForNobodyWhoIsAway(shard: Int) async throws {
-        let gateway = try TestGateway {
-            $0.room.resumeWindow = .seconds(20)
-            $0.drainTimeout = .seconds(60)
-        }
-        let bob = try Caller(gateway, room: "r", identity: "bob", shard: 0)
-        let ann = try Caller(gateway, room: "r", identity: "ann", shard: shard)
-        ann.socket.socket.reset()
-        try Patience.until("the gateway knows") { try gateway.value(.participantsAway) == 1 }
-        gateway.gateway.drain()
-        try bob.await(.participantLeft(Self.ann, reason: .signalClose))
-        try bob.socket.send(text: #"{"type":"leave"}"#)
-        try await gateway.ended()
-    }
-
-    @Test(arguments: [0, 1])
-    func whoIsAwayMayBeRemovedAndItsSeatIsFree(shard: Int) throws {
-        let bob = try join("bob")
-        for _ in 0..<20 {
-            let ann = try join("ann", onShard: shard)
-            try loseLine(of: ann)
-            let token = TestToken.administering {
-                $0.room = "r"
-                $0.roomAdmin = true
-            }
-            let ask = HTTPAsk(
-                method: "DELETE", path: "/v1/rooms/r/participants/ann",
-                fields: [("Authorization", "Bearer " + token), ("Connection", "close")])
-            #expect(try ask.answer(port: gateway.gateway.shardPorts[0])?.status == 200)
-            try bob.await(.participantLeft(Self.ann, reason: .participantRemoved))
-            try Patience.until("nobody is away") { try away() == 0 }
-        }
-        #expect(try gateway.value(.participants) == 1)
     }
 }
 
@@ -434,8 +265,6 @@ extension Event {
 }
 
 extension [Event] {
-    fileprivate var texts: [String] { compactMap { if case .text(_, _, _, let text) = $0 { text } else { nil } } }
-
     fileprivate var words: [String] {
         map { String(String(describing: $0).prefix { $0 != "(" }) }.filter { $0 != "stats" }
     }
