@@ -85,7 +85,7 @@ package struct Receipts: Sendable, Hashable {
             smoothed = sample
             variation = sample / 2
         }
-        overdueAfter = min(max(smoothed + 4 * variation, UInt64(Self.overdueMin.inNanoseconds)), Self.overdueMax)
+        overdueAfter = min(max(smoothed + 4 * variation, 2 * smoothed, UInt64(Self.overdueMin.inNanoseconds)), Self.overdueMax)
         return true
     }
 }
