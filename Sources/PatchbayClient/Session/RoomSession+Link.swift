@@ -84,7 +84,7 @@ extension RoomSession {
         connection?.context = nil
         connection = nil
         heartbeat = nil
-        let unsent = queue.removeAll()
+        let unsent = queue.removeAll() + aheadQueue.removeAll()
         mirror.count { $0.framesUnsent += UInt64(unsent) }
         for track in published.values { track.alias = nil }
         for waiter in pending.takeAll() { fail(waiter, .notConnected) }
