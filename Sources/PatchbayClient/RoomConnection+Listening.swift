@@ -31,7 +31,11 @@ extension RoomConnection {
         of track: TrackSID, channels: Int = 1, jitter: JitterLimits = JitterLimits(), clock: PlayoutClock = PlayoutClock()
     ) -> AsyncStream<PCMChunk> {
         let mode = snapshot.tracks.first { $0.sid == track }?.mode ?? .live
-        let reader = PCMReader(of: track, mode: mode, channels: channels, jitter: jitter, clock: clock) { [weak door] progress in
+        // A lost packet shows by the one after it, and is repaired a round trip later.
+        let stall = statistics.roundTrip.map { $0 + .milliseconds(20) } ?? .zero
+        let reader = PCMReader(
+            of: track, mode: mode, channels: channels, jitter: jitter, expectedStall: stall, clock: clock
+        ) { [weak door] progress in
             door?.post(.tell(.playoutProgress(progress)))
         }
         door.post(.listen(track, .inbox(reader.inbox)))

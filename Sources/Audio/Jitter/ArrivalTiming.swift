@@ -19,8 +19,13 @@ struct ArrivalTiming {
     private var halfBegan: Instant?
     private var frames = 0
     private var latenessBefore = 0
-    private(set) var lastArrival: Instant?
     private var stalls = StallHistory()
+    private let expectedStallTicks: Int
+
+    /// - Parameter expectedStallTicks: how long the path will stall once, for all that is known of it; 0 if nothing is.
+    init(expectedStallTicks: Int = 0) {
+        self.expectedStallTicks = expectedStallTicks
+    }
 
     /// Whether enough frames have come to tell late ones from others.
     var isSettled: Bool { frames >= Self.framesToSettle }
@@ -33,9 +38,9 @@ struct ArrivalTiming {
         let transit = MediaTime.ticks(in: now - Instant(nanoseconds: 0)) - unwrap(timestamp)
         turnWindow(at: now)
         least = min(least, transit)
+        if frames == 0 { stalls.expect(expectedStallTicks, at: now) }
         frames += 1
         framesInHalf += 1
-        lastArrival = now
         let lateness = transit - fastest
         if frames > 10 { stalls.note(lateness: lateness, before: latenessBefore, at: now) }
         latenessBefore = lateness

@@ -50,7 +50,7 @@ public struct JitterBuffer<Payload> {
     private var drySince: Instant?
     private var history = PlayedSequences()
     private var growth = DelayGrowth()
-    private var timing = ArrivalTiming()
+    private var timing: ArrivalTiming
     private var lateInARow = 0
     /// How the frame that `next` gave last is to be played.
     public private(set) var pace = JitterPace.even
@@ -71,8 +71,11 @@ public struct JitterBuffer<Payload> {
         var ticksPerFrame: Int
     }
 
-    public init(_ limits: JitterLimits = JitterLimits()) {
+    /// - Parameter expectedStall: how long the path will stall when it does. A connection that repairs loss stalls for a round trip and one
+    ///   more frame: whoever knows the round trip is prepared for the first one. Forgotten if there is none.
+    public init(_ limits: JitterLimits = JitterLimits(), expectedStall: Duration = .zero) {
         self.limits = limits
+        timing = ArrivalTiming(expectedStallTicks: MediaTime.ticks(in: expectedStall))
     }
 
     /// How much sound waits in the buffer, gaps not counted, in 48 kHz ticks. O(frames that wait).
@@ -171,7 +174,7 @@ extension JitterBuffer {
         hasSkipped = false
         while let head = queue.first {
             guard let position else {
-                guard now - earliestArrival >= limits.targetDelay else { return .wait }
+                guard MediaTime.ticks(in: now - earliestArrival) >= targetTicks(at: now) else { return .wait }
                 self.position = Position(
                     sequence: head.frame.sequence, timestamp: head.frame.timestamp, ticksPerFrame: head.frame.ticks)
                 continue
@@ -248,7 +251,7 @@ extension JitterBuffer {
     private mutating func pause(before head: Arrival, missing: Int, at now: Instant) -> Output? {
         // More than the limit is a timestamp that jumped: a speaker's pause is over when his next frame comes.
         var silence = min(missing, limits.delayTicks)
-        if timing.isSettled {
+        if timing.isSettled, missing > 0 {
             let target = targetTicks(at: now)
             silence = min(max(target - timing.age(of: head.frame.timestamp, at: now), 0), max(silence, target), limits.delayTicks)
         }
@@ -302,7 +305,7 @@ extension JitterBuffer {
         let last = queue.last?.frame ?? frame
         let overdue = timing.age(of: last.timestamp.advanced(by: last.ticks), at: now)
         if overdue > JitterPace.overdueTicksMin {
-            if last.isVoice, !last.endsTalkspurt, excess < JitterPace.stretchTicksMax { pace = .slower }
+            if last.isVoice, !last.endsTalkspurt, excess < JitterPace.stretchTicksMax { pace = queue.isEmpty ? .slowest : .slower }
         } else if excess >= JitterPace.excessTicksMin, framesSincePace >= JitterPace.framesBetween(excess: excess) {
             pace = .faster
             framesSincePace = 0

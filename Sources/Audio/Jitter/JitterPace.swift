@@ -7,6 +7,8 @@ public enum JitterPace: Hashable, Sendable {
     case faster
     /// Lengthened by a pitch period: nothing comes any more, and what is here has to last.
     case slower
+    /// Lengthened by two: it is the last one.
+    case slowest
 
     /// A delay so much longer than its target is let be.
     static let excessTicksMin = 8 * MediaTime.ticksPerMillisecond

@@ -14,20 +14,32 @@ struct StallHistory {
     /// Longer ones are outages, which no delay that one can talk over would hide.
     private static let stallTicksMax = 400 * MediaTime.ticksPerMillisecond
     private static let stallsMax = 64
+    /// What an outage leaves behind, a path that has to find its pace again, is no sign of what it will do then.
+    private static let recovery = Duration.seconds(2)
 
     /// What may be missing in 20 s: one part in 4,000, or beyond the modest delay six in a thousand.
     private static let missingTicksWanted = 5 * MediaTime.ticksPerMillisecond
     private static let missingTicksBearable = 120 * MediaTime.ticksPerMillisecond
-    private static let ticksModest = 95 * MediaTime.ticksPerMillisecond
-    /// Playing slower when nothing comes stretches a delay by about a third, and no further than this.
-    private static let stretchTicks = 30 * MediaTime.ticksPerMillisecond
+    private static let ticksModest = 105 * MediaTime.ticksPerMillisecond
+    /// Playing slower when nothing comes stretches a delay by a quarter, and no further than this.
+    private static let stretchTicks = 25 * MediaTime.ticksPerMillisecond
 
     private var stalls: [(at: Instant, ticks: Int)] = []
     private var needed = 0
     private var reviewAt: Instant?
+    private var recoversUntil: Instant?
+
+    /// Prepares for a stall that has not been seen yet; forgotten like any other.
+    mutating func expect(_ ticks: Int, at now: Instant) {
+        guard Self.stallTicksMin...Self.stallTicksMax ~= ticks else { return }
+        stalls.append((now, ticks))
+        reviewAt = now
+    }
 
     mutating func note(lateness: Int, before: Int, at now: Instant) {
-        guard lateness - before >= Self.stallTicksMin, lateness <= Self.stallTicksMax else { return }
+        guard lateness - before >= Self.stallTicksMin else { return }
+        if lateness > Self.stallTicksMax { recoversUntil = now + Self.recovery }
+        if let recoversUntil, now < recoversUntil { return }
         if stalls.count == Self.stallsMax { stalls.removeFirst() }
         stalls.append((now, lateness))
         reviewAt = now
@@ -53,6 +65,6 @@ struct StallHistory {
             reach = max((sum - limit) / (index + 1), 0)
             if index + 1 == longest.count || longest[index + 1] <= reach { break }
         }
-        return max(reach - Self.stretchTicks, reach * 3 / 4)
+        return max(reach - Self.stretchTicks, reach * 4 / 5)
     }
 }

@@ -24,8 +24,8 @@ struct PCMPlayout: ~Copyable {
     private var starvedTicks = 0
     private var counted = PlayoutStatistics()
 
-    init(channels: Int, jitter: JitterLimits) throws(OpusError) {
-        buffer = JitterBuffer(jitter)
+    init(channels: Int, jitter: JitterLimits, expectedStall: Duration = .zero) throws(OpusError) {
+        buffer = JitterBuffer(jitter, expectedStall: expectedStall)
         decoder = try OpusDecoder(channels: channels)
         self.channels = channels
     }
@@ -63,7 +63,8 @@ struct PCMPlayout: ~Copyable {
     mutating func next(at now: Instant) -> PCMChunk? {
         let wanted = PCMChunk.samplesPerChannel * channels
         while samples.count < wanted {
-            switch buffer.next(at: now) {
+            // What is decoded and not given out yet is heard before.
+            switch buffer.next(at: now + .ticks(samples.count / channels)) {
             case .frame(let frame): play(frame.payload)
             case .conceal(let ticks): conceal(ticks)
             case .silence(let ticks): pause(ticks)
@@ -94,10 +95,14 @@ struct PCMPlayout: ~Copyable {
         case .faster:
             let ticks = TimeStretch.shorten(&samples, from: start, channels: channels)
             counted.skippedMs += Double(ticks) / Double(MediaTime.ticksPerMillisecond)
-        case .slower:
-            let ticks = TimeStretch.lengthen(&samples, from: start, channels: channels)
-            counted.stretchedMs += Double(ticks) / Double(MediaTime.ticksPerMillisecond)
+        case .slower: lengthen(from: start)
+        case .slowest: for _ in 1...2 { lengthen(from: start) }
         }
+    }
+
+    private mutating func lengthen(from start: Int) {
+        let ticks = TimeStretch.lengthen(&samples, from: start, channels: channels)
+        counted.stretchedMs += Double(ticks) / Double(MediaTime.ticksPerMillisecond)
     }
 
     /// From the next packet's in-band FEC, if it is here and has some; else libopus goes on with what it knows.

@@ -26,15 +26,17 @@ final class PCMReader: Sendable {
     private let clock: PlayoutClock
     private let tell: @Sendable (PlayoutProgress) -> Void
 
-    /// - Parameter tell: told how far an `ahead` track has been heard, whenever the gateway wants to know.
+    /// - Parameters:
+    ///   - expectedStall: of the path, as far as is known.
+    ///   - tell: told how far an `ahead` track has been heard, whenever the gateway wants to know.
     init(
-        of track: TrackSID, mode: TrackMode, channels: Int, jitter: JitterLimits, clock: PlayoutClock,
+        of track: TrackSID, mode: TrackMode, channels: Int, jitter: JitterLimits, expectedStall: Duration, clock: PlayoutClock,
         tell: @escaping @Sendable (PlayoutProgress) -> Void
     ) {
         precondition(1...2 ~= channels, "sound has 1 or 2 channels here")
         self.clock = clock
         self.tell = tell
-        state = Mutex(State(playout: TrackPlayout(track, mode: mode, channels: channels, jitter: jitter)))
+        state = Mutex(State(playout: TrackPlayout(track, mode: mode, channels: channels, jitter: jitter, expectedStall: expectedStall)))
     }
 
     deinit {

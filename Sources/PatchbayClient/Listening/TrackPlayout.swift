@@ -8,10 +8,10 @@ struct TrackPlayout: ~Copyable {
     private var reports = PlayoutReports()
     private let track: TrackSID
 
-    init(_ track: TrackSID, mode: TrackMode, channels: Int, jitter: JitterLimits) {
+    init(_ track: TrackSID, mode: TrackMode, channels: Int, jitter: JitterLimits, expectedStall: Duration) {
         self.track = track
         switch mode {
-        case .live: live = try? PCMPlayout(channels: channels, jitter: jitter)
+        case .live: live = try? PCMPlayout(channels: channels, jitter: jitter, expectedStall: expectedStall)
         case .ahead: ahead = try? AheadPlayout(channels: channels)
         }
     }
