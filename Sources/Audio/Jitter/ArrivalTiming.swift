@@ -10,7 +10,7 @@ struct ArrivalTiming {
     private static let halfWindow = Duration.milliseconds(2_500)
     private static let framesInHalfMin = 50
     /// From here on there is a measure.
-    private static let framesToSettle = 50
+    private static let framesToSettle = 60
 
     private var origin: (timestamp: MediaTime, ticks: Int)?
     private var least = Int.max

@@ -286,7 +286,8 @@ extension JitterBuffer {
         setPace(for: head.frame, excess: age - target, at: now)
         statistics.played += 1
         statistics.delay = now - head.at
-        statistics.playoutDelay = timing.isSettled ? .ticks(age) : now - head.at
+        // Clocks that jump are told as a minute.
+        statistics.playoutDelay = timing.isSettled ? .ticks(min(max(age, 0), 60 * MediaTime.ticksPerSecond)) : now - head.at
         statistics.targetDelay = .ticks(target)
         return .frame(head.frame)
     }

@@ -11,8 +11,8 @@ struct PCMPlayoutTests {
         packets = try PCMSpeech(Sound.tone(milliseconds: 1_000)).frames().map(\.packet)
     }
 
-    private func frame(_ number: Int, late: Int64 = 0, epoch: UInt8 = 0) -> ReceivedFrame {
-        .number(number, epoch: epoch, packet: packets[number], late: late)
+    private func frame(_ number: Int, flags: FrameFlags = [], late: Int64 = 0, epoch: UInt8 = 0) -> ReceivedFrame {
+        .number(number, flags: flags, epoch: epoch, packet: packets[number], late: late)
     }
 
     /// What is played from 40 ms on, one chunk every 20 ms.
@@ -53,8 +53,15 @@ struct PCMPlayoutTests {
     }
 
     @Test func afterTheLastFrameThereIsSilence() throws {
-        let chunks = try play((0..<10).map { frame($0) }, chunks: 15)
+        let chunks = try play((0..<10).map { frame($0, flags: $0 == 9 ? .talkspurtEnd : []) }, chunks: 15)
         #expect(chunks[10...].allSatisfy { $0.content == .silence && $0.samples.allSatisfy { $0 == 0 } })
+    }
+
+    @Test func speechThatBreaksOffIsConcealedForAMomentAndThenSilent() throws {
+        let chunks = try play((0..<10).map { frame($0) }, chunks: 30)
+        #expect(chunks[10].content == .concealment)
+        #expect(chunks[10].samples.contains { $0 != 0 })
+        #expect(chunks[20...].allSatisfy { $0.content == .silence && $0.samples.allSatisfy { $0 == 0 } })
     }
 
     @Test func framesOfAnOlderEpochAreDead() throws {
