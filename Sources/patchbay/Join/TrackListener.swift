@@ -82,7 +82,7 @@ struct PlayoutReport: Encodable, Sendable {
         try fields.encode(participant.text, forKey: .participant)
         try fields.encode(tenths(playout.playedMs), forKey: .playedMs)
         try fields.encode(tenths(playout.concealedMs), forKey: .concealedMs)
-        try fields.encode(tenths(playout.concealedShare * 1_000) / 10, forKey: .concealedPercent)
+        try fields.encode((playout.concealedShare * 10_000).rounded() / 100, forKey: .concealedPercent)
         try fields.encode(tenths(playout.silenceMs), forKey: .silenceMs)
         try fields.encode(tenths(playout.skippedMs), forKey: .skippedMs)
         try fields.encode(tenths(playout.stretchedMs), forKey: .stretchedMs)

@@ -56,8 +56,11 @@ struct AheadPlayoutTests {
 
     @Test(arguments: 0..<8)
     func stallsShorterThanTheLeadAreNotHeard(seed: Int) throws {
-        var random = SeededRandom(seed: seed)
-        let late = paced(140) { _ in random.chance(20) ? 150 : Int(random.next() % 40) }
+        // Each message draws its own.
+        let late = paced(140) { message in
+            var random = SeededRandom(seed: seed * 10_000 + message)
+            return random.chance(20) ? 150 : Int(random.next() % 40)
+        }
         let (chunks, playout) = try play(late, chunks: 140)
         #expect(playout.underruns == 0, "\(playout)")
         #expect(chunks.allSatisfy { $0.content == .sound })
