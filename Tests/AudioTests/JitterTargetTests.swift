@@ -16,7 +16,8 @@ import Wire
             arrived = max(arrived, number * 20 + lateness(number))
             buffer.insert(
                 JitterFrame(
-                    sequence: SequenceNumber(UInt16(number)), timestamp: MediaTime(ticks: UInt32(number) * 960), ticks: 960, payload: number),
+                    sequence: SequenceNumber(UInt16(number)), timestamp: MediaTime(ticks: UInt32(number) * 960), ticks: 960, payload: number
+                ),
                 at: Instant(nanoseconds: UInt64(arrived) * 1_000_000))
             while case .frame = buffer.next(at: Instant(nanoseconds: UInt64(arrived + 300) * 1_000_000)) {}
             targets.append(Int(buffer.statistics.targetDelay / .milliseconds(1)))

@@ -306,7 +306,9 @@ extension JitterBuffer {
         let last = queue.last?.frame ?? frame
         let overdue = timing.age(of: last.timestamp.advanced(by: last.ticks), at: now)
         if overdue > JitterPace.overdueTicksMin {
-            if last.isVoice, !last.endsTalkspurt, excess < JitterPace.stretchTicksMax { pace = queue.isEmpty ? .slowest : .slower }
+            if bufferedTicks < JitterPace.reserveTicks, last.isVoice, !last.endsTalkspurt, excess < JitterPace.stretchTicksMax {
+                pace = queue.isEmpty ? .slowest : .slower
+            }
         } else if excess >= JitterPace.excessTicksMin, framesSincePace >= JitterPace.framesBetween(excess: excess) {
             pace = .faster
             framesSincePace = 0

@@ -19,6 +19,9 @@ public enum JitterPace: Hashable, Sendable {
     /// So long after its time a frame that has not come is missed. More than a sender's own unevenness, less than two frames.
     static let overdueTicksMin = 22 * MediaTime.ticksPerMillisecond
 
+    /// With so much still to play there is time for what is late to come.
+    static let reserveTicks = 100 * MediaTime.ticksPerMillisecond
+
     /// One frame in so many is shortened: the more there is to catch up with, the more of them.
     static func framesBetween(excess: Int) -> Int {
         switch excess / MediaTime.ticksPerMillisecond {

@@ -22,7 +22,8 @@ struct VisitSummary: Encodable {
     let endedBadly: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case room, identity, seconds, framesSent, framesUnsent, framesReceived, framesLost, roundTripMs, reconnects, recordings, played, ended
+        case room, identity, seconds, framesSent, framesUnsent, framesReceived, framesLost, roundTripMs, reconnects, recordings, played,
+            ended
     }
 
     /// - Parameter disconnection: why it ended, if it was not us who left.

@@ -80,7 +80,8 @@ struct BadLinkTests {
         let spoken = try Self.packets[..<300].flatMap { try decoder.decode($0) }
         // Pieces of 50 ms, wherever they have moved to; some have a seam in them.
         let likeness = stride(from: 48_000, to: 240_000, by: 24_000).map { start in
-            Sound.correlation(of: spoken[start..<start + 2_400], in: Array(heard[max(start - 24_000, 0)..<min(start + 24_000, heard.count)]))
+            Sound.correlation(
+                of: spoken[start..<start + 2_400], in: Array(heard[max(start - 24_000, 0)..<min(start + 24_000, heard.count)]))
         }
         #expect(likeness.filter { $0 > 0.8 }.count >= likeness.count * 3 / 4, "\(likeness)")
     }
