@@ -91,7 +91,7 @@ extension RoomSession {
         connection?.context = nil
         connection = nil
         heartbeat = nil
-        let unsent = queue.removeAll()
+        let unsent = queue.removeAll() + aheadQueue.removeAll()
         mirror.count { $0.framesUnsent += UInt64(unsent) }
         for waiter in pending.takeAll() { fail(waiter, .notConnected) }
     }

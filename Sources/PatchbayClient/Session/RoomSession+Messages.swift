@@ -62,6 +62,7 @@ extension RoomSession {
         case .trackUnpublished(let sid, _): remote.remove(sid)
         case .participantLeft(let who, _): remote.removeAll(of: who)
         case .tokenRefreshed(let newer, _): token = newer
+        case .playoutCleared(let cut, _): cleared(cut.track, epoch: cut.epoch)
         case .procedureCalled(let id, let who, let method, let payload, let timeout):
             plan.procedures.answer(
                 ProcedureInvocation(id: id, caller: who, method: method, payload: payload, timeout: .milliseconds(timeout)),

@@ -108,6 +108,9 @@ extension RoomSession {
         case .publisher(let description, let publication):
             guard let info = fields.track else { return publication.resume(returning: .failure(.badAnswer)) }
             publication.resume(returning: .success(adopt(info, description)))
+        case .clearer(let track, let answer):
+            if let epoch = fields.epoch { cleared(track, epoch: epoch) }
+            answer.resume(returning: .success(fields))
         case .unpublisher(let track, let answer):
             published[track] = nil
             answer.resume(returning: .success(fields))
@@ -127,7 +130,7 @@ extension RoomSession {
 
     func fail(_ waiter: Waiter, _ failure: RequestFailure) {
         switch waiter {
-        case .caller(let answer), .unpublisher(_, let answer): answer.resume(returning: .failure(failure))
+        case .caller(let answer), .unpublisher(_, let answer), .clearer(_, let answer): answer.resume(returning: .failure(failure))
         case .publisher(_, let publication): publication.resume(returning: .failure(failure))
         case .republisher(let track):
             // The line broke again: the next connection tries anew.
@@ -140,7 +143,7 @@ extension RoomSession {
 
     private func adopt(_ info: TrackInfo, _ description: PublishTrack) -> LocalTrack {
         let handle = LocalTrack(door: plan.door, info: info, requestTimeout: plan.options.requestTimeout)
-        published[handle.id] = PublishedTrack(handle: handle, description: description, alias: info.alias)
+        published[handle.id] = PublishedTrack(handle: handle, description: description, alias: info.alias, epoch: info.epoch)
         return handle
     }
 
@@ -149,6 +152,7 @@ extension RoomSession {
         let before = own.handle.info.sid
         own.handle.renew(info)
         own.alias = info.alias
+        own.epoch = info.epoch
         if own.isMuted { tell(.mute(info.sid, muted: true)) }
         emit(.trackRepublished(own.handle, was: before))
     }
@@ -161,12 +165,15 @@ final class PublishedTrack {
     /// Nil while there is no connection on which it is published.
     var alias: TrackAlias?
     var isMuted = false
+    /// Rises with each clear.
+    var epoch: UInt8
     var numbering: TrackNumbering
 
-    init(handle: LocalTrack, description: PublishTrack, alias: TrackAlias) {
+    init(handle: LocalTrack, description: PublishTrack, alias: TrackAlias, epoch: UInt8) {
         self.handle = handle
         self.description = description
         self.alias = alias
+        self.epoch = epoch
         numbering = TrackNumbering(sequence: SequenceNumber(.random(in: 0 ... .max)), timestamp: MediaTime(ticks: .random(in: 0 ... .max)))
     }
 }
