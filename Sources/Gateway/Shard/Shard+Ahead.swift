@@ -45,7 +45,7 @@ extension Shard {
         let now = loop.now
         var index = 0
         while index < aheads.active.count {
-            letOut(aheads.active[index], at: now, onlyIfUrgent: false)
+            if aheads.isWorthALook(aheads.active[index], at: now) { letOut(aheads.active[index], at: now, onlyIfUrgent: false) }
             index += 1
         }
         aheads.settle(at: now)

@@ -66,8 +66,8 @@ extension Shard {
         var patch = 0
         while patch < panel.patches[seat].count {
             let now = loop.now
-            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.tick(at: now)) }
-            if let edge { talk(edge, of: track, publishedBy: publisher) }
+            let edge = panel.update(patch, publishedBy: seat) { $0.meter.tick(at: now) }
+            if let edge { talk(edge, of: panel.patches[seat][patch].track, publishedBy: publisher) }
             patch += 1
         }
     }

@@ -4,12 +4,19 @@ internal import Sockets
 internal import Wire
 
 /// A room that is homed here, and which seats of this shard are in it.
-struct HostedRoom {
-    var room: Room
+///
+/// Not a value: to look at one in an array would copy all that it refers to.
+final class HostedRoom {
+    @exclusivity(unchecked) var room: Room
     let name: String
     var seats: [Int] = []
     /// As the directory knows it.
     var independents = 0
+
+    init(room: Room, name: String) {
+        self.room = room
+        self.name = name
+    }
 }
 
 /// Drives the rooms: an input in, its effects done in order.
@@ -30,25 +37,25 @@ extension Shard {
 
     /// Hands a room its input and does what it wants done.
     func perform(_ input: Room.Input, in index: Int) {
-        guard index >= 0, rooms[index] != nil else { return }
+        guard index >= 0, let hosted = rooms[index] else { return }
         var effects = self.effects
         self.effects = []
         effects.removeAll(keepingCapacity: true)
-        rooms[index]?.room.handle(input, at: loop.now, into: &effects)
+        hosted.room.handle(input, at: loop.now, into: &effects)
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1
-        noteWhoFill(index)
+        noteWhoFill(hosted)
         effects.removeAll(keepingCapacity: true)
         self.effects = effects
         tellFacts()
     }
 
     /// Tells the directory when a room becomes full, or is so no longer.
-    private func noteWhoFill(_ index: Int) {
-        guard let room = rooms[index]?.room, room.isLimited, rooms[index]?.independents != room.participantCount else { return }
-        rooms[index]?.independents = room.participantCount
-        common.directory.note(whoFill: room.name, room.whoFillIt)
+    private func noteWhoFill(_ hosted: HostedRoom) {
+        guard hosted.room.isLimited, hosted.independents != hosted.room.participantCount else { return }
+        hosted.independents = hosted.room.participantCount
+        common.directory.note(whoFill: hosted.name, hosted.room.whoFillIt)
     }
 
     private func perform(_ effect: Room.Effect, of room: Int) {

@@ -63,8 +63,13 @@ struct AheadCursor: Sendable {
     func isUrgent(at now: Instant) -> Bool { playedOut < now + Limits.aheadUrgentSpan }
 
     func isDue(in queue: AheadQueue, at now: Instant) -> Bool {
-        guard let clock, offset < queue.end else { return false }
-        return clock.instant(of: queue.entry(at: offset).timestamp) <= now + Limits.aheadRefillLead
+        nextDue(in: queue).map { $0 <= now } ?? false
+    }
+
+    /// When the next message leaves; nil while nothing waits.
+    func nextDue(in queue: AheadQueue) -> Instant? {
+        guard let clock, offset < queue.end else { return nil }
+        return clock.instant(of: queue.entry(at: offset).timestamp) + (.zero - Limits.aheadRefillLead)
     }
 
     /// Takes what leaves next; nil while nothing is due.

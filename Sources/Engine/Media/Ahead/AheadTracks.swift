@@ -80,8 +80,12 @@ package struct AheadTracks: Sendable {
         return nil
     }
 
+    /// Whether something may be due on a track that was looked at before.
+    package func isWorthALook(_ place: Int, at now: Instant) -> Bool { tracks[place].quietUntil <= now }
+
     /// Has a track looked at from now on.
     package mutating func activate(_ place: Int) {
+        tracks[place].quietUntil = Instant(nanoseconds: 0)
         guard !tracks[place].isActive else { return }
         tracks[place].isActive = true
         active.append(place)
@@ -101,7 +105,7 @@ package struct AheadTracks: Sendable {
         var index = 0
         while index < active.count {
             let place = active[index]
-            let hasMore = tracks[place].settle(at: now)
+            let hasMore = tracks[place].quietUntil > now || tracks[place].settle(at: now)
             if tracks[place].hasFacts { withFacts.append(place) }
             if hasMore {
                 storedBytes += tracks[place].storedBytes
