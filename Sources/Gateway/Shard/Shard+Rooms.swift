@@ -12,10 +12,18 @@ final class HostedRoom {
     var seats: [Int] = []
     /// As the directory knows it.
     var independents = 0
+    /// After the last input.
+    private(set) var outlook: Room.Outlook
 
     init(room: Room, name: String) {
         self.room = room
         self.name = name
+        outlook = self.room.outlook()
+    }
+
+    func handle(_ input: Room.Input, at now: Instant, into effects: inout [Room.Effect]) {
+        room.handle(input, at: now, into: &effects)
+        outlook = room.outlook()
     }
 }
 
@@ -41,7 +49,7 @@ extension Shard {
         var effects = self.effects
         self.effects = []
         effects.removeAll(keepingCapacity: true)
-        hosted.room.handle(input, at: loop.now, into: &effects)
+        hosted.handle(input, at: loop.now, into: &effects)
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1
@@ -53,8 +61,8 @@ extension Shard {
 
     /// Tells the directory when a room becomes full, or is so no longer.
     private func noteWhoFill(_ hosted: HostedRoom) {
-        guard hosted.room.isLimited, hosted.independents != hosted.room.participantCount else { return }
-        hosted.independents = hosted.room.participantCount
+        guard let count = hosted.outlook.countOfLimited, hosted.independents != count else { return }
+        hosted.independents = count
         common.directory.note(whoFill: hosted.name, hosted.room.whoFillIt)
     }
 

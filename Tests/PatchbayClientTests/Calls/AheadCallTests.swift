@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 /// An assistant that speaks faster than real time, over the real gateway.
-@Suite(.timeLimit(.minutes(1)), .disabled("the gateway refuses tracks of mode `ahead`"))
+@Suite(.timeLimit(.minutes(1)))
 struct AheadCallTests {
     @Test func whatIsPushedAtOnceIsHeardInRealTimeAndWithoutAGap() async throws {
         try await TestGateway.run { gateway in
