@@ -13,7 +13,7 @@ package enum Limits {
     /// Frames held by one shard's store; beyond it new frames are dropped and counted.
     package static let storedFramesMax = 65_536
     /// A listener of an `ahead` track gets more once less than this is left of what it has, looked at every 20 ms.
-    package static let aheadRefillLead: Duration = .milliseconds(220)
+    package static let aheadRefillLead: Duration = .milliseconds(200)
     /// With less than this in hand it gets more between two looks too.
     package static let aheadUrgentSpan: Duration = .milliseconds(40)
     /// An `ahead` track has run dry when less than this is left to play, and nothing waits.

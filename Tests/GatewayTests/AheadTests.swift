@@ -55,7 +55,7 @@ struct AheadTests {
             let around = messages[max(0, index - 1)..<index + inASecond]
             let stall = zip(around, around.dropFirst()).map { $1.at - $0.at }.max() ?? .zero
             let made = stall > .milliseconds(150) ? Int(stall / .milliseconds(100)) : 0
-            #expect(inASecond <= 14 + made, "\(inASecond) after \(message.at - start), with a stall of \(stall)")
+            #expect(inASecond <= 13 + made, "\(inASecond) after \(message.at - start), with a stall of \(stall)")
         }
         #expect(messages.count <= seconds * 10 + 5 && messages.allSatisfy { $0.frames <= 5 })
         let leads = listener.frames.map { start + .milliseconds(20 * TestFrame.sequence(of: $0.bytes)) - $0.at }

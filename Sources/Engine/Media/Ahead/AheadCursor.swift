@@ -2,8 +2,8 @@ internal import Wire
 
 /// How far an `ahead` track was let out to one listener, and by which clock the rest plays.
 ///
-/// A frame is let out once it plays within 220 ms, together with what follows within 100 ms of audio and 300 ms from now. So with a
-/// look every 20 ms a listener has 200 to 300 ms in hand, and gets ten messages a second. A look that comes late finds more that is due,
+/// A frame is let out once it plays within 200 ms, together with what follows within 100 ms of audio and 300 ms from now. So with a
+/// look every 20 ms a listener has 180 to 300 ms in hand, and gets ten messages a second (twelve in the first). A look that comes late finds more that is due,
 /// and nothing is reckoned from when the last one was.
 struct AheadCursor: Sendable {
     /// Frames that leave as one message.
