@@ -92,6 +92,11 @@ let package = Package(
             name: "patchbay-budget", dependencies: ["CallCounter", "Gateway", "Identity", "Sockets", argumentParser],
             path: "loadtest/Budget", swiftSettings: settings),
 
+        // Interrupts an assistant again and again.
+        .executableTarget(
+            name: "patchbay-barge-in", dependencies: ["Wire", "Identity", "PatchbayClient", "Audio", argumentParser],
+            path: "loadtest/BargeIn", swiftSettings: settings),
+
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets"], swiftSettings: settings),

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Audio
+import Foundation
+import Identity
+import PatchbayClient
+import Wire
+
+/// How quickly an assistant falls silent, and how well it knows what was heard.
+@main
+struct BargeInCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchbay-barge-in",
+        abstract: "Interrupts an assistant again and again, and measures when its listener's player falls silent.",
+        discussion: """
+            In each try the assistant pushes three seconds of sound at once; somewhere in it `playout.clear` is sent. Measured are the time \
+            until the last old sample has left the listener's player, and how far the answer's `played_ms` is from what that player counted.
+
+            EXAMPLES
+              patchbay serve --dev &
+              patchbay-barge-in --dev --tries 200
+
+            EXIT CODES
+              0 within the bounds (40 ms at the 99th percentile, 20 ms of error), 1 outside, 2 used wrongly
+            """)
+
+    @Option(help: "The gateway.")
+    var url = "wss://127.0.0.1:7880"
+    @Flag(help: "For development: trust the authority of `make certs`, and sign with devkey and its secret.")
+    var dev = false
+    @Option(help: "A PEM file with an authority that is trusted besides the system's.")
+    var ca: String?
+    @Option(help: "How often.")
+    var tries = 200
+    @Flag(help: "The findings as JSON.")
+    var json = false
+
+    func run() async throws {
+        let options = RoomOptions(trust: (dev ? "certs/dev/ca.cert.pem" : ca).map { .authority(path: $0) } ?? .system)
+        let room = "barge-in-\(UInt32.random(in: 0 ... .max))"
+        let assistant = try await RoomConnection.connect(
+            url: url, token: try token("assistant", .agent, room), options: options)
+        let user = try await RoomConnection.connect(url: url, token: try token("user", .standard, room), options: options)
+        let voice = try await assistant.publish(source: .assistant, mode: .ahead)
+        var findings = BargeInFindings()
+        let listener = try await Listener(to: "assistant", in: user)
+        let listening = Task { await listener.run() }
+        for number in 1...tries {
+            findings.add(try await interrupt(voice, listener))
+            if !json { FileHandle.standardError.write(Data("\rtry \(number) of \(tries)".utf8)) }
+        }
+        if !json { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+        listening.cancel()
+        await assistant.leave()
+        await user.leave()
+        print(json ? try findings.json : findings.text)
+        if !findings.isGood { throw ExitCode(1) }
+    }
+
+    private func interrupt(_ voice: LocalTrack, _ listener: Listener) async throws -> BargeInFindings.Try {
+        listener.beginCounting()
+        try await voice.push(Self.tone)
+        // Not in step with the player's chunks, nor with the gateway's looks.
+        try await Task.sleep(for: .microseconds(Int.random(in: 300_000..<1_500_000)))
+        let start = ContinuousClock.now
+        let cut = try await voice.clear(reason: "barge-in")
+        let answered = ContinuousClock.now
+        try await Task.sleep(for: .milliseconds(150))
+        let heard = listener.heard
+        return BargeInFindings.Try(
+            silentAfter: (heard.lastSound ?? start) - start, answeredAfter: answered - start,
+            playedMs: Double(cut.heard.playedMs), countedMs: heard.milliseconds, isEstimated: cut.heard.isEstimated)
+    }
+
+    /// Three seconds that are nowhere silent.
+    private static let tone = PCMBuffer(samples: (0..<3 * 48_000).map { Int16(8_000 * sin(2 * .pi * 440 * Double($0) / 48_000)) })
+
+    private func token(_ identity: String, _ kind: ParticipantKind, _ room: String) throws -> String {
+        let key = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))]).signer
+        guard let key else { throw ValidationError("no key") }
+        let now = Int64(Date().timeIntervalSince1970)
+        return try TokenMinter.mint(
+            AccessToken(identity: identity, notBefore: now - 60, expires: now + 3_600, kind: kind, video: .joining(room)), with: key)
+    }
+}
