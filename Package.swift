@@ -92,11 +92,18 @@ let package = Package(
             name: "patchbay-budget", dependencies: ["CallCounter", "Gateway", "Identity", "Sockets", argumentParser],
             path: "loadtest/Budget", swiftSettings: settings),
 
+        // Seeded worlds of the real engine with simulated sockets, clocks and peers; and the command that runs them by the thousand.
+        .target(
+            name: "Simulation", dependencies: ["Engine", "Wire", deques], path: "Tests/Simulation",
+            exclude: ["Command", "README.md", "mutate", "mutations"], swiftSettings: settings),
+        .executableTarget(name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulation/Command", swiftSettings: settings),
+
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
+        .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",

@@ -1,0 +1,119 @@
+internal import DequeModule
+internal import Engine
+internal import Wire
+
+/// What the rooms have decided: who hears which track. Panels, inlets and trunks must carry it out, whatever is on its way between
+/// shards.
+struct Truth {
+    struct Key: Hashable {
+        let publisher: ParticipantHandle
+        let alias: TrackAlias
+    }
+
+    private struct Listener {
+        let handle: ParticipantHandle
+        let since: Instant
+        var until: Instant?
+    }
+
+    private struct Route {
+        let home: Int
+        var gate = Room.Gate.open
+        var gateChangedAt: Instant
+        var endedAt: Instant?
+        var listeners: [Listener] = []
+    }
+
+    private struct Delivery: Hashable {
+        let frame: Int
+        let listener: ParticipantHandle
+    }
+
+    private struct Expectation {
+        let delivery: Delivery
+        let key: Key
+        let since: Instant
+        /// When it was admitted.
+        let at: Instant
+    }
+
+    private var routes: [Key: Route] = [:]
+    private var expected: Deque<Expectation> = []
+    private var delivered: Set<Delivery> = []
+    private var lost: Set<Delivery> = []
+
+    mutating func note(_ change: Room.PatchChange, home: Int, at now: Instant) {
+        switch change {
+        case .publish(let track, let publisher):
+            routes[Key(publisher: publisher, alias: track.alias)] = Route(
+                home: home, gate: track.muted ? .muted : .open, gateChangedAt: now)
+        case .unpublish(let alias, let publisher): routes[Key(publisher: publisher, alias: alias)]?.endedAt = now
+        case .gate(let alias, let publisher, let gate):
+            let key = Key(publisher: publisher, alias: alias)
+            routes[key]?.gate = gate
+            routes[key]?.gateChangedAt = now
+        case .clear: break
+        case .listen(let listener, let alias, let publisher, _):
+            routes[Key(publisher: publisher, alias: alias)]?.listeners.append(Listener(handle: listener, since: now))
+        case .stopListening(let listener, let alias, let publisher):
+            let key = Key(publisher: publisher, alias: alias)
+            guard let place = routes[key]?.listeners.firstIndex(where: { $0.handle == listener && $0.until == nil }) else { return }
+            routes[key]?.listeners[place].until = now
+        }
+    }
+
+    /// A frame has passed its publisher's shard: may it, and who is to get it?
+    mutating func admitted(_ frame: Int, from publisher: ParticipantHandle, alias: TrackAlias, in world: World) {
+        let key = Key(publisher: publisher, alias: alias)
+        guard let route = routes[key] else { return world.fail("frame \(frame) passes on a track that no room knows") }
+        let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.newsDelayMax
+        if route.gate != .open {
+            world.expect(
+                world.now - route.gateChangedAt < delay, "frame \(frame) passes though its track is \(route.gate)")
+        }
+        if let endedAt = route.endedAt { world.expect(world.now - endedAt < delay, "frame \(frame) passes though its track has ended") }
+        for listener in route.listeners where listener.until == nil {
+            let isOnOneShard = route.home == Int(publisher.shard) && listener.handle.shard == publisher.shard
+            guard isOnOneShard || world.now - listener.since > world.swarm.newsDelayMax else { continue }
+            // A gate that was closed lately may still be closed elsewhere.
+            guard isOnOneShard || world.now - route.gateChangedAt > world.swarm.newsDelayMax else { continue }
+            expected.append(
+                Expectation(delivery: Delivery(frame: frame, listener: listener.handle), key: key, since: listener.since, at: world.now))
+        }
+    }
+
+    /// A frame is given to a listener, to be written or queued.
+    mutating func handed(_ frame: Int, of key: Key, to listener: ParticipantHandle, in world: World) {
+        guard let route = routes[key] else { return world.fail("frame \(frame) is handed out on a track that no room knows") }
+        let isOnOneShard = route.home == Int(key.publisher.shard) && listener.shard == key.publisher.shard
+        let isListening = route.listeners.contains { known in
+            known.handle == listener
+                && (known.until == nil || !isOnOneShard && world.now - (known.until ?? world.now) < world.swarm.newsDelayMax)
+        }
+        world.expect(isListening, "frame \(frame) is handed to somebody who does not listen")
+        world.expect(delivered.insert(Delivery(frame: frame, listener: listener)).inserted, "frame \(frame) is handed out twice")
+    }
+
+    /// It did not fit into a trunk, and was counted.
+    mutating func lostInTrunk(_ frame: Int, to shard: Int) {
+        for expectation in expected where expectation.delivery.frame == frame && Int(expectation.delivery.listener.shard) == shard {
+            lost.insert(expectation.delivery)
+        }
+    }
+
+    /// Looks whether what passed some time ago has come to all who were to get it.
+    mutating func review(in world: World) {
+        while let first = expected.first, world.now - first.at > world.swarm.newsDelayMax + .milliseconds(50) {
+            expected.removeFirst()
+            if delivered.remove(first.delivery) != nil || lost.remove(first.delivery) != nil { continue }
+            let listener = first.delivery.listener
+            let stillListens = routes[first.key]?.listeners.contains {
+                $0.handle == listener && $0.since == first.since && $0.until == nil
+            }
+            guard stillListens == true, let member = world.shards[Int(listener.shard)].member(at: listener), member.farewell == nil,
+                member.line.phase == .open
+            else { continue }
+            world.fail("frame \(first.delivery.frame) was never handed to \(member.line.stay), who listens")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import DequeModule
+internal import Engine
+internal import Wire
+
+/// What happens to a frame between its sender and its listeners, as the shards tell.
+extension World {
+    func admitted(_ frame: [UInt8], from sender: SimulatedMember, track: TrackSID, at shard: SimulatedShard) {
+        let number = Ledger.number(of: frame)
+        guard number >= 0 else { return fail("a frame that is not in the ledger passes") }
+        tally.admitted += 1
+        let said = ledger.frames[number]
+        expect(said.mayBeHeard, "frame \(number) of \(said.stay) passes, which nobody may hear")
+        expect(said.track == track, "frame \(number) passes as one of \(track)")
+        truth.admitted(number, from: sender.handle, alias: said.header.alias, in: self)
+    }
+
+    func refused(_ frame: [UInt8], _ reason: DropReason) {
+        let number = Ledger.number(of: frame)
+        guard number >= 0, ledger.frames[number].mustBeHeard else { return }
+        fail("frame \(number) of \(ledger.frames[number].stay) is refused (\(reason)) though all is well")
+    }
+
+    func handed(_ frame: [UInt8], to listener: SimulatedMember, at shard: SimulatedShard) {
+        let number = Ledger.number(of: frame)
+        let said = ledger.frames[number]
+        tally.handed += 1
+        if let publisher = said.stay.handle {
+            truth.handed(number, of: Truth.Key(publisher: publisher, alias: said.header.alias), to: listener.handle, in: self)
+        }
+        listener.line.handed[said.header.alias.value, default: []].append(Line.Handed(frame: number, at: shard.now))
+    }
+
+    func dropped(_ frame: [UInt8], _ reason: DropReason, of listener: SimulatedMember, at shard: SimulatedShard) {
+        let number = Ledger.number(of: frame)
+        let alias = ledger.frames[number].header.alias.value
+        tally.dropped[reason.rawValue] += 1
+        guard let place = listener.line.handed[alias]?.lastIndex(where: { $0.frame == number }),
+            let at = listener.line.handed[alias]?[place].at
+        else { return fail("frame \(number) is dropped (\(reason)), which was not handed out") }
+        listener.line.handed[alias]?[place].isDropped = true
+        if reason == .age {
+            expect(shard.now - at > listener.ageMax, "frame \(number) is too old after \((shard.now - at).inMilliseconds) ms")
+        }
+        if ledger.frames[number].mustBeHeard, listener.line.stay.isSettling, !listener.line.isPeerGone {
+            fail("frame \(number) is dropped (\(reason)) on its way to \(listener.line.stay) though all is well")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Engine
+internal import Wire
+
+/// A participant whose socket a shard serves, as `Member` of the gateway.
+final class SimulatedMember {
+    let handle: ParticipantHandle
+    let line: Line
+    var place = Place.nowhere
+    let kind: ParticipantKind
+    var outbox: Outbox
+    let ageMax: Duration
+    var budget = SendBudget()
+    var receipts = Receipts()
+    var eventSeq: UInt64 = 0
+    var lastHeard: Instant
+    var farewell: (reason: CloseReason, deadline: Instant)?
+    var isWaiting = false
+    var framesSent: UInt64 = 0
+    var framesDropped: UInt64 = 0
+    var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
+    var malformed = 0
+    var malformedSince: Instant
+    var answersBeforeHello: [[UInt8]] = []
+
+    enum Place {
+        case here(room: Int)
+        case on(shard: Int)
+        case nowhere
+    }
+
+    init(handle: ParticipantHandle, line: Line, kind: ParticipantKind, swarm: Swarm, now: Instant) {
+        self.handle = handle
+        self.line = line
+        self.kind = kind
+        ageMax = kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax
+        outbox = Outbox(ageMax: ageMax, framesMax: swarm.outboxFramesMax)
+        lastHeard = now
+        malformedSince = now
+    }
+}

@@ -1,0 +1,193 @@
+internal import Engine
+internal import Wire
+
+/// As `Shard+Media`.
+extension SimulatedShard {
+    func received(binary message: [UInt8], from line: Line) {
+        guard line.seat >= 0, let sender = seats[line.seat], sender.farewell == nil else { return }
+        sender.lastHeard = now
+        if message.first == FrameKind.bundle.rawValue {
+            switch FrameReading.frames(in: message) {
+            case .success(let frames): for frame in frames { relay(frame, from: sender, at: line.seat) }
+            case .failure(let error): malformed(error, from: sender)
+            }
+        } else {
+            relay(message, from: sender, at: line.seat)
+        }
+    }
+
+    private func relay(_ frame: [UInt8], from sender: SimulatedMember, at seat: Int) {
+        let header: FrameHeader
+        switch FrameReading.header(of: frame) {
+        case .success(let sound): header = sound
+        case .failure(let error): return malformed(error, from: sender)
+        }
+        world.tally.framesIn += 1
+        guard let patch = panel.index(of: header.alias, publishedBy: seat) else { return drop(.notPublished, of: frame) }
+        let (refusal, edge) = panel.update(patch, publishedBy: seat) { patch -> (DropReason?, TrackMeter.Edge?) in
+            if let refusal = patch.admit(header, at: now) { return (refusal, nil) }
+            return (nil, patch.meter.note(header, at: now))
+        }
+        if let refusal { return drop(refusal, of: frame) }
+        let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
+        world.admitted(frame, from: sender, track: track, at: self)
+        forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners)
+        for trunk in trunks {
+            world.meanwhile(besides: index)
+            send(frame, of: sender, to: Int(trunk.shard))
+        }
+        if let edge { talk(edge, of: track, publishedBy: sender) }
+    }
+
+    private func send(_ frame: [UInt8], of publisher: SimulatedMember, to shard: Int) {
+        let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher.handle)
+        if needsWake { world.shards[shard].wakeSoon() }
+        if !isTaken { world.truth.lostInTrunk(Ledger.number(of: frame), to: shard) }
+    }
+
+    func carry(_ carried: SimulatedTrunk.Carried) {
+        let alias = FrameReading.uncheckedHeader(of: carried.frame).alias
+        forward(carried.frame, of: alias, to: inlets.listeners(to: alias, of: carried.publisher))
+    }
+
+    private func forward(_ frame: [UInt8], of alias: TrackAlias, to listeners: [UInt32]) {
+        var stored: FrameRef?
+        for seat in listeners {
+            guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
+            world.handed(frame, to: listener, at: self)
+            if listener.outbox.isEmpty, hasRoom(listener) {
+                write(frame, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
+            } else {
+                queue(frame, &stored, of: alias, for: listener)
+            }
+        }
+    }
+
+    private func queue(_ frame: [UInt8], _ stored: inout FrameRef?, of alias: TrackAlias, for listener: SimulatedMember) {
+        if let reference = stored {
+            store.hold(reference)
+        } else {
+            stored = frame.withUnsafeBytes { store.store($0) }
+        }
+        guard let stored else {
+            listener.outbox.markInterrupted(alias)
+            return dropQueued(frame, .full, of: listener)
+        }
+        var oldest: [FrameRef] = []
+        listener.outbox.append(stored, of: alias, at: now) { oldest.append($0) }
+        for dropped in oldest { release(dropped, .full, of: listener) }
+        startWaiting(listener)
+    }
+
+    private func write(_ frame: [UInt8], afterDrop: Bool, to listener: SimulatedMember) {
+        var sent = frame
+        if afterDrop { sent[1] |= FrameFlags.discontinuity.rawValue }
+        listener.line.write(.binary(sent))
+        listener.budget.wrote(frame.count + 24)
+        listener.framesSent += 1
+        world.tally.written += 1
+        if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
+    }
+
+    private func hasRoom(_ listener: SimulatedMember) -> Bool {
+        guard !listener.line.isCongested, !listener.receipts.isOverdue(at: now, ownLag: recentLag) else { return false }
+        switch listener.budget.verdict {
+        case .send: return true
+        case .ask:
+            guard let bytes = listener.line.unacknowledgedBytes else { return false }
+            listener.budget.observe(unacknowledged: bytes, roundTrip: listener.receipts.roundTrip, at: now)
+            return listener.budget.hasRoom
+        }
+    }
+
+    func askForReceipt(from member: SimulatedMember) {
+        guard member.line.phase == .open, !member.line.isCongested else { return }
+        member.line.write(.ping(member.receipts.ask(at: now)))
+    }
+
+    func ponged(_ number: UInt32, from line: Line) {
+        guard line.seat >= 0, let member = seats[line.seat] else { return }
+        member.lastHeard = now
+        let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.receipts.answered($0, at: now) }
+        if isReceipt { pump(member) }
+    }
+
+    // MARK: What waits
+
+    func startWaiting(_ member: SimulatedMember) {
+        guard !member.isWaiting else { return }
+        member.isWaiting = true
+        waiting.append(Int(member.handle.seat))
+        if member.line.isCongested { member.line.askForWritable() }
+        scheduleTick()
+    }
+
+    func pump(_ member: SimulatedMember) {
+        var old: [FrameRef] = []
+        member.outbox.dropOld(at: now) { old.append($0) }
+        for dropped in old { release(dropped, .age, of: member) }
+        while !member.outbox.isEmpty {
+            guard !member.line.isCongested else { return member.line.askForWritable() }
+            let mayTakeFrame = !member.outbox.hasControl && member.farewell == nil && hasRoom(member)
+            switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
+            case .control(let message): member.line.write(.text(message))
+            case .frame(let frame, let afterDrop, let since):
+                world.expect(now - since <= member.ageMax, "a frame leaves after it has waited \((now - since).inMilliseconds) ms")
+                write(Array(store.bytes(of: frame)), afterDrop: afterDrop, to: member)
+                store.release(frame)
+            case nil: return
+            }
+        }
+    }
+
+    func pumpWaiting() {
+        var index = 0
+        while index < waiting.count {
+            let member = seats[waiting[index]]
+            if let member {
+                pump(member)
+                closeIfFarewellIsSaid(member)
+            }
+            if let member, !member.outbox.isEmpty {
+                index += 1
+            } else {
+                member?.isWaiting = false
+                waiting.swapAt(index, waiting.count - 1)
+                waiting.removeLast()
+            }
+        }
+    }
+
+    // MARK: Counting
+
+    private func drop(_ reason: DropReason, of frame: [UInt8]) {
+        world.tally.refused[reason.rawValue] += 1
+        world.refused(frame, reason)
+    }
+
+    private func dropQueued(_ frame: [UInt8], _ reason: DropReason, of listener: SimulatedMember) {
+        listener.framesDropped += 1
+        world.dropped(frame, reason, of: listener, at: self)
+    }
+
+    /// A frame that waited goes nowhere.
+    func release(_ frame: FrameRef, _ reason: DropReason, of listener: SimulatedMember) {
+        let bytes = Array(store.bytes(of: frame))
+        store.release(frame)
+        dropQueued(bytes, reason, of: listener)
+    }
+
+    func malformed(_ error: FrameError, from sender: SimulatedMember) {
+        world.tally.malformed += 1
+        countMalformed(of: sender)
+    }
+
+    func countMalformed(of sender: SimulatedMember) {
+        if now - sender.malformedSince >= .seconds(1) {
+            sender.malformedSince = now
+            sender.malformed = 0
+        }
+        sender.malformed += 1
+        if sender.malformed >= Limits.malformedPerSecondMax { close(sender, .protocolError) }
+    }
+}
