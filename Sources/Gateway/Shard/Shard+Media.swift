@@ -84,7 +84,7 @@ extension Shard {
             stored = store.store(frame)
         }
         guard let stored else {
-            listener.outbox.markInterrupted(alias)
+            listener.outbox.noteRefused(alias)
             return dropQueued(.full, of: listener)
         }
         listener.outbox.append(stored, of: alias, at: now) { dropped in

@@ -34,6 +34,7 @@ extension World {
         let number = Ledger.number(of: frame)
         let alias = ledger.frames[number].header.alias.value
         tally.dropped[reason.rawValue] += 1
+        note("frame \(number) is dropped (\(reason)) on its way to \(listener.line.stay): \(listener.obstacle(at: shard))")
         guard let place = listener.line.handed[alias]?.lastIndex(where: { $0.frame == number }),
             let at = listener.line.handed[alias]?[place].at
         else { return fail("frame \(number) is dropped (\(reason)), which was not handed out") }

@@ -9,7 +9,8 @@ extension Stay {
         case .publish: ask(.publish(PublishTrack(source: world.chance.pick(TrackSource.allCases) ?? .microphone, frameMs: drawFrameLength())), .publish)
         case .unpublish: withOwnTrack { ask(.unpublish(published[$0].sid), .unpublish(published[$0].sid)) }
         case .mute: withOwnTrack { mute($0, world.chance.chance(0.5)) }
-        case .muteSomebody: withTrack { ask(.mute($0, muted: world.chance.chance(0.7))) }
+        case .muteSomebody: withTrack { guard tracks[$0]?.participant != peer.identity else { return }
+             ask(.mute($0, muted: world.chance.chance(0.7))) }
         case .subscribe: withTrack { subscribe($0, world.chance.chance(0.5)) }
         case .hold: hold(world.chance.chance(0.5))
         case .data, .text: sendData(asText: doing == .text)

@@ -70,6 +70,7 @@ extension Stay {
         world.expect(self.hello == nil, "\(self) is welcomed twice")
         world.note("\(self) is in")
         self.hello = hello
+        welcomedAt = world.now
         world.expect(hello.participant.identity == peer.identity, "\(self) is taken for \(hello.participant.identity)")
         world.expect(hello.room.name == ticket.room, "\(self) is in \(hello.room.name)")
         obey(hello.participant.permission)

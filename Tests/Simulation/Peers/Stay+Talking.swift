@@ -9,9 +9,12 @@ extension Stay {
         let track = published[place]
         world.agenda.add(
             .speaks(stay: number, track: place), at: world.now + .nanoseconds(Int64(track.frameMilliseconds * 1_000_000)))
+        // A world at peace is not one that is overloaded.
+        let isExtra = published[..<place].contains { !$0.isUnpublished }
         switch world.phase {
-        case .chaos, .healed: turnOver(place)
-        case .audible: startTalking(place, until: world.now + .seconds(5))
+        case .chaos: turnOver(place)
+        case .healed: if isExtra { return } else { turnOver(place) }
+        case .audible: if isExtra { return } else { startTalking(place, until: world.now + .seconds(5)) }
         case .hushed, .leaving, .over: return
         }
         let ticks = UInt32(track.frameMilliseconds * Double(MediaTime.ticksPerMillisecond))

@@ -15,6 +15,7 @@ final class Stay: CustomStringConvertible {
 
     // What it has been told.
     var hello: Hello?
+    var welcomedAt = World.start
     var isDismissed = false
     var lastSeq: UInt64 = 0
     var permission: Permission

@@ -37,7 +37,7 @@ struct JoinTicket {
 
 /// Frames on their way from one shard to another.
 final class SimulatedTrunk {
-    private let bytesMax: Int
+    var bytesMax: Int
     private var frames: [Carried] = []
     private(set) var bytes = 0
 

@@ -37,4 +37,12 @@ final class SimulatedMember {
         lastHeard = now
         malformedSince = now
     }
+
+    /// What keeps media from it, for the trace.
+    func obstacle(at shard: SimulatedShard) -> String {
+        var receipts = receipts
+        if line.isCongested { return "congested" }
+        if receipts.isOverdue(at: shard.now, ownLag: shard.recentLag) { return "receipt overdue, lag \(shard.recentLag)" }
+        return "\(line.unacknowledgedBytes ?? -1) bytes on the way, \(outbox.frameCount) frames wait, budget \(budget)"
+    }
 }

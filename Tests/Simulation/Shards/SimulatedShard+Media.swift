@@ -70,7 +70,7 @@ extension SimulatedShard {
             stored = frame.withUnsafeBytes { store.store($0) }
         }
         guard let stored else {
-            listener.outbox.markInterrupted(alias)
+            listener.outbox.noteRefused(alias)
             return dropQueued(frame, .full, of: listener)
         }
         var oldest: [FrameRef] = []

@@ -25,9 +25,11 @@ extension World {
         case .healed:
             for line in lines { line.heal() }
             for shard in shards { shard.resume() }
+            for trunk in trunks { trunk.bytesMax = max(trunk.bytesMax, 1 << 20) }
             for peer in peers { peer.settle() }
             agenda.add(.phase(.audible), at: now + Self.healingMax)
         case .audible:
+            audibleSince = now
             agenda.add(.phase(.hushed), at: now + Self.talkingSpan)
         case .hushed:
             agenda.add(.phase(.leaving), at: now + Self.hearingMax)

@@ -21,6 +21,7 @@ package final class World {
     var ledger = Ledger()
     var truth = Truth()
     var tally = Tally()
+    var audibleSince = World.start
     package internal(set) var failure: Failure?
     /// Told what happens, if somebody wants to know.
     package var trace: ((String) -> Void)?
