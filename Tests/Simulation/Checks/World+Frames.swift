@@ -8,6 +8,7 @@ extension World {
         let number = Ledger.number(of: frame)
         guard number >= 0 else { return fail("a frame that is not in the ledger passes") }
         tally.admitted += 1
+        note("frame \(number) of \(sender.line.stay) passes shard \(shard.index)")
         let said = ledger.frames[number]
         expect(said.mayBeHeard, "frame \(number) of \(said.stay) passes, which nobody may hear")
         expect(said.track == track, "frame \(number) passes as one of \(track)")
@@ -24,6 +25,7 @@ extension World {
         let number = Ledger.number(of: frame)
         let said = ledger.frames[number]
         tally.handed += 1
+        note("frame \(number) is handed to \(listener.line.stay)")
         if let publisher = said.stay.handle {
             truth.handed(number, of: Truth.Key(publisher: publisher, alias: said.header.alias), to: listener.handle, in: self)
         }

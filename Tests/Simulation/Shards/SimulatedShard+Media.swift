@@ -47,6 +47,7 @@ extension SimulatedShard {
 
     func carry(_ carried: SimulatedTrunk.Carried) {
         let alias = FrameReading.uncheckedHeader(of: carried.frame).alias
+        world.note("shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(inlets.listeners(to: alias, of: carried.publisher))")
         forward(carried.frame, of: alias, to: inlets.listeners(to: alias, of: carried.publisher))
     }
 

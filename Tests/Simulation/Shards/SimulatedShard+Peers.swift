@@ -129,6 +129,7 @@ extension SimulatedShard {
     }
 
     func apply(_ change: Room.PatchChange) {
+        world.note("shard \(index): \(change)")
         switch change {
         case .publish(let track, let publisher): panel.publish(track, by: Int(publisher.seat))
         case .unpublish(let alias, let publisher):
