@@ -11,6 +11,8 @@ struct Ledger {
         let sentAt: Instant
         /// False if its sender knew that it must not pass: muted, held, of another epoch, on a track that is not its own.
         let mayBeHeard: Bool
+        /// Said after its sender had asked to be silenced: some may still hear it.
+        let isDoubtful: Bool
         /// Said when all was well.
         let mustBeHeard: Bool
     }
@@ -35,7 +37,7 @@ struct Ledger {
             header.bytes + Self.mark + withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 0x55, count: filling)
         frames.append(
             Frame(
-                header: header, track: track, stay: stay, size: bytes.count, sentAt: world.now, mayBeHeard: mayBeHeard,
+                header: header, track: track, stay: stay, size: bytes.count, sentAt: world.now, mayBeHeard: mayBeHeard, isDoubtful: stay.hasAskedForSilence,
                 mustBeHeard: mayBeHeard && stay.mustBeHeard(track)))
         return bytes
     }

@@ -78,6 +78,7 @@ struct Truth {
             // A gate that was closed lately may still be closed elsewhere; and what the room had decided before the frame passed, another
             // shard may know sooner than the publisher's.
             guard isOnOneShard || world.now - route.gateChangedAt > world.swarm.newsDelayMax && route.endedAt == nil else { continue }
+            guard isOnOneShard || !world.ledger.frames[frame].isDoubtful else { continue }
             expected.append(
                 Expectation(delivery: Delivery(frame: frame, listener: listener.handle), key: key, since: listener.since, at: world.now))
         }
@@ -107,6 +108,8 @@ struct Truth {
         while let first = expected.first, world.now - first.at > world.swarm.newsDelayMax + .milliseconds(50) {
             expected.removeFirst()
             if delivered.remove(first.delivery) != nil || lost.remove(first.delivery) != nil { continue }
+            // The room decided while the frame was on its way from the publisher's connection to the trunk.
+            guard routes[first.key]?.endedAt != first.at, routes[first.key]?.gateChangedAt != first.at else { continue }
             let listener = first.delivery.listener
             let stillListens = routes[first.key]?.listeners.contains {
                 $0.handle == listener && $0.since == first.since && $0.until == nil

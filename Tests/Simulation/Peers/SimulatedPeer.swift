@@ -40,6 +40,7 @@ final class SimulatedPeer {
     /// Opens a connection, to any shard; an older one stays as it is.
     func connect() {
         isComing = false
+        guard !world.isEnding else { return }
         let admission = Admission(
             identity: identity, name: identity.text, kind: kind, permission: permission, isRoomAdmin: isAdmin, autoSubscribe: !isChoosy,
             resumeToken: "RT_\(world.stays.count)")

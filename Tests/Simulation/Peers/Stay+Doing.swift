@@ -34,6 +34,7 @@ extension Stay {
     }
 
     func leave() {
+        isLeaving = true
         line.send(.text(OutgoingRequest(.leave(reason: world.chance.pick([nil, "USER_REJECTED", "whatever"]) ?? nil)).bytes))
     }
 

@@ -51,6 +51,17 @@ extension Stay {
         return world.ledger.enter(header, of: track.sid, by: self, mayBeHeard: mayBeHeard, in: world)
     }
 
+    /// It waits for the word that it is muted or held, or that a track has ended.
+    var hasAskedForSilence: Bool {
+        isLeaving
+            || asked.values.contains { meaning in
+                switch meaning {
+                case .mute(_, true), .hold(true), .unpublish: true
+                default: false
+                }
+            }
+    }
+
     /// Whether what it says from now on must come to all who may hear.
     func mustBeHeard(_ sid: TrackSID) -> Bool {
         guard case .audible = world.phase, isSettling, asked.isEmpty else { return false }

@@ -41,6 +41,7 @@ final class Stay: CustomStringConvertible {
     var unreadableSent = 0
     var unreadableAnswered = 0
     var lastHold: UInt64 = 0
+    var isLeaving = false
     var isHeld = false
     /// Since when nothing may be heard, because the gateway has said so.
     var deafSince: Instant?
@@ -72,7 +73,7 @@ final class Stay: CustomStringConvertible {
 
     /// The upgrade has come to the gateway.
     func upgrade() {
-        guard !isOver, !line.isPeerGone else { return end() }
+        guard !isOver, !line.isPeerGone, !world.isEnding else { return end() }
         let shard = world.shards[line.shard]
         guard !shard.refuses(ticket) else { return end() }
         shard.wasUpgraded(line)

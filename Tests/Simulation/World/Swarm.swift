@@ -76,6 +76,9 @@ package struct Swarm: Sendable {
         }
     }
 
+    /// Queues that are full before anything is wrong.
+    var hasSmallQueues: Bool { outboxFramesMax < Limits.outboxFramesMax || storedFramesMax < Limits.storedFramesMax }
+
     /// For how long what a room decided may still be unknown to another shard, whatever happens to their threads.
     package var newsDelayMax: Duration {
         shardCount == 1 ? .zero : wakeDelay * 3 + (troubles[Trouble.pauseShard.rawValue] > 0 ? pauseMax * 3 : .zero) + .milliseconds(5)

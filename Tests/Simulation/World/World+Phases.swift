@@ -55,6 +55,14 @@ extension World {
             silenceLimit: .seconds(3))
     }
 
+    /// Nobody comes any more.
+    var isEnding: Bool {
+        switch phase {
+        case .chaos, .healed, .audible, .hushed: false
+        case .leaving, .over: true
+        }
+    }
+
     func review() {
         truth.review(in: self)
         if failure == nil { agenda.add(.review, at: now + .milliseconds(100)) }
