@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup demo test bench budget format certs interop clean help
+.PHONY: setup demo test bench simulate budget format certs interop clean help
 
 SWIFT ?= swift
 
@@ -17,7 +17,7 @@ demo: setup certs ## build for release and show a call between two participants
 # at the memory of the whole process.
 test: setup certs interop ## build everything and run all tests
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Audio|LoadTest)Tests'
+	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Simulation|Audio|LoadTest)Tests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^(Gateway|PatchbayClient|Command)Tests' --skip 'GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
@@ -26,6 +26,13 @@ bench: setup certs ## build for release and measure calls, fan-out and conversat
 	$(SWIFT) build -c release --product patchbay
 	$(SWIFT) build -c release --product patchbay-loadtest
 	@loadtest/bench
+
+# Worlds of the real engine in simulated time; a failure prints the seed that shows it again.
+SEEDS ?= 1000
+FROM ?= 1
+simulate: ## play SEEDS=1000 worlds of faults on the engine, FROM=1
+	$(SWIFT) build -c release --product simulate
+	.build/release/simulate --seeds $(SEEDS) --from $(FROM)
 
 budget: setup certs ## count system calls, allocations and bytes for each frame and connection
 	$(SWIFT) build -c release --product patchbay-loadtest

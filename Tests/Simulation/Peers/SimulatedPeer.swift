@@ -37,6 +37,10 @@ final class SimulatedPeer {
             canUpdateMetadata: true, hidden: permission.hidden)
     }
 
+    func connectIfAway() {
+        if stay == nil { connect() }
+    }
+
     /// Opens a connection, to any shard; an older one stays as it is.
     func connect() {
         isComing = false

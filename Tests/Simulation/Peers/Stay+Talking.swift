@@ -64,7 +64,7 @@ extension Stay {
 
     /// Whether what it says from now on must come to all who may hear.
     func mustBeHeard(_ sid: TrackSID) -> Bool {
-        guard case .audible = world.phase, isSettling, asked.isEmpty else { return false }
+        guard case .audible = world.phase, isSettling, asked.isEmpty, welcomedAt <= world.audibleSince else { return false }
         return published.contains { $0.sid == sid && !$0.isMuted && !$0.isUnpublished }
     }
 }

@@ -86,7 +86,7 @@ package final class World {
         case .wakes(let shard): shards[shard].wake()
         case .closes(let line): shards[lines[line].shard].closeTimerIsDue(lines[line])
         case .upgraded(let line): lines[line].stay.upgrade()
-        case .connects(let peer): peers[peer].connect()
+        case .connects(let peer): peers[peer].connectIfAway()
         case .acts(let peer): peers[peer].act()
         case .speaks(let stay, let track): stays[stay].speak(track)
         case .keepsAlive(let stay): stays[stay].keepAlive()
