@@ -228,7 +228,9 @@ final class Line {
         isDepartingLater = false
         upClogUntil = world.now
         lastReach = world.now + latency
+        lastArrival = world.now + latency
         // What was to come much later comes now; the happenings of old find nothing more.
+        for _ in flying { world.agenda.add(.arrives(line: number), at: lastArrival) }
         for _ in up { world.agenda.add(.reaches(line: number), at: lastReach) }
         readingPause = .zero
         readsAgainAt = world.now
