@@ -10,6 +10,20 @@ package enum Limits {
     package static let controlBacklogBytesMax = 256 * 1_024
     /// Frames held by one shard's store; beyond it new frames are dropped and counted.
     package static let storedFramesMax = 65_536
+    /// A listener of an `ahead` track gets more once less than this is left of what it has, looked at every 20 ms.
+    package static let aheadRefillLead: Duration = .milliseconds(220)
+    /// With less than this in hand it gets more between two looks too.
+    package static let aheadUrgentSpan: Duration = .milliseconds(40)
+    /// An `ahead` track has run dry when less than this is left to play, and nothing waits.
+    package static let aheadDryNotice: Duration = .milliseconds(100)
+    /// What was let out of an `ahead` track is kept so long, for listeners that resume.
+    package static let aheadKeptSpan: Duration = .seconds(30)
+    /// Bytes of it that are kept at most; a listener that is further behind loses them.
+    package static let aheadKeptBytesMax = 1 << 20
+    /// Bytes of one `ahead` track that may wait to be let out: a minute at 256 kbit/s. Beyond it new frames are refused.
+    package static let aheadWaitingBytesMax = 2 << 20
+    /// Bytes that all `ahead` tracks of one shard may keep; beyond it new frames are refused.
+    package static let aheadStoredBytesMax = 256 << 20
     /// Malformed messages of one connection in a second before it is closed.
     package static let malformedPerSecondMax = 100
     /// Tracks that one participant may have published at once.
@@ -23,6 +37,24 @@ package enum Limits {
     package static let segmentTextBytesMax = 16 * 1_024
     /// Words in one segment.
     package static let segmentWordsMax = 4_096
+    /// Marks of one `ahead` track that wait, and clears of it that its publisher's shard has not done yet.
+    package static let marksWaitingMax = 1_000
+    package static let clearsWaitingMax = 16
+    package static let markNameBytesMax = 256
+    /// The reason of a `playout.clear`.
+    package static let clearReasonBytesMax = 256
+    /// A mark that nothing reaches is given up so long after the last that could have.
+    package static let markQuietMax: Duration = .seconds(5)
+    /// The same while there is audio that stands still (muted, or nobody gets on): longer than the audio that may be ahead.
+    package static let markStillMax: Duration = .seconds(65)
+    /// A track that has run dry has not ended before this pause, so that a stream that is a little late is one utterance.
+    package static let playoutLinger: Duration = .milliseconds(100)
+    /// What is let out so long after the end of an utterance that nobody gets to is the next one.
+    package static let playoutStallMax: Duration = .seconds(1)
+    /// How much of an utterance is taken to be heard without a report from those who are known to report.
+    package static let playoutUnreportedMax: Duration = .milliseconds(500)
+    /// An assistant's `speaking` is told after this even if nothing of it was heard.
+    package static let speakingUnheardMax: Duration = .seconds(5)
     /// Remote procedures one participant may have waiting for an answer.
     package static let proceduresPendingMax = 100
     /// LiveKit's limit for the name of a method.

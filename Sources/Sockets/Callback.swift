@@ -42,7 +42,7 @@ private func callback(
         }
     case LWS_CALLBACK_SERVER_WRITEABLE, LWS_CALLBACK_CLIENT_WRITEABLE:
         guard let connection = unsafe websocket(user)?.takeUnretainedValue() else { return 0 }
-        unsafe connection.loop.owner.writable(connection)
+        connection.writable()
         return 0
 
     // A WebSocket's life.

@@ -25,6 +25,9 @@ package import Wire
     unowned(unsafe) let loop: Loop
     /// The handle in lws; nil once it is destroyed.
     @exclusivity(unchecked) private(set) var wsi: OpaquePointer?
+    /// Its records, and the short way for what it writes; nil without TLS. Goes with `wsi`.
+    @exclusivity(unchecked) private var records: Unmanaged<RecordSocket>?
+    private var isServer: Bool { endpoint == nil }
     private var socket = TCPSocket(descriptor: -1)
     private var assembly = MessageAssembly()
     /// Where to, if it was us who connected.
@@ -42,19 +45,20 @@ package import Wire
 
     // MARK: Sending
 
-    /// Whether lws still holds bytes of an earlier write.
+    /// Whether bytes of an earlier write still wait for the socket.
     package var isCongested: Bool {
+        if let records = unsafe records { return unsafe records._withUnsafeGuaranteedRef { $0.isCongested } }
         guard let wsi = unsafe wsi else { return true }
         return unsafe lws_partial_buffered(wsi) != 0
     }
 
     /// Writes one binary message that has `headroom` writable bytes before it, and gives it to the kernel as far as it
-    /// takes it. lws writes the WebSocket header into the headroom (and a client's mask over the message itself).
+    /// takes it. The WebSocket header goes into the headroom (and a client's mask over the message itself).
     ///
     /// - Returns: false if the connection is dead; it then closes by itself.
     @discardableResult
     package func write(binary message: UnsafeMutableRawPointer, count: Int) -> Bool {
-        unsafe write(message, count, LWS_WRITE_BINARY)
+        unsafe write(message, count, .binary)
     }
 
     /// Bytes that must be writable before a message given to `write(binary:count:)`.
@@ -63,14 +67,14 @@ package import Wire
     /// Writes one text message.
     @discardableResult
     package func write(text: [UInt8]) -> Bool {
-        unsafe text.withUnsafeBytes { bytes in unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, LWS_WRITE_TEXT) } }
+        unsafe text.withUnsafeBytes { bytes in unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .text) } }
     }
 
     /// Writes one binary message that has no headroom of its own.
     @discardableResult
     package func write(binary message: [UInt8]) -> Bool {
         unsafe message.withUnsafeBytes { bytes in
-            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, LWS_WRITE_BINARY) }
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .binary) }
         }
     }
 
@@ -81,7 +85,7 @@ package import Wire
     package func ping(_ number: UInt32) -> Bool {
         guard phase == .open, !isCongested else { return false }
         return unsafe withUnsafeBytes(of: number.bigEndian) { bytes in
-            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, LWS_WRITE_PING) }
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .ping) }
         }
     }
 
@@ -95,10 +99,15 @@ package import Wire
         if let wsi = unsafe wsi { _ = unsafe lws_rx_flow_control(wsi, reads ? 1 : 0) }
     }
 
-    private func write(_ message: UnsafeMutableRawPointer, _ count: Int, _ kind: lws_write_protocol) -> Bool {
-        guard let wsi = unsafe wsi, phase == .open || (phase == .closing && kind == LWS_WRITE_TEXT) else { return false }
-        // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
-        if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, kind) >= 0 { return true }
+    private func write(_ message: UnsafeMutableRawPointer, _ count: Int, _ opcode: RecordSocket.Opcode) -> Bool {
+        guard let wsi = unsafe wsi, phase == .open || (phase == .closing && opcode == .text) else { return false }
+        if isServer, let records = unsafe records {
+            // Past lws, which would add the same header.
+            if unsafe records._withUnsafeGuaranteedRef({ unsafe $0.write(opcode, message, count) }) { return true }
+        } else {
+            // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
+            if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, opcode.asLwsHasIt) >= 0 { return true }
+        }
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
         return false
     }
@@ -145,7 +154,7 @@ package import Wire
         guard let wsi = unsafe wsi else { return }
         socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi))
         socket.tuneForMedia()
-        unsafe loop.established(wsi)
+        unsafe records = unsafe loop.established(wsi).map { unsafe Unmanaged.passUnretained($0) }
         openedAt = unsafe loop.now
         if phase == .connecting { phase = .open }
         unsafe loop.owner.opened(self)
@@ -229,7 +238,14 @@ package import Wire
         // lws says nothing more of a name that it could not resolve.
         if phase == .connecting, endpoint != nil { connectFailed("no such host, or no way to it") }
         unsafe wsi = nil
+        unsafe records = nil
         phase = .closed
+    }
+
+    /// The socket takes bytes again.
+    func writable() {
+        if let records = unsafe records, unsafe !records._withUnsafeGuaranteedRef({ $0.flush() }) { return }
+        unsafe loop.owner.writable(self)
     }
 
     // MARK: A client's attempt
@@ -271,6 +287,16 @@ package import Wire
             return
         }
         peerCloseCode = unsafe UInt16(payload[0]) << 8 | UInt16(payload[1])
+    }
+}
+
+extension RecordSocket.Opcode {
+    fileprivate var asLwsHasIt: lws_write_protocol {
+        switch self {
+        case .text: LWS_WRITE_TEXT
+        case .binary: LWS_WRITE_BINARY
+        case .ping: LWS_WRITE_PING
+        }
     }
 }
 

@@ -160,7 +160,8 @@ package import Wire
         }
     }
 
-    func established(_ wsi: OpaquePointer) {
+    /// - Returns: the connection's records, which go with the wsi; nil without TLS.
+    func established(_ wsi: OpaquePointer) -> RecordSocket? {
         unsafe recordIO?.serve(wsi)
     }
 

@@ -9,6 +9,9 @@ internal import Glibc
 /// nothing stays between two sockets' turns. What does stay is moved out when the next socket wants the buffer, and lws is
 /// made to take it before the loop turns: no event of the socket would, for the kernel has nothing more to tell.
 ///
+/// What a socket does not take at once stays here (`RecordSocket`) and leaves when it can: for OpenSSL a write never fails half done,
+/// so messages can be written past lws, which has nothing to add to them.
+///
 /// Only after the handshake: before it lws relies on one read for each record (`SSL_CTX_set_read_ahead` hangs for that reason).
 @safe final class RecordIO {
     /// What one read takes at most: a socket that has more gets its next turn after all others.
@@ -18,7 +21,9 @@ internal import Glibc
     private let context: OpaquePointer
     private let method: OpaquePointer?
     /// Whose bytes are in the buffer.
-    private var holder: RecordSocket?
+    ///
+    /// Not retained, for it changes with nearly every frame: `forget` comes before it goes.
+    private unowned(unsafe) var holder: RecordSocket?
     /// Those with bytes that have been moved out of it.
     private var pending: [RecordSocket] = []
 
@@ -32,35 +37,38 @@ internal import Glibc
         unsafe BIO_meth_free(method)
     }
 
-    /// Reads and writes this WebSocket's records from now on. Without TLS, or without memory, all stays as it was.
-    func serve(_ wsi: OpaquePointer) {
-        guard let ssl = unsafe lws_get_ssl(wsi) else { return }
-        guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return }
-        let source = unsafe RecordSocket(descriptor: lws_get_socket_fd(wsi), owner: self)
+    /// Reads and writes this WebSocket's records from now on.
+    ///
+    /// - Returns: nil where all stays as it was: without TLS, or without memory.
+    func serve(_ wsi: OpaquePointer) -> RecordSocket? {
+        guard let ssl = unsafe lws_get_ssl(wsi) else { return nil }
+        guard let method = unsafe method, let bio = unsafe BIO_new(method) else { return nil }
+        let source = unsafe RecordSocket(wsi: wsi, ssl: ssl, owner: self)
         // OpenSSL holds this reference until it frees the BIO (see `makeMethod`).
         unsafe BIO_set_data(bio, Unmanaged.passRetained(source).toOpaque())
         unsafe BIO_set_init(bio, 1)
         // For both ways, which takes one reference.
         unsafe SSL_set_bio(ssl, bio, bio)
+        return source
     }
 
     /// Lends the buffer, filled with what the socket has.
     ///
     /// - Returns: what `recv` returned.
-    fileprivate func fill(for source: RecordSocket) -> Int {
-        if let holder, holder !== source, holder.count > 0 {
+    func fill(for source: RecordSocket) -> Int {
+        if let holder = unsafe holder, holder !== source, holder.count > 0 {
             holder.moveOut()
             pending.append(holder)
         }
         let count = unsafe recv(source.descriptor, buffer, Self.bytesMax, 0)
-        if holder !== source { holder = source }
+        unsafe holder = source
         if count > 0 { unsafe source.lend(buffer, count) }
         return count
     }
 
     /// Has lws take what stayed; at the end of each turn.
     func serveWhatStayed() {
-        if let holder, holder.count > 0 { serve(holder) }
+        if let holder = unsafe holder, holder.count > 0 { serve(holder) }
         guard !pending.isEmpty else { return }
         let sources = pending
         pending.removeAll(keepingCapacity: true)
@@ -82,8 +90,8 @@ internal import Glibc
         }
     }
 
-    fileprivate func forget(_ source: RecordSocket) {
-        if holder === source { holder = nil }
+    func forget(_ source: RecordSocket) {
+        if unsafe holder === source { unsafe holder = nil }
         pending.removeAll { $0 === source }
     }
 
@@ -99,13 +107,13 @@ internal import Glibc
             return unsafe socket._withUnsafeGuaranteedRef { unsafe $0.write(bio, bytes, Int(count)) }
         }
         unsafe BIO_meth_set_ctrl(method) { bio, command, _, argument in
-            guard let socket = unsafe recordSocket(of: bio)?.takeUnretainedValue() else { return 0 }
             switch command {
-            case Int32(BIO_C_GET_FD):
-                unsafe argument?.storeBytes(of: socket.descriptor, as: Int32.self)
-                return Int(socket.descriptor)
-            case BIO_CTRL_PENDING: return socket.count
             case BIO_CTRL_FLUSH, BIO_CTRL_DUP: return 1
+            case BIO_CTRL_PENDING: return unsafe recordSocket(of: bio)?._withUnsafeGuaranteedRef { $0.count } ?? 0
+            case Int32(BIO_C_GET_FD):
+                guard let descriptor = unsafe recordSocket(of: bio)?._withUnsafeGuaranteedRef({ $0.descriptor }) else { return 0 }
+                unsafe argument?.storeBytes(of: descriptor, as: Int32.self)
+                return Int(descriptor)
             default: return 0
             }
         }
@@ -120,81 +128,4 @@ internal import Glibc
 
     /// OpenSSL has few of these, so one for the process.
     private static let kind = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK | BIO_TYPE_DESCRIPTOR
-}
-
-/// One connection's socket as OpenSSL sees it: a BIO of our own kind.
-@safe private final class RecordSocket {
-    let descriptor: Int32
-    /// Not retained: it outlives its loop's connections.
-    private unowned let owner: RecordIO
-    /// In the common buffer, or in `own`.
-    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer?
-    private(set) var count = 0
-    @exclusivity(unchecked) private var own: UnsafeMutableRawPointer?
-    /// While lws is made to take what stayed: else a peer that sends without pause would have the loop for itself.
-    var isForbiddenToRead = false
-
-    init(descriptor: Int32, owner: RecordIO) {
-        self.descriptor = descriptor
-        self.owner = owner
-    }
-
-    deinit {
-        unsafe own?.deallocate()
-    }
-
-    func lend(_ buffer: UnsafeMutableRawPointer, _ count: Int) {
-        unsafe bytes = unsafe buffer
-        self.count = count
-    }
-
-    /// The common buffer is needed for somebody else.
-    func moveOut() {
-        guard let bytes = unsafe bytes, unsafe own == nil else { return }
-        let copy = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
-        unsafe copy.copyMemory(from: bytes, byteCount: count)
-        unsafe own = unsafe copy
-        unsafe self.bytes = unsafe copy
-    }
-
-    /// As OpenSSL wants it: how many bytes, 0 at the end, -1 with "again" set or on an error.
-    func read(_ bio: OpaquePointer?, _ out: UnsafeMutableRawPointer, _ wanted: Int) -> Int32 {
-        unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
-        if count == 0 {
-            let got = isForbiddenToRead ? -1 : owner.fill(for: self)
-            guard got > 0 else {
-                if got < 0, isForbiddenToRead || errno == EAGAIN || errno == EINTR {
-                    unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
-                }
-                return Int32(got)
-            }
-        }
-        guard let from = unsafe bytes else { return -1 }
-        let taken = min(wanted, count)
-        unsafe out.copyMemory(from: from, byteCount: taken)
-        count -= taken
-        unsafe bytes = unsafe from + taken
-        if count == 0, let own = unsafe own {
-            unsafe own.deallocate()
-            unsafe self.own = nil
-        }
-        return Int32(taken)
-    }
-
-    /// - Returns: how many bytes the socket took, or -1 with "again" set or on an error.
-    func write(_ bio: OpaquePointer?, _ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
-        unsafe BIO_clear_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
-        let sent = unsafe send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
-        if sent < 0, errno == EAGAIN || errno == EINTR { unsafe BIO_set_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY) }
-        return Int32(sent)
-    }
-
-    func freed() {
-        count = 0
-        owner.forget(self)
-    }
-}
-
-private func recordSocket(of bio: OpaquePointer?) -> Unmanaged<RecordSocket>? {
-    unsafe BIO_get_data(bio).map { unsafe Unmanaged<RecordSocket>.fromOpaque($0) }
 }

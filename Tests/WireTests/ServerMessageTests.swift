@@ -15,6 +15,9 @@ struct ServerMessageTests {
     private static let ann = Identity(text: "ann")
     private static let sid = TrackSID(text: "TR_1")
 
+    private static let heard = Heard(playedTs: .max, playedMs: 1_200, isEstimated: true)
+    private static let cut = PlayoutCut(track: sid, epoch: 255, heard: heard, discardedMs: 800, reason: "barge-in")
+
     static let events: [Event] = [
         .hello(
             Hello(
@@ -36,6 +39,9 @@ struct ServerMessageTests {
         .data(from: ann, topic: "t", .text("p")), .data(from: ann, topic: "t", .base64("AAEC")),
         .text(id: "TX_1", from: ann, topic: "lk.chat", text: "hello/\\\""),
         .procedureCalled(requestID: "RPC_1", from: ann, method: "m", payload: "p", timeoutMilliseconds: 5), .digits(from: ann, "12#"),
+        .playoutMarked(sid, name: "m", .played, at: MediaTime(ticks: .max)), .playoutMarked(sid, name: "", .timeout, at: nil),
+        .playoutCleared(cut, by: ann), .playoutStarted(sid, of: ann, epoch: 255, at: MediaTime(ticks: 7)),
+        .playoutFinished(sid, of: ann, epoch: 0, heard), .playoutBacklog(sid, .full, queuedMs: 60_000, dropped: 3),
         .callHeld(by: ann), .callResumed(by: ann), .callEnded(reason: "hangup"), .roomUpdated(room),
         .tokenRefreshed(token: "a.b.c", expiresAt: 1_800_000_600), .serverDraining(deadline: 1_800_000_600),
         .bye(.serverShutdown, retryable: true), .stats(ConnectionStats(rttMs: 1.25, sent: .max, dropped: 0, lateP99Ms: 16)),
@@ -90,6 +96,14 @@ struct ServerMessageTests {
 
     static let replies: [(Reply, String)] = [
         (.done, "{}"), (.textSent(id: "TX_1"), #"{"id":"TX_1"}"#), (.procedureAnswered(payload: "\"p\""), #"{"payload":"\"p\""}"#),
+        (
+            .cleared(cut),
+            #"{"epoch":255,"played_ts":4294967295,"played_ms":1200,"discarded_ms":800,"estimated":true}"#
+        ),
+        (
+            .cleared(PlayoutCut(track: sid, epoch: 1, heard: Heard(playedTs: nil, playedMs: 0, isEstimated: false), discardedMs: 0)),
+            #"{"epoch":1,"played_ts":null,"played_ms":0,"discarded_ms":0,"estimated":false}"#
+        ),
         (.pong(-1), #"{"t":-1}"#), (.token("a.b.c", expiresAt: 5), #"{"token":"a.b.c","expires_at":5}"#),
     ]
 

@@ -11,9 +11,13 @@ package enum DropReason: Int, CaseIterable, Sendable {
     case epoch
     /// More than 100 frames a second.
     case rate
+    /// More than 60 s, or 2 MiB, ahead of what plays.
+    case ahead
+    /// It was cleared, or its track ended, before it was let out.
+    case cleared
     /// It waited too long for a listener that is slow.
     case age
-    /// A listener's outbox, or the shard's store, was full.
+    /// A listener's outbox, the shard's store, or what is kept for a listener that is behind, was full.
     case full
     /// The listener left while it waited.
     case left
@@ -27,6 +31,8 @@ package enum DropReason: Int, CaseIterable, Sendable {
         case .held: "held"
         case .epoch: "epoch"
         case .rate: "rate"
+        case .ahead: "ahead"
+        case .cleared: "cleared"
         case .age: "age"
         case .full: "full"
         case .left: "left"

@@ -5,7 +5,9 @@ package struct Patch: Sendable {
     package let track: TrackSID
     package let alias: TrackAlias
     package var gate = Room.Gate.open
-    package private(set) var epoch: UInt8 = 0
+    package private(set) var epoch: UInt8
+    /// Where its queue is among the shard's `ahead` tracks; nil if it is live.
+    package let aheadPlace: Int?
     /// Seats of the listeners on this shard, in the order in which they came.
     package private(set) var listeners: [UInt32] = []
     /// Other shards that have listeners.
@@ -19,9 +21,11 @@ package struct Patch: Sendable {
         fileprivate(set) var listeners: Int
     }
 
-    package init(_ track: TrackInfo) {
+    package init(_ track: TrackInfo, aheadPlace: Int? = nil) {
         self.track = track.sid
         alias = track.alias
+        epoch = track.epoch
+        self.aheadPlace = aheadPlace
         meter = TrackMeter(frameMilliseconds: track.frameMs)
         bucket = TokenBucket(perSecond: Self.framesPerSecondMax(frameMilliseconds: track.frameMs), burst: ProtocolLimits.liveBurst)
         gate = track.muted ? .muted : .open
@@ -32,7 +36,8 @@ package struct Patch: Sendable {
         max(ProtocolLimits.liveFramesPerSecond, Int(1_250 / frameMilliseconds))
     }
 
-    /// Whether a frame may pass; what it must not be is counted by the caller.
+    /// Whether a frame may pass; what it must not be is counted by the caller. How many there may be of an `ahead` track is its queue's to
+    /// say.
     package mutating func admit(_ header: FrameHeader, at now: Instant) -> DropReason? {
         switch gate {
         case .open: break
@@ -40,8 +45,14 @@ package struct Patch: Sendable {
         case .held: return .held
         }
         guard header.epoch == epoch else { return .epoch }
-        guard bucket.take(at: now) else { return .rate }
+        guard bucket.take(at: now) || aheadPlace != nil else { return .rate }
         return nil
+    }
+
+    /// From now on only frames of that epoch pass. The talkspurt that was under way is ended by whoever clears.
+    package mutating func clear(epoch: UInt8) {
+        self.epoch = epoch
+        meter.interrupt()
     }
 
     package mutating func add(listener seat: UInt32) {
@@ -54,18 +65,27 @@ package struct Patch: Sendable {
     }
 
     /// One more listens on that shard.
-    package mutating func add(trunk shard: UInt16) {
+    ///
+    /// - Returns: whether it is the first there.
+    @discardableResult
+    package mutating func add(trunk shard: UInt16) -> Bool {
         if let index = trunks.firstIndex(where: { $0.shard == shard }) {
             trunks[index].listeners += 1
-        } else {
-            trunks.append(Trunk(shard: shard, listeners: 1))
+            return false
         }
+        trunks.append(Trunk(shard: shard, listeners: 1))
+        return true
     }
 
     /// One less listens on that shard.
-    package mutating func remove(trunk shard: UInt16) {
-        guard let index = trunks.firstIndex(where: { $0.shard == shard }) else { return }
+    ///
+    /// - Returns: whether it was the last there.
+    @discardableResult
+    package mutating func remove(trunk shard: UInt16) -> Bool {
+        guard let index = trunks.firstIndex(where: { $0.shard == shard }) else { return false }
         trunks[index].listeners -= 1
-        if trunks[index].listeners == 0 { trunks.remove(at: index) }
+        guard trunks[index].listeners == 0 else { return false }
+        trunks.remove(at: index)
+        return true
     }
 }

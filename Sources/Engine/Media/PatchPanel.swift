@@ -22,9 +22,10 @@ package struct PatchPanel: Sendable {
         body(&patches[seat][index])
     }
 
-    package mutating func publish(_ track: TrackInfo, by seat: Int) {
+    /// - Parameter aheadPlace: where the queue of an `ahead` track is.
+    package mutating func publish(_ track: TrackInfo, by seat: Int, aheadPlace: Int? = nil) {
         while patches.count <= seat { patches.append([]) }
-        patches[seat].append(Patch(track))
+        patches[seat].append(Patch(track, aheadPlace: aheadPlace))
         count += 1
     }
 
@@ -40,6 +41,11 @@ package struct PatchPanel: Sendable {
         if gate != .open { patches[seat][index].meter.interrupt() }
     }
 
+    package mutating func clear(_ alias: TrackAlias, by seat: Int, epoch: UInt8) {
+        guard let index = index(of: alias, publishedBy: seat) else { return }
+        patches[seat][index].clear(epoch: epoch)
+    }
+
     package mutating func add(listener: UInt32, to alias: TrackAlias, of seat: Int) {
         guard let index = index(of: alias, publishedBy: seat) else { return }
         patches[seat][index].add(listener: listener)
@@ -50,13 +56,17 @@ package struct PatchPanel: Sendable {
         patches[seat][index].remove(listener: listener)
     }
 
-    package mutating func add(trunk shard: UInt16, to alias: TrackAlias, of seat: Int) {
-        guard let index = index(of: alias, publishedBy: seat) else { return }
-        patches[seat][index].add(trunk: shard)
+    /// - Returns: whether it is the first listener on that shard.
+    @discardableResult
+    package mutating func add(trunk shard: UInt16, to alias: TrackAlias, of seat: Int) -> Bool {
+        guard let index = index(of: alias, publishedBy: seat) else { return false }
+        return patches[seat][index].add(trunk: shard)
     }
 
-    package mutating func remove(trunk shard: UInt16, from alias: TrackAlias, of seat: Int) {
-        guard let index = index(of: alias, publishedBy: seat) else { return }
-        patches[seat][index].remove(trunk: shard)
+    /// - Returns: whether it was the last listener on that shard.
+    @discardableResult
+    package mutating func remove(trunk shard: UInt16, from alias: TrackAlias, of seat: Int) -> Bool {
+        guard let index = index(of: alias, publishedBy: seat) else { return false }
+        return patches[seat][index].remove(trunk: shard)
     }
 }

@@ -23,6 +23,8 @@ struct Member: Sendable {
     /// Tracks that it asked to hear or not to hear. For the others `autoSubscribe` speaks.
     var wishes: [TrackSID: Bool] = [:]
     var quality = Quality()
+    /// What it is doing, if it is an agent.
+    var activity = AgentActivity()
     var silence: SilenceWatch
     /// When it is due for a fresh token.
     var refreshAt: Instant

@@ -9,9 +9,6 @@ extension PublishTrack {
         guard codec == "opus" else {
             throw RequestError(.unsupported, "the codec \"\(codec.prefix(32))\" is not relayed; publish \"opus\"")
         }
-        guard mode == .live else {
-            throw RequestError(.unsupported, "this gateway does not relay `ahead` tracks yet; publish the track with mode \"live\"")
-        }
         guard Self.frameLengths.contains(frameMs) else {
             throw RequestError(.invalidArgument, "`frame_ms` must be 2.5, 5, 10, 20, 40, 60, 80, 100 or 120")
         }

@@ -25,7 +25,7 @@ extension Room {
         // Whether somebody is hidden is decided at the door: others cannot be made to forget it.
         permission.hidden = members[at: place].isHidden
         guard members[at: place].permission != permission else { return }
-        rewire(place, into: &effects) { $0.permission = permission }
+        rewire(place, at: now, into: &effects) { $0.permission = permission }
         let handle = members[at: place].handle
         let forbidden = trackInfos(of: members[at: place]).filter { !permission.allows($0.source) }
         for track in forbidden {

@@ -66,15 +66,22 @@ extension Room {
         package var epoch: UInt8
         /// Where on an `ahead` track to go on; nil is where it is now.
         package var from: MediaTime?
+        /// How much audio each frame holds, as its publisher says.
+        package var frameMilliseconds: Double
 
-        package init(mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil) {
+        package init(mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil, frameMilliseconds: Double = 20) {
             self.mode = mode
             self.epoch = epoch
             self.from = from
+            self.frameMilliseconds = frameMilliseconds
         }
     }
 
     /// What the queue of an `ahead` track tells its room. Instants are the gateway's, times the track's.
+    ///
+    /// Told in the order in which it happened. What is of another epoch than the room's was under way when the room decided to clear, and
+    /// is passed over; so is what comes after the track's end. While its gate is closed a queue lets nothing out and need not say so; when
+    /// the gate opens its clock starts anew.
     package enum PlayoutFact: Sendable, Hashable {
         /// The clock started: the sample at `time` plays at `playsAt`. An utterance's first, or the first after the queue had run dry too
         /// long to go on without a gap.
@@ -85,7 +92,8 @@ extension Room {
         case refilled(epoch: UInt8)
         /// How far the publisher is ahead, and the frames that were refused since the last word.
         case backlog(BacklogState, queuedMilliseconds: Int, dropped: Int)
-        /// Cleared: `epoch` is the new one, `end` up to where the old one had been published, nil if there was nothing.
+        /// Cleared: `epoch` is the new one, `end` up to where the old one had been published, nil if there was nothing. Told once for each
+        /// `PatchChange.clear`, even if there was nothing to forget: somebody waits for the answer.
         case cut(epoch: UInt8, end: MediaTime?)
     }
 

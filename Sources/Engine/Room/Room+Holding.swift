@@ -9,7 +9,7 @@ extension Room {
             reply(to: asker, into: &effects)
             return
         }
-        rewire(place, into: &effects) { $0.isHeld = held }
+        rewire(place, at: now, into: &effects) { $0.isHeld = held }
         for sid in before.tracks {
             if let track = tracks[sid] { regate(track, ofMemberAt: place, wasHeld: before.isHeld, into: &effects) }
         }

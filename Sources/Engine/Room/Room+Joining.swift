@@ -48,6 +48,10 @@ extension Room {
             guard let start = track.talk.start else { continue }
             send(.talkStarted(track.info.participant, track.info.sid, at: start), to: audience, into: &effects)
         }
+        for (sid, playout) in zip(playouts.keys, playouts.values) {
+            guard let utterance = playout.utterance, let info = tracks[sid]?.info else { continue }
+            send(.playoutStarted(sid, of: info.participant, epoch: playout.epoch, at: utterance.first), to: audience, into: &effects)
+        }
         if !speakers.active.isEmpty { send(.speakersChanged(speakers.active), to: audience, into: &effects) }
     }
 }

@@ -15,12 +15,14 @@ extension Room {
         for track in tracks.values where member.hears(track) {
             patch(.stopListening(handle, to: track.info.alias, of: track.publisher), into: &effects)
         }
+        let listenedTo = tracks.values.filter { member.hears($0) }.map(\.info.sid)
         if let close {
             if close != .left { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
             emit(.close(handle, close), into: &effects)
         }
         members.remove(handle)
         handles[member.identity] = nil
+        for sid in listenedTo { forgetProgress(of: member.identity, on: sid, at: now, into: &effects) }
         for sid in member.tracks { withdraw(sid, at: now, into: &effects) }
         tellSpeakers(at: now, into: &effects)
         tellDeparture(of: member, reason, into: &effects)
@@ -51,6 +53,7 @@ extension Room {
         handles = [:]
         independentCount = 0
         tracks.removeAll()
+        playouts.removeAll()
         isOver = true
         emit(.closed, into: &effects)
     }

@@ -43,6 +43,8 @@ extension Room {
     /// A track lets nothing through from now on: it does not talk, and its publisher does not speak through it.
     mutating func fallSilent(at place: Int, now: Instant, into effects: inout [Effect]) {
         cutOffTalk(at: place, .muted, now: now, into: &effects)
-        speakers.quieten(tracks[at: place].info.sid)
+        let sid = tracks[at: place].info.sid
+        speakers.quieten(sid)
+        if let playout = playouts.place(of: sid) { playouts[at: playout].pause(at: now) }
     }
 }

@@ -39,19 +39,6 @@ extension Room {
         mintToken(forMemberAt: place, re: nil, at: now, into: &effects)
     }
 
-    /// What an assistant is doing. The attribute is for those who join later; those who are here get `agent.state` and
-    /// no `participant.updated`, for one change is one event.
-    mutating func setAgentState(
-        _ state: AgentState, by asker: Asker, at place: Int, into effects: inout [Effect]
-    ) throws(RequestError) {
-        let member = members[at: place]
-        guard member.kind == .agent else { throw RequestError(.notAllowed, "only a participant of kind agent has a state") }
-        reply(to: asker, into: &effects)
-        guard member.attributes[AgentState.attribute] != state.rawValue else { return }
-        members[at: place].attributes[AgentState.attribute] = state.rawValue
-        send(.agentState(member.identity, state), to: witnesses(of: member), into: &effects)
-    }
-
     /// Asks for a token, and counts the time to the next from here.
     mutating func mintToken(forMemberAt place: Int, re id: UInt64?, at now: Instant, into effects: inout [Effect]) {
         members[at: place].refreshAt = now + Limits.tokenRefreshInterval

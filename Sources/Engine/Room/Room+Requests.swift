@@ -20,7 +20,7 @@ extension Room {
         case .publish(let description): try publish(description, by: asker, at: place, now: now, into: &effects)
         case .unpublish(let track): try unpublish(track, by: asker, now: now, into: &effects)
         case .mute(let track, let muted): try mute(track, muted, by: asker, at: place, now: now, into: &effects)
-        case .subscribe(let track, let subscribed): try subscribe(asker, at: place, to: track, subscribed, into: &effects)
+        case .subscribe(let track, let subscribed): try subscribe(asker, at: place, to: track, subscribed, now: now, into: &effects)
         case .updateParticipant(let update): try updateProfile(update, of: asker, at: place, now: now, into: &effects)
         case .sendData(let message): try sendData(message, by: asker, at: place, into: &effects)
         case .sendText(let message): try sendText(message, by: asker, at: place, into: &effects)
@@ -28,10 +28,11 @@ extension Room {
         case .callProcedure(let call): try callProcedure(call, by: asker, at: place, now: now, into: &effects)
         case .answerProcedure(let answer): try answerProcedure(answer, by: asker, into: &effects)
         case .segment(let segment): try transcribe(segment, by: asker, at: place, into: &effects)
-        case .agentState(let state): try setAgentState(state, by: asker, at: place, into: &effects)
+        case .agentState(let state): try setAgentState(state, by: asker, at: place, now: now, into: &effects)
         case .hold(let held): hold(held, by: asker, at: place, now: now, into: &effects)
-        case .playoutMark, .playoutClear, .playoutProgress:
-            throw RequestError(.unsupported, "this gateway does not tell what was heard yet")
+        case .playoutMark(let mark): try setMark(mark, by: asker, now: now, into: &effects)
+        case .playoutClear(let track, let reason): try clear(track, reason, by: asker, at: place, now: now, into: &effects)
+        case .playoutProgress(let progress): try takeProgress(progress, of: asker, at: place, now: now, into: &effects)
         // The shell answers pings on its own; the answer is the same here.
         case .ping(let time): reply(.pong(time), to: asker, into: &effects)
         case .refreshToken: mintToken(forMemberAt: place, re: asker.id, at: now, into: &effects)

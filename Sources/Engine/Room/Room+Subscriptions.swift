@@ -3,7 +3,7 @@ import Wire
 extension Room {
     /// A wish is remembered even while it cannot be granted (on hold). Not to hear needs no grant.
     mutating func subscribe(
-        _ asker: Asker, at place: Int, to sid: TrackSID, _ subscribed: Bool, into effects: inout [Effect]
+        _ asker: Asker, at place: Int, to sid: TrackSID, _ subscribed: Bool, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
         guard track.publisher != asker.handle else {
@@ -14,11 +14,11 @@ extension Room {
         }
         // The reply comes first: a frame may not overtake it.
         reply(to: asker, into: &effects)
-        rewire(place, into: &effects) { $0.wishes[sid] = subscribed }
+        rewire(place, at: now, into: &effects) { $0.wishes[sid] = subscribed }
     }
 
     /// Changes something about a listener, and patches what it hears by that more or less than before.
-    mutating func rewire(_ place: Int, into effects: inout [Effect], by change: (inout Member) -> Void) {
+    mutating func rewire(_ place: Int, at now: Instant, into effects: inout [Effect], by change: (inout Member) -> Void) {
         let before = members[at: place]
         change(&members[at: place])
         let after = members[at: place]
@@ -26,7 +26,9 @@ extension Room {
             switch (before.hears(track), after.hears(track)) {
             case (false, true):
                 patch(.listen(after.handle, to: track.info.alias, of: track.publisher, track.listening), into: &effects)
-            case (true, false): patch(.stopListening(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
+            case (true, false):
+                patch(.stopListening(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
+                forgetProgress(of: after.identity, on: track.info.sid, at: now, into: &effects)
             default: break
             }
         }

@@ -22,6 +22,7 @@ extension Room {
         let track = Track(info: info, publisher: member.handle)
         tracks.append(track, for: info.sid)
         members[at: place].tracks.append(info.sid)
+        if info.mode == .ahead { playouts.append(Playout(epoch: info.epoch, at: now), for: info.sid) }
         speakers.add(info.sid, of: member.identity, at: now)
 
         patch(.publish(info, by: member.handle), into: &effects)
@@ -46,6 +47,7 @@ extension Room {
 
     /// Forgets a track whose patch is gone already, and tells everybody who is left. With a patch its listeners end.
     mutating func withdraw(_ sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+        endPlayout(of: sid, at: now, into: &effects)
         guard let place = tracks.place(of: sid) else { return }
         cutOffTalk(at: place, .left, now: now, into: &effects)
         guard let track = tracks.remove(sid) else { return }
@@ -57,6 +59,7 @@ extension Room {
             watchSilence(ofMemberAt: publisher, at: now)
         }
         send(.trackUnpublished(sid, of: track.info.participant), to: everyone, into: &effects)
+        tellSilence(ofAgent: track.publisher, into: &effects)
     }
 }
 

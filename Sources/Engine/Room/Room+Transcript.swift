@@ -23,7 +23,7 @@ extension Room {
         }
         var segment = segment
         segment.participant = speaker
-        let outcome = transcript.take(segment)
+        let outcome = transcript.take(&segment)
         if outcome == .taken { throw RequestError(.invalidArgument, "this `id` names what somebody else said; choose another") }
         reply(to: asker, into: &effects)
         if outcome != .stale { send(.segment(segment), to: everyone(but: asker.handle), into: &effects) }

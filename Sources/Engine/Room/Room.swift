@@ -9,6 +9,7 @@ package import Wire
 /// Promises:
 /// - the same seed and the same inputs give the same effects;
 /// - every request with an `id` gets exactly one answer, `leave` excepted;
+/// - every mark on a track is answered exactly once, and what was told as heard is not taken back within an epoch;
 /// - whoever has left or was closed is never named again, and what still comes from it is passed over;
 /// - nobody is told of a hidden participant;
 /// - `listen` comes after the event or the list that names the track.
@@ -34,6 +35,8 @@ package struct Room: Sendable {
     var identifiers: IdentifierSource
     var procedures = Procedures()
     var transcript = Transcript()
+    /// One for each `ahead` track.
+    var playouts = Roster<TrackSID, Playout>()
     var speakers = Speakers()
     var lifetime: Lifetime
     var alarm = Alarm()
@@ -55,6 +58,10 @@ package struct Room: Sendable {
     /// When the room wants `deadlinePassed`, at the latest. Coming early does no harm; it moves only in `handle`.
     package var deadline: Instant? { isOver ? nil : alarm.instant }
 
+    /// Something is being heard ahead of time: look at `deadline` every 20 ms, so that marks are told when they are reached. Linear in
+    /// `ahead` tracks.
+    package var isPlaying: Bool { playouts.values.contains { $0.isActive } }
+
     /// Takes in what happened at `now`, which never goes back, and appends what is to be done about it.
     package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         guard !isOver else {
@@ -71,7 +78,7 @@ package struct Room: Sendable {
         case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
         case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)
         case .measured(let measurements): measure(measurements, at: now, into: &effects)
-        case .playout: break
+        case .playout(let track, let fact): note(fact, of: track, at: now, into: &effects)
         case .connectionMeasured(let handle, let measurement): judge(handle, by: measurement, into: &effects)
         case .draining(let deadline): send(.serverDraining(deadline: deadline), to: everyone, into: &effects)
         case .deadlinePassed: meetDeadlines(at: now, into: &effects)

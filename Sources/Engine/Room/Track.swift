@@ -7,7 +7,7 @@ struct Track: Sendable {
     var talk = Talk()
 
     /// How it is listened to from now on.
-    var listening: Room.Listening { Room.Listening(mode: info.mode, epoch: info.epoch) }
+    var listening: Room.Listening { Room.Listening(mode: info.mode, epoch: info.epoch, frameMilliseconds: info.frameMs) }
 
     /// What its patch lets through. Being held goes before being muted, which is remembered for later.
     func gate(publisherIsHeld: Bool) -> Room.Gate {

@@ -6,7 +6,7 @@ package import Wire
 /// not jump behind an answer that was already given. A segment that has made room for later ones is forgotten; should a
 /// revision of it still come, it counts as new.
 package struct Transcript: Sendable {
-    package enum Outcome: Sendable {
+    package enum Outcome: Sendable, Hashable {
         case new, revised
         /// This revision, or a later one, is known already.
         case stale
@@ -14,21 +14,37 @@ package struct Transcript: Sendable {
         case taken
     }
 
+    struct Entry: Sendable {
+        var segment: TranscriptSegment
+        /// What was heard of it is known: no clear changes that any more.
+        var isSettled = false
+        /// A clear cut it off. Its text may still be revised, what was heard of it not.
+        var isCut = false
+    }
+
     /// Oldest first.
-    package private(set) var segments: [TranscriptSegment] = []
+    var entries: [Entry] = []
 
     package init() {}
 
-    package mutating func take(_ segment: TranscriptSegment) -> Outcome {
+    package var segments: [TranscriptSegment] { entries.map(\.segment) }
+
+    /// Takes in a segment, and puts right what its sender can't know better.
+    package mutating func take(_ segment: inout TranscriptSegment) -> Outcome {
         // From the end: what is revised is nearly always among the last.
-        guard let place = segments.lastIndex(where: { $0.id == segment.id }) else {
-            if segments.count == Limits.segmentsKeptMax { segments.removeFirst() }
-            segments.append(segment)
+        guard let place = entries.lastIndex(where: { $0.segment.id == segment.id }) else {
+            if entries.count == Limits.segmentsKeptMax { entries.removeFirst() }
+            entries.append(Entry(segment: segment))
             return .new
         }
-        guard segments[place].participant == segment.participant else { return .taken }
-        guard segments[place].rev < segment.rev else { return .stale }
-        segments[place] = segment
+        let known = entries[place]
+        guard known.segment.participant == segment.participant else { return .taken }
+        guard known.segment.rev < segment.rev else { return .stale }
+        if known.isCut {
+            segment.spoken = known.segment.spoken
+            segment.spokenChars = known.segment.spokenChars.map { min($0, segment.text.unicodeScalars.count) }
+        }
+        entries[place].segment = segment
         return .revised
     }
 }

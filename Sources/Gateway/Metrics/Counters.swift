@@ -11,10 +11,16 @@ package struct Counters: Sendable {
     package var tracks = 0
     /// Frames that wait in the store.
     package var framesHeld = 0
+    /// Tracks of mode `ahead` that are published or heard here, and the bytes that are kept of them.
+    package var aheadTracks = 0
+    package var aheadBytesHeld = 0
     package var framesIn: UInt64 = 0
     package var bytesIn: UInt64 = 0
     package var framesOut: UInt64 = 0
     package var bytesOut: UInt64 = 0
+    /// Messages that carried more than one frame, and how many these were.
+    package var bundlesOut: UInt64 = 0
+    package var bundledFramesOut: UInt64 = 0
     /// Frames that waited in an outbox before they left.
     package var framesQueued: UInt64 = 0
     /// By `DropReason.rawValue`.

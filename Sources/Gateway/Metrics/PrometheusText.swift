@@ -14,10 +14,20 @@ struct PrometheusText {
         perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
         perShard("patchbay_tracks", "gauge", "Published tracks.") { Double($0.tracks) }
         perShard("patchbay_frames_held", "gauge", "Media frames that wait for a listener.") { Double($0.framesHeld) }
+        perShard("patchbay_ahead_tracks", "gauge", "Tracks of mode ahead that are published or heard on the shard.") {
+            Double($0.aheadTracks)
+        }
+        perShard("patchbay_ahead_bytes_held", "gauge", "Bytes of those tracks' frames that wait, or are kept for who resumes.") {
+            Double($0.aheadBytesHeld)
+        }
         perShard("patchbay_frames_received_total", "counter", "Media frames received, also those dropped afterwards.") {
             Double($0.framesIn)
         }
         perShard("patchbay_frames_sent_total", "counter", "Media frames handed to listeners' sockets.") { Double($0.framesOut) }
+        perShard("patchbay_media_messages_sent_total", "counter", "Messages that those frames left in.") {
+            Double($0.framesOut - $0.bundledFramesOut + $0.bundlesOut)
+        }
+        perShard("patchbay_bundles_sent_total", "counter", "Messages of more than one frame.") { Double($0.bundlesOut) }
         perShard("patchbay_frame_bytes_received_total", "counter", "Bytes of those frames.") { Double($0.bytesIn) }
         perShard("patchbay_frame_bytes_sent_total", "counter", "Bytes of those frames.") { Double($0.bytesOut) }
         perShard("patchbay_frames_queued_total", "counter", "Frames that could not leave at once.") { Double($0.framesQueued) }

@@ -21,6 +21,10 @@ final class Member {
     @exclusivity(unchecked) var farewell: (reason: CloseReason, deadline: Instant)?
     /// Whether it is on the shard's list of those for whom something waits.
     @exclusivity(unchecked) var isWaiting = false
+    /// Places of the `ahead` tracks that it hears.
+    var aheadPlaces: [Int] = []
+    /// Something of them is due and waits for room.
+    @exclusivity(unchecked) var isBehind = false
     @exclusivity(unchecked) var framesSent: UInt64 = 0
     @exclusivity(unchecked) var framesDropped: UInt64 = 0
     @exclusivity(unchecked) var lateness = LatenessWindow()

@@ -9,7 +9,8 @@ extension Shard {
     /// While somebody is here.
     private static var busyTick: Duration { .milliseconds(20) }
     private static var idleTick: Duration { .milliseconds(500) }
-    /// A publisher's meters are read in every 20th tick (400 ms), its talkspurts looked at in every 5th; a room's deadline in every 10th.
+    /// A publisher's meters are read in every 20th tick (400 ms), its talkspurts looked at in every 5th; a room's deadline in every 10th,
+    /// or in each while something plays whose end somebody waits for.
     private static var measureTicks: Int { 20 }
     private static var talkTicks: Int { 5 }
     private static var deadlineTicks: Int { 10 }
@@ -35,6 +36,7 @@ extension Shard {
         }
         nextTick = nil
         pumpWaiting()
+        letOutActive()
         // With somebody waiting the timer rings twice as often; the rest keeps its pace by the clock and not by the count.
         let tick = Int(loop.now.nanoseconds / 20_000_000)
         if tick != ticks {
@@ -52,6 +54,7 @@ extension Shard {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
         for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
         for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) { watchDeadline(of: room) }
+        for room in rooms.indices where rooms[room]?.room.isPlaying == true { watchDeadline(of: room) }
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
             if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
         }

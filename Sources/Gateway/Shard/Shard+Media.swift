@@ -17,6 +17,7 @@ extension Shard {
         } else {
             relay(message, from: sender, at: seat)
         }
+        if aheads.hasFresh { letOutFresh() }
     }
 
     private func relay(_ frame: UnsafeRawBufferPointer, from sender: Member, at seat: Int) {
@@ -31,21 +32,28 @@ extension Shard {
         }
         guard let patch = panel.index(of: header.alias, publishedBy: seat) else { return drop(.notPublished) }
         let now = loop.now
+        if let place = panel.patches[seat][patch].aheadPlace {
+            return push(frame, header, of: patch, to: place, from: sender, at: now)
+        }
         let (refusal, edge) = panel.update(patch, publishedBy: seat) { patch -> (DropReason?, TrackMeter.Edge?) in
             if let refusal = patch.admit(header, at: now) { return (refusal, nil) }
             return (nil, patch.meter.note(header, at: now))
         }
         if let refusal { return drop(refusal) }
-        let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
+        // Copied only where they are needed, which costs reference counts.
+        let track = edge == nil ? nil : panel.patches[seat][patch].track
+        let trunks = panel.patches[seat][patch].trunks.isEmpty ? nil : panel.patches[seat][patch].trunks
         forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, at: now)
-        for trunk in trunks { send(frame, of: sender, to: Int(trunk.shard)) }
+        if let trunks {
+            for trunk in trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
+        }
         // After the frame: what a room makes of it may take longer, and may change the panel.
-        if let edge { talk(edge, of: track, publishedBy: sender) }
+        if let edge, let track { talk(edge, of: track, publishedBy: sender) }
     }
 
     /// Gives a frame to another shard, which is woken if it has none yet.
-    private func send(_ frame: UnsafeRawBufferPointer, of publisher: Member, to shard: Int) {
-        let (isTaken, needsWake) = common.trunk(from: index, to: shard).append(frame, from: publisher.handle)
+    func send(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, to shard: Int) {
+        let (isTaken, needsWake) = common.trunk(from: index, to: shard).append(frame, from: publisher)
         if needsWake { common.mailboxes[shard].wake() }
         if !isTaken { drop(.full) }
     }
@@ -53,8 +61,10 @@ extension Shard {
     /// Takes a frame from another shard, where it was checked.
     func carry(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle) {
         guard let base = frame.baseAddress else { return }
-        let alias = FrameHeader(unchecked: base).alias
-        forward(frame, of: alias, to: inlets.listeners(to: alias, of: publisher), at: loop.now)
+        let header = FrameHeader(unchecked: base)
+        let listeners = inlets.listeners(to: header.alias, of: publisher)
+        guard listeners.isEmpty else { return forward(frame, of: header.alias, to: listeners, at: loop.now) }
+        if aheads.count > 0 { carryAhead(frame, header, from: publisher) }
     }
 
     /// Hands a frame to every listener: at once where nothing waits and the socket has room, else into its outbox.
@@ -100,19 +110,24 @@ extension Shard {
         if afterDrop { frame.storeBytes(of: flags | FrameFlags.discontinuity.rawValue, toByteOffset: 1, as: UInt8.self) }
         listener.connection.write(binary: frame, count: count)
         if afterDrop { frame.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self) }
+        noteWritten(count, frames: 1, to: listener)
+    }
+
+    /// Counts a message that has left, and asks for a receipt where one is due.
+    func noteWritten(_ count: Int, frames: Int, to listener: Member) {
         listener.budget.wrote(count + Self.wireOverhead)
-        listener.framesSent += 1
-        counters.framesOut += 1
+        listener.framesSent += UInt64(frames)
+        counters.framesOut += UInt64(frames)
         counters.bytesOut += UInt64(count)
         let now = loop.now
         if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
     }
 
-    /// WebSocket header and TLS 1.3 record around one frame.
+    /// WebSocket header and TLS 1.3 record around one message.
     private static var wireOverhead: Int { 2 + 22 }
 
     /// Whether media may go to this listener now, after asking the kernel where that is due.
-    private func hasRoom(_ listener: Member, at now: Instant) -> Bool {
+    func hasRoom(_ listener: Member, at now: Instant) -> Bool {
         guard !listener.connection.isCongested, !listener.receipts.isOverdue(at: now, ownLag: recentLag) else { return false }
         switch listener.budget.verdict {
         case .send: return true
@@ -176,6 +191,7 @@ extension Shard {
                 return
             }
         }
+        if member.isBehind { letOutAhead(to: member) }
     }
 
     /// Looks after everybody for whom something waits; every 10 ms while there is somebody.
@@ -199,11 +215,11 @@ extension Shard {
 
     // MARK: Counting
 
-    func drop(_ reason: DropReason) {
-        counters.dropped[reason.rawValue] += 1
+    func drop(_ reason: DropReason, _ count: Int = 1) {
+        counters.dropped[reason.rawValue] += UInt64(count)
     }
 
-    private func dropQueued(_ reason: DropReason, of listener: Member) {
+    func dropQueued(_ reason: DropReason, of listener: Member) {
         listener.framesDropped += 1
         drop(reason)
     }

@@ -35,10 +35,13 @@ extension Shard {
         self.effects = []
         effects.removeAll(keepingCapacity: true)
         rooms[index]?.room.handle(input, at: loop.now, into: &effects)
+        performing += 1
         for effect in effects { perform(effect, of: index) }
+        performing -= 1
         noteWhoFill(index)
         effects.removeAll(keepingCapacity: true)
         self.effects = effects
+        tellFacts()
     }
 
     /// Tells the directory when a room becomes full, or is so no longer.

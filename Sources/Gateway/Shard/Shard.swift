@@ -9,7 +9,7 @@ internal import Wire
 /// What comes from a socket becomes an input of a room or, for media, goes straight through the patch panel; what a room
 /// wants done is done in order. Nobody outside has a reference; `mailbox` is the one door.
 ///
-/// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Control`, `+Rooms`, `+Peers`, `+Clock`,
+/// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+Control`, `+Rooms`, `+Peers`, `+Clock`,
 /// `+Drain`, `+HTTP`, `+Administration`.
 final class Shard: SocketOwner {
     let index: Int
@@ -34,12 +34,19 @@ final class Shard: SocketOwner {
     @exclusivity(unchecked) var panel = PatchPanel()
     /// Tracks from other shards.
     @exclusivity(unchecked) var inlets = Inlets()
+    /// Tracks of mode `ahead`, published here or heard here.
+    @exclusivity(unchecked) var aheads = AheadTracks()
+    /// What became of those that are published here, and is not told yet.
+    var playoutFacts: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutFact)] = []
+    var isTellingFacts = false
     /// What came through the trunks, by the shard that it came from.
     var arrivals: [TrunkBatch]
     /// Frames were taken from a trunk after the mail: what comes before them may not have been read.
     var hasLateArrivals = false
     @exclusivity(unchecked) var store = FrameStore(headroom: Connection.headroom)
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
+    let bundleStaging = UnsafeMutableRawPointer.allocate(
+        byteCount: Connection.headroom + ProtocolLimits.messageBytesMax, alignment: 64)
     /// How many receipts may be asked for, over all listeners: a quarter of a percent of a core.
     @exclusivity(unchecked) var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
     /// Seats for whom something waits.
@@ -47,6 +54,8 @@ final class Shard: SocketOwner {
 
     @exclusivity(unchecked) var counters = Counters()
     var effects: [Room.Effect] = []
+    /// Rooms whose effects are being done: more than one where doing one tells another something.
+    var performing = 0
     var inbox: [ShardMessage] = []
     var ticks = 0
     var nextTick: Instant?
@@ -71,6 +80,7 @@ final class Shard: SocketOwner {
 
     deinit {
         staging.deallocate()
+        bundleStaging.deallocate()
     }
 
     /// Serves on the calling thread until it is told to stop.
@@ -106,6 +116,8 @@ final class Shard: SocketOwner {
         counters.rooms = roomByName.count
         counters.tracks = panel.count
         counters.framesHeld = store.heldCount
+        counters.aheadTracks = aheads.count
+        counters.aheadBytesHeld = aheads.storedBytes
         counters.connectionsTurnedAway = loop.turnedAway
         counters.handshakesAbandoned = loop.handshakesAbandoned
         common.metrics.publish(counters, ofShard: index)

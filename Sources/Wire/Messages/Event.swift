@@ -23,7 +23,7 @@ public enum Event: Sendable, Hashable {
     case digits(from: Identity, String)
     /// `at` is up to where it was heard when the mark's fate was known; nil if nothing was.
     case playoutMarked(TrackSID, name: String, MarkStatus, at: MediaTime?)
-    /// To the publisher and to all who listen; `by` is who cleared.
+    /// `by` is who cleared.
     case playoutCleared(PlayoutCut, by: Identity)
     /// An utterance begins to be let out, from its first frame at `at`.
     case playoutStarted(TrackSID, of: Identity, epoch: UInt8, at: MediaTime)

@@ -1,4 +1,4 @@
-/// The bodies of `playout.marked`, `playout.cleared`, `playout.finished`, and of the reply to `playout.clear`.
+/// The bodies of `playout.marked`, `playout.cleared` and `playout.finished`.
 struct PlayoutFields: Codable {
     var track: TrackSID
     var participant: Identity?
@@ -26,8 +26,7 @@ struct PlayoutFields: Codable {
         (playedTs, playedMs, estimated) = (heard.playedTs, heard.playedMs, heard.isEstimated)
     }
 
-    /// `by` is left out of the reply: the asker knows.
-    init(_ cut: PlayoutCut, by: Identity? = nil) {
+    init(_ cut: PlayoutCut, by: Identity) {
         self.init(track: cut.track, participant: Identity(text: ""), epoch: cut.epoch, heard: cut.heard)
         participant = nil
         discardedMs = cut.discardedMs
@@ -55,6 +54,26 @@ struct PlayoutFields: Codable {
         try fields.encodeIfPresent(name, forKey: .name)
         try fields.encodeIfPresent(status, forKey: .status)
         try fields.encodeIfPresent(reason, forKey: .reason)
+    }
+}
+
+/// The body of the reply to `playout.clear`: without the track, the reason and who it was, which the asker knows.
+struct ClearedFields: Encodable {
+    private let cut: PlayoutCut
+
+    private enum Key: String, CodingKey { case epoch, playedTs, playedMs, discardedMs, estimated }
+
+    init(_ cut: PlayoutCut) {
+        self.cut = cut
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(cut.epoch, forKey: .epoch)
+        try fields.encode(cut.heard.playedTs, forKey: .playedTs)
+        try fields.encode(cut.heard.playedMs, forKey: .playedMs)
+        try fields.encode(cut.discardedMs, forKey: .discardedMs)
+        try fields.encode(cut.heard.isEstimated, forKey: .estimated)
     }
 }
 

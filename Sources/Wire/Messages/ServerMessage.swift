@@ -42,7 +42,7 @@ public enum EncodedAnswer {
             case .procedureAnswered(let payload): ReplyFields(payload: payload)
             case .pong(let t): ReplyFields(t: t)
             case .token(let token, let expiry): ReplyFields(token: token, expiresAt: expiry)
-            case .cleared(let cut): PlayoutFields(cut)
+            case .cleared(let cut): ClearedFields(cut)
             }
         return Array(#"{"type":"reply","re":\#(id),"data":"#.utf8) + ControlCoding.bytes(of: fields) + [UInt8(ascii: "}")]
     }

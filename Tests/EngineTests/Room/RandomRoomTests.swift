@@ -34,7 +34,7 @@ struct RandomRoomTests {
             done.formUnion(visit.world.closed.values.map { "\($0)" })
         }
         // Never by a room: `callEnded`, `tokenRefreshed` and `stats`.
-        #expect(told.count == 26, "\(told.sorted())")
+        #expect(told.count == 31, "\(told.sorted())")
         #expect(done == ["1401", "1500", "1502", "1503", "left", "roomClosed", "removed", "duplicateIdentity", "limit"])
     }
 }
@@ -49,6 +49,9 @@ private struct RandomVisit {
     private var handles: [ParticipantHandle] = []
     private var tracks: [TrackSID] = [TrackSID(text: "TR_none")]
     private var calls: [(callee: ParticipantHandle, id: String)] = []
+    /// Clears that the publisher's shard has not done yet.
+    private var clears: [(track: TrackSID, epoch: UInt8)] = []
+    private var aliases: [TrackAlias: TrackSID] = [:]
     private var lastID: UInt64 = 0
     /// How much of the history is worked through.
     private var seen = 0
@@ -67,13 +70,14 @@ private struct RandomVisit {
             model.compare(with: world)
         }
         // All who still wait for an answer get it: no call waits for over a minute.
+        answerClears()
         let isOpen = !world.room.isOver
         pass(.seconds(61))
         if isOpen, !world.room.isOver { model.checkThatNobodyWaits() }
     }
 
     private mutating func step() {
-        switch below(40) {
+        switch below(46) {
         case 0..<4: join()
         case 4: input(.left(anybody(), oneOf([.signalClose, .connectionTimeout, .clientInitiated])))
         case 5: input(.administered(command()))
@@ -84,6 +88,8 @@ private struct RandomVisit {
         case 13: input(.draining(deadline: 1_700_000_600))
         case 14: pass(.seconds(below(8)))
         case 15: input(.deadlinePassed)
+        case 40..<44: input(.playout(oneOf(tracks), fact()))
+        case 44, 45: answerClears()
         case 16..<18: pass(.milliseconds(below(1_000)))
         default: ask()
         }
@@ -109,8 +115,10 @@ private struct RandomVisit {
     }
 
     private mutating func request() -> Request {
-        switch below(18) {
-        case 0..<3: return .publish(PublishTrack(source: oneOf(TrackSource.allCases), channels: 1 + below(5) / 2))
+        switch below(21) {
+        case 0..<3:
+            return .publish(
+                PublishTrack(source: oneOf(TrackSource.allCases), mode: oneOf(TrackMode.allCases), channels: 1 + below(5) / 2))
         case 3: return .unpublish(oneOf(tracks))
         case 4, 5: return .mute(oneOf(tracks), muted: below(2) == 0)
         case 6, 7: return .subscribe(oneOf(tracks), subscribed: below(2) == 0)
@@ -132,11 +140,34 @@ private struct RandomVisit {
             }
             return .answerProcedure(answer)
         case 15: return .segment(segment())
+        case 18: return .playoutMark(PlayoutMark(track: oneOf(tracks), ts: UInt32(below(100_000)), name: "m"))
+        case 19: return .playoutClear(oneOf(tracks), reason: nil)
+        case 20:
+            let played = below(3) == 0 ? nil : UInt32(below(100_000))
+            return .playoutProgress(
+                PlayoutProgress(track: oneOf(tracks), epoch: UInt8(below(3)), playedTs: played, bufferedMs: Double(below(300))))
         case 16: return below(2) == 0 ? .agentState(oneOf(AgentState.allCases)) : .hold(below(2) == 0)
         default:
             let rest: [Request] = [.hold(true), .hold(false), .ping(7), .refreshToken, .leave(reason: "bored")]
             return oneOf(rest)
         }
+    }
+
+    private mutating func fact() -> Room.PlayoutFact {
+        let (epoch, time) = (UInt8(below(3)), MediaTime(ticks: UInt32(below(100_000))))
+        return switch below(4) {
+        case 0: .started(epoch: epoch, at: time, playsAt: world.now)
+        case 1: .ranDry(epoch: epoch, end: time)
+        case 2: .refilled(epoch: epoch)
+        default: .backlog(oneOf(BacklogState.allCases), queuedMilliseconds: below(60_000), dropped: below(2))
+        }
+    }
+
+    /// The shards have cleared what they were told to.
+    private mutating func answerClears() {
+        let done = clears
+        clears = []
+        for (track, epoch) in done { input(.playout(track, .cut(epoch: epoch, end: MediaTime(ticks: UInt32(below(100_000)))))) }
     }
 
     private mutating func segment() -> TranscriptSegment {
@@ -195,7 +226,10 @@ private struct RandomVisit {
         for effect in world.history[seen...] {
             model.follow(effect)
             switch effect {
-            case .patch(.publish(let track, _)): tracks.append(track.sid)
+            case .patch(.publish(let track, _)):
+                tracks.append(track.sid)
+                aliases[track.alias] = track.sid
+            case .patch(.clear(let alias, _, let epoch)): if let track = aliases[alias] { clears.append((track, epoch)) }
             case .send(.procedureCalled(let id, _, _, _, _), let callees): calls += callees.map { ($0, id) }
             default: break
             }

@@ -161,7 +161,10 @@ struct RoomModel {
         }
         let question = Question(asker: asker, id: id)
         if answers[question] == nil {
-            if case .callProcedure = request { waiting.insert(question) } else { problems.append("no answer to \(request)") }
+            switch request {
+            case .callProcedure, .playoutClear: waiting.insert(question)
+            default: problems.append("no answer to \(request)")
+            }
         }
         if wasDone { adopt(request, of: asker) }
     }

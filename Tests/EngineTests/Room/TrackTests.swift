@@ -17,8 +17,13 @@ struct TrackTests {
         #expect(track.name == "voice" && track.frameMs == 60 && track.dtx && track.fec && track.channels == 2 && !track.muted)
     }
 
+    @Test func aTrackMayBeAhead() throws {
+        var world = RoomWorld()
+        #expect(try world.publish(world.join("ann"), PublishTrack(mode: .ahead, frameMs: 60)).mode == .ahead)
+    }
+
     @Test(arguments: [
-        (PublishTrack(codec: "vp8"), RequestError.Code.unsupported), (PublishTrack(mode: .ahead), .unsupported),
+        (PublishTrack(codec: "vp8"), RequestError.Code.unsupported),
         (PublishTrack(frameMs: 15), .invalidArgument), (PublishTrack(channels: 0), .invalidArgument),
         (PublishTrack(channels: 3), .invalidArgument), (PublishTrack(name: String(repeating: "n", count: 257)), .limitExceeded),
     ])

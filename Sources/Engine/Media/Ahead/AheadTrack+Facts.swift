@@ -1,0 +1,66 @@
+package import Wire
+
+/// What the room is told, by the publisher's shard alone.
+extension AheadTrack {
+    package var hasFacts: Bool { !facts.isEmpty }
+
+    package mutating func takeFacts() -> [Room.PlayoutFact] {
+        defer { facts.removeAll() }
+        return facts
+    }
+
+    /// Looks at what is to be told now, and forgets what is old.
+    ///
+    /// - Returns: whether there is something to come back for.
+    package mutating func settle(at now: Instant) -> Bool {
+        forgetOld(at: now)
+        if sid != nil {
+            tellDryness(at: now)
+            if let fact = backlog.look(queuedMilliseconds: queuedMilliseconds(at: now), at: now) { tell(fact) }
+        }
+        let isIdle = queue.start == queue.end && hasToldDry && (sid == nil || backlog.isSettled)
+        return !isIdle
+    }
+
+    /// How much audio is still to be played, by the reference's clock.
+    package func queuedMilliseconds(at now: Instant) -> Int {
+        if isPaused, reference.offset < queue.end {
+            let waiting = publishedEnd?.distance(from: queue.entry(at: reference.offset).timestamp) ?? 0
+            return max(0, Int(waiting) / MediaTime.ticksPerMillisecond)
+        }
+        let end = reference.offset < queue.end ? publishedEnd.flatMap { reference.clock?.instant(of: $0) } : reference.playedOut
+        return max(0, Int((end.map { $0 - now } ?? .zero).inMilliseconds))
+    }
+
+    mutating func tell(_ fact: Room.PlayoutFact) {
+        if sid != nil { facts.append(fact) }
+    }
+
+    /// A frame came when everything before it had been let out.
+    mutating func noteTaken(_ clockGoesOn: Bool, _ time: MediaTime, _ offset: Int) {
+        if clockGoesOn {
+            if hasToldDry { tell(.refilled(epoch: epoch)) }
+            hasToldDry = false
+        } else {
+            clockStart = offset
+            noteStarted(at: time, hadRunDry: true)
+        }
+    }
+
+    /// The reference's clock is a new one.
+    mutating func noteStarted(at time: MediaTime, hadRunDry: Bool) {
+        guard let playsAt = reference.clock?.instant(of: time) else { return }
+        if hadRunDry, !hasToldDry, let end = reference.endOfOutput { tell(.ranDry(epoch: epoch, end: end)) }
+        hasToldDry = false
+        tell(.started(epoch: epoch, at: time, playsAt: playsAt))
+    }
+
+    /// Told when little is left to play, not at once: a publisher that goes on in time, piece by piece, has not run dry.
+    private mutating func tellDryness(at now: Instant) {
+        guard !hasToldDry, reference.offset == queue.end, reference.playedOut < now + Limits.aheadDryNotice,
+            let end = reference.endOfOutput
+        else { return }
+        hasToldDry = true
+        tell(.ranDry(epoch: epoch, end: end))
+    }
+}

@@ -1,0 +1,59 @@
+package import Wire
+
+extension AheadTrack {
+    package var listenerCount: Int { listeners.count }
+
+    /// The seat of a listener, by its place among them.
+    package func seat(ofListener index: Int) -> UInt32 { listeners[index].seat }
+
+    /// Where a listener is among them; nil if it is none.
+    package func listener(at seat: UInt32) -> Int? { listeners.firstIndex { $0.seat == seat } }
+
+    /// Somebody listens from what plays next, by the same clock as everybody.
+    ///
+    /// - Parameter from: where one goes on that has heard the track before; what was let out since then plays from now on, by a clock of its own.
+    package mutating func add(listener seat: UInt32, from: MediaTime?, at now: Instant) {
+        guard listener(at: seat) == nil else { return }
+        let next = offsetOfNextToPlay(at: now)
+        if let from, let offset = offset(ofFrameAt: from, before: next) {
+            var cursor = AheadCursor(offset: offset, at: now)
+            cursor.startClock(at: queue.entry(at: offset).timestamp, now: now)
+            listeners.append(Listener(seat: seat, cursor: cursor))
+        } else {
+            listeners.append(Listener(seat: seat, cursor: reference.joining(at: next, now: now)))
+        }
+    }
+
+    package mutating func remove(listener seat: UInt32) {
+        listeners.removeAll { $0.seat == seat }
+    }
+
+    /// What a shard gets that begins to listen: from what plays next, or from where its listener wants to go on.
+    package func replay(from: MediaTime?, at now: Instant, _ body: (UnsafeRawBufferPointer) -> Void) {
+        let next = offsetOfNextToPlay(at: now)
+        queue.forEachFrame(in: (from.flatMap { offset(ofFrameAt: $0, before: next) } ?? next)..<queue.end, body)
+    }
+
+    /// The first frame that plays from now on by the reference's clock.
+    private func offsetOfNextToPlay(at now: Instant) -> Int {
+        guard !isPaused, let clock = reference.clock else { return reference.offset }
+        var offset = max(queue.start, clockStart)
+        while offset < reference.offset {
+            let entry = queue.entry(at: offset)
+            if clock.instant(of: entry.timestamp) >= now { break }
+            offset = entry.next
+        }
+        return offset
+    }
+
+    /// The first frame that is kept and not before that time; nil if that is none before `end`.
+    private func offset(ofFrameAt time: MediaTime, before end: Int) -> Int? {
+        var offset = queue.start
+        while offset < end {
+            let entry = queue.entry(at: offset)
+            if entry.timestamp.distance(from: time) >= 0 { return offset }
+            offset = entry.next
+        }
+        return nil
+    }
+}

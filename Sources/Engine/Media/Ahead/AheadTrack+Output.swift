@@ -1,0 +1,85 @@
+package import Wire
+
+/// What is let out, and what is kept of it.
+extension AheadTrack {
+    /// One message to a listener, as it was written to a buffer.
+    package struct Output: Sendable, Hashable {
+        package let bytes: Int
+        package let frames: Int
+    }
+
+    /// Moves the reference to where it is now.
+    ///
+    /// - Parameter onlyIfUrgent: a look between two of those that come by the clock; what is not urgent waits for more to go with it.
+    package mutating func letOutReference(at now: Instant, onlyIfUrgent: Bool) {
+        guard !isPaused, !onlyIfUrgent || reference.isUrgent(at: now) else { return }
+        while let batch = reference.take(from: queue, frameTicks: frameTicks, at: now) { waitingFrames -= batch.frames }
+    }
+
+    /// The next header of what the reference has let out, each once: what a meter is to see when it plays, not when it was published.
+    package mutating func nextHeaderLetOut() -> FrameHeader? {
+        guard sid != nil, metered < reference.offset else { return nil }
+        defer { metered = queue.next(after: metered) }
+        return queue.header(at: metered)
+    }
+
+    /// Whether something is to leave for a listener now.
+    package func isDue(forListener index: Int, at now: Instant, onlyIfUrgent: Bool) -> Bool {
+        !isPaused && listeners[index].cursor.isDue(in: queue, at: now) && (!onlyIfUrgent || listeners[index].cursor.isUrgent(at: now))
+    }
+
+    /// Writes the next message that is due for a listener, and counts it as let out; nil while none is.
+    ///
+    /// - Parameter buffer: room for the longest message, 16 KiB.
+    package mutating func letOut(toListener index: Int, at now: Instant, into buffer: UnsafeMutableRawPointer) -> Output? {
+        guard !isPaused, let batch = listeners[index].cursor.take(from: queue, frameTicks: frameTicks, at: now) else { return nil }
+        let afterDrop = listeners[index].cursor.takeInterruption()
+        let isBundle = batch.frames > 1
+        let lengthBytes = MemoryLayout<UInt16>.size
+        if isBundle {
+            buffer.storeBytes(of: FrameKind.bundle.rawValue, as: UInt8.self)
+            buffer.storeBytes(of: UInt8(batch.frames), toByteOffset: 1, as: UInt8.self)
+            queue.copy(batch.range, to: buffer + Self.bundleHeadBytes)
+        } else {
+            queue.forEachFrame(in: batch.range) { buffer.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        }
+        if afterDrop {
+            let flags = buffer + (isBundle ? Self.bundleHeadBytes + lengthBytes : 0) + 1
+            flags.storeBytes(of: flags.load(as: UInt8.self) | FrameFlags.discontinuity.rawValue, as: UInt8.self)
+        }
+        return Output(bytes: batch.range.count + (isBundle ? Self.bundleHeadBytes : -lengthBytes), frames: batch.frames)
+    }
+
+    /// How many frames a listener has lost since the last call.
+    package mutating func takeSkippedFrames(ofListener index: Int) -> Int {
+        defer { listeners[index].skippedFrames = 0 }
+        return listeners[index].skippedFrames
+    }
+
+    /// Forgets what nobody will want any more.
+    mutating func forgetOld(at now: Instant) {
+        var slowest = reference.offset
+        for listener in listeners { slowest = min(slowest, listener.cursor.offset) }
+        if slowest == queue.end, now - reference.playedOut > Limits.aheadKeptSpan {
+            if queue.start < queue.end { queue.release() }
+            return
+        }
+        while queue.start < reference.offset {
+            let entry = queue.entry(at: queue.start)
+            if reference.offset - queue.start > Limits.aheadKeptBytesMax {
+                for index in listeners.indices where listeners[index].cursor.offset == queue.start {
+                    listeners[index].cursor.skip(to: entry.next)
+                    listeners[index].skippedFrames += 1
+                }
+            } else {
+                guard queue.start < slowest, isOld(entry.timestamp) else { return }
+            }
+            queue.forget(before: entry.next)
+        }
+    }
+
+    private func isOld(_ time: MediaTime) -> Bool {
+        guard let end = reference.endOfOutput else { return true }
+        return end.distance(from: time) > Int32(Limits.aheadKeptSpan.inMilliseconds) * Int32(MediaTime.ticksPerMillisecond)
+    }
+}

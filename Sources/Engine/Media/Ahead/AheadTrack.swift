@@ -1,0 +1,150 @@
+package import Wire
+
+/// One track of mode `ahead` on one shard (PROTOCOL section 5): what was published faster than it plays, let out by the clock.
+///
+/// Each shard with listeners has its own, fed unpaced by the publisher's. There it is there in any case: its `reference`, a cursor
+/// that nothing holds up, is what is told to the room. A listener's cursor stays where it is while its socket has no room, and goes on from
+/// there, for nothing is too old here. What was let out is kept for 30 s, for listeners that resume, and longer for one that is behind, up to
+/// a limit of bytes; beyond that a cursor is moved up, the frames are counted and the next one carries 0x08.
+///
+/// Its parts: `+Listeners`, `+Output`, `+Facts`.
+package struct AheadTrack: Sendable {
+    /// Kind and count before the frames of a bundle.
+    static let bundleHeadBytes = 2
+
+    package let publisher: ParticipantHandle
+    package let alias: TrackAlias
+    /// Nil where the track is published on another shard: then nobody is told anything.
+    package let sid: TrackSID?
+    package private(set) var epoch: UInt8
+    package private(set) var isPaused = false
+    let frameTicks: Int
+
+    var queue = AheadQueue()
+    var reference: AheadCursor
+    /// Where the reference's clock began: what is before played by an earlier one.
+    var clockStart = 0
+    var listeners: [Listener] = []
+
+    var backlog = AheadBacklog()
+    var facts: [Room.PlayoutFact] = []
+    var hasToldDry = true
+    /// Up to where this epoch has been published.
+    var publishedEnd: MediaTime?
+    /// Up to where the headers of what was let out have been looked at.
+    var metered = 0
+    /// Frames that the reference has not let out yet.
+    package internal(set) var waitingFrames = 0
+    /// Frames were refused: the next one must say so.
+    private var hasGap = false
+    /// Of the frame that came last.
+    private var newest = 0
+
+    /// Listeners as their room counts them, on a shard that is not the publisher's.
+    package var subscriptions = 0
+    /// What is published elsewhere and already there is still on its way; what comes before it belongs to an earlier listener.
+    package var awaitsReplay = false
+    /// Shards that have begun to listen during a pause, and get what is there when it is over.
+    package var replaysOwed: [UInt16] = []
+
+    /// Whether it is on the shard's lists.
+    var isActive = false
+    var isFresh = false
+
+    struct Listener: Sendable {
+        let seat: UInt32
+        var cursor: AheadCursor
+        var skippedFrames = 0
+    }
+
+    /// - Parameters:
+    ///   - sid: nil on a shard that is not the publisher's.
+    ///   - frameMilliseconds: how much audio each frame holds, as its publisher says.
+    package init(
+        _ sid: TrackSID?, alias: TrackAlias, by publisher: ParticipantHandle, epoch: UInt8, frameMilliseconds: Double, at now: Instant
+    ) {
+        self.sid = sid
+        self.alias = alias
+        self.publisher = publisher
+        self.epoch = epoch
+        frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
+        reference = AheadCursor(offset: 0, at: now)
+        awaitsReplay = sid == nil
+    }
+
+    /// Bytes of frames that are kept.
+    package var storedBytes: Int { queue.end - queue.start }
+    /// Bytes of frames that nothing has let out yet.
+    var waitingBytes: Int { queue.end - reference.offset }
+
+    // MARK: Publishing
+
+    /// Takes a frame that its patch lets through. What it must not be is counted by the caller.
+    package mutating func append(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, at now: Instant) -> DropReason? {
+        guard header.epoch == epoch else { return .epoch }
+        guard waitingBytes + AheadQueue.size(of: frame) <= Limits.aheadWaitingBytesMax, !isTooFarAhead(header.timestamp, at: now) else {
+            refuse()
+            return .ahead
+        }
+        let offset = queue.end
+        queue.append(frame, afterDrop: hasGap)
+        (newest, hasGap) = (offset, false)
+        waitingFrames += 1
+        publishedEnd = header.timestamp.advanced(by: frameTicks)
+        if reference.offset == offset { noteTaken(reference.take(frameAt: header.timestamp, now: now), header.timestamp, offset) }
+        for index in listeners.indices where listeners[index].cursor.offset == offset {
+            _ = listeners[index].cursor.take(frameAt: header.timestamp, now: now)
+        }
+        return nil
+    }
+
+    /// Only the publisher's shard judges: elsewhere the clock may be a little behind.
+    private func isTooFarAhead(_ time: MediaTime, at now: Instant) -> Bool {
+        guard sid != nil, reference.offset < queue.end, let clock = reference.clock else { return false }
+        return clock.instant(of: time) - now > .milliseconds(ProtocolLimits.aheadMilliseconds)
+    }
+
+    /// The frame that was just taken, as it goes on from here.
+    package func withNewestFrame(_ body: (UnsafeRawBufferPointer) -> Void) {
+        queue.forEachFrame(in: newest..<queue.end, body)
+    }
+
+    /// A frame went no further for want of room: the publisher is told, and the next frame says so.
+    package mutating func refuse() {
+        hasGap = true
+        backlog.refuse()
+    }
+
+    /// Nothing that was published up to now is let out any more; from now on only frames of that epoch are taken.
+    ///
+    /// - Returns: how many frames are forgotten that had not been let out.
+    package mutating func clear(epoch: UInt8, at now: Instant) -> Int {
+        defer { waitingFrames = 0 }
+        tell(.cut(epoch: epoch, end: publishedEnd))
+        self.epoch = epoch
+        publishedEnd = nil
+        hasToldDry = true
+        hasGap = false
+        queue.forget(before: queue.end)
+        reference.clear(to: queue.end, at: now)
+        (clockStart, metered) = (queue.end, queue.end)
+        for index in listeners.indices { listeners[index].cursor.clear(to: queue.end, at: now) }
+        return waitingFrames
+    }
+
+    /// Lets nothing out until it is told otherwise; then the clock starts anew with what is next.
+    package mutating func setPaused(_ pauses: Bool, at now: Instant) {
+        guard pauses != isPaused else { return }
+        isPaused = pauses
+        guard !pauses else { return }
+        if reference.offset < queue.end {
+            let time = queue.entry(at: reference.offset).timestamp
+            reference.startClock(at: time, now: now)
+            clockStart = reference.offset
+            noteStarted(at: time, hadRunDry: false)
+        }
+        for index in listeners.indices where listeners[index].cursor.offset < queue.end {
+            listeners[index].cursor.startClock(at: queue.entry(at: listeners[index].cursor.offset).timestamp, now: now)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package import Wire
+
+/// The `ahead` tracks of one shard, published here or heard here.
+///
+/// Each has a place that stays its own until it ends, so that whoever has to do with it can remember a number. Two lists say where there
+/// is something to do: `active`, looked at by the clock, and `fresh`, to which frames have come since the last look.
+package struct AheadTracks: Sendable {
+    private struct Key: Hashable {
+        let publisher: ParticipantHandle
+        let alias: TrackAlias
+    }
+
+    private var places: [Key: Int] = [:]
+    private var free: [Int] = []
+    private static let vacant = AheadTrack(
+        nil, alias: TrackAlias(0), by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0, frameMilliseconds: 0,
+        at: Instant(nanoseconds: 0))
+
+    /// By place.
+    package var tracks: [AheadTrack] = []
+    package private(set) var active: [Int] = []
+    private var fresh: [Int] = []
+    /// Those that had something to tell at the last `settle`.
+    package private(set) var withFacts: [Int] = []
+    /// Bytes of frames that all of them keep, as of the last look.
+    package private(set) var storedBytes = 0
+    private let storedBytesMax: Int
+
+    package init(storedBytesMax: Int = Limits.aheadStoredBytesMax) {
+        self.storedBytesMax = storedBytesMax
+    }
+
+    package var count: Int { places.count }
+    package var hasFresh: Bool { !fresh.isEmpty }
+
+    package func place(of alias: TrackAlias, by publisher: ParticipantHandle) -> Int? {
+        places[Key(publisher: publisher, alias: alias)]
+    }
+
+    /// - Returns: the track's place.
+    @discardableResult
+    package mutating func open(_ track: AheadTrack) -> Int {
+        let place = free.popLast() ?? tracks.count
+        if place == tracks.count { tracks.append(track) } else { tracks[place] = track }
+        places[Key(publisher: track.publisher, alias: track.alias)] = place
+        return place
+    }
+
+    package mutating func close(_ place: Int) {
+        let track = tracks[place]
+        places[Key(publisher: track.publisher, alias: track.alias)] = nil
+        if track.isActive { active.removeAll { $0 == place } }
+        if track.isFresh { fresh.removeAll { $0 == place } }
+        tracks[place] = Self.vacant
+        free.append(place)
+    }
+
+    /// Takes a frame for a track. What it must not be is counted by the caller.
+    package mutating func append(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, to place: Int, at now: Instant) -> DropReason? {
+        activate(place)
+        guard storedBytes + frame.count <= storedBytesMax else {
+            tracks[place].refuse()
+            return .full
+        }
+        if let refusal = tracks[place].append(frame, header, at: now) { return refusal }
+        storedBytes += frame.count
+        if !tracks[place].isFresh {
+            tracks[place].isFresh = true
+            fresh.append(place)
+        }
+        return nil
+    }
+
+    /// Has a track looked at from now on.
+    package mutating func activate(_ place: Int) {
+        guard !tracks[place].isActive else { return }
+        tracks[place].isActive = true
+        active.append(place)
+    }
+
+    /// One that frames have come to since the last look.
+    package mutating func nextFresh() -> Int? {
+        guard let place = fresh.popLast() else { return nil }
+        tracks[place].isFresh = false
+        return place
+    }
+
+    /// Ends the look at all that are active: those with nothing to come back for are looked at no more.
+    package mutating func settle(at now: Instant) {
+        storedBytes = 0
+        withFacts.removeAll(keepingCapacity: true)
+        var index = 0
+        while index < active.count {
+            let place = active[index]
+            let hasMore = tracks[place].settle(at: now)
+            if tracks[place].hasFacts { withFacts.append(place) }
+            if hasMore {
+                storedBytes += tracks[place].storedBytes
+                index += 1
+            } else {
+                tracks[place].isActive = false
+                active.swapAt(index, active.count - 1)
+                active.removeLast()
+            }
+        }
+    }
+}

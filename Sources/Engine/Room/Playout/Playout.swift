@@ -1,0 +1,139 @@
+package import Wire
+
+/// What becomes of one `ahead` track's audio: which of it was heard, and who is told so.
+///
+/// Takes in what the queue on the publisher's shard tells, what listeners report and what is asked about, and gives what is to be told,
+/// in order. Utterances follow each other: one begins with the first frame that is let out while nothing plays, and ends when its last
+/// was heard, or at a clear. Marks and clears are answered exactly once; those that remain when the track ends are taken out by `end`.
+package struct Playout: Sendable {
+    package enum Outcome: Sendable, Hashable {
+        /// An utterance begins.
+        case started(at: MediaTime)
+        case marked(name: String, MarkStatus, at: MediaTime?)
+        /// The utterance is over.
+        case finished(Heard)
+    }
+
+    struct Mark: Sendable {
+        var time: MediaTime
+        var name: String
+        var since: Instant
+    }
+
+    /// The current one; what is said of another is passed over.
+    package internal(set) var epoch: UInt8
+    package internal(set) var utterance: Utterance?
+    /// Not yet answered, in the order in which they were set.
+    var marks: [Mark] = []
+    /// Not yet done by the publisher's shard, oldest first.
+    var clears: [Clear] = []
+    /// The furthest that was ever heard, of any epoch.
+    var furthest: MediaTime?
+    /// Up to where the last epoch had been published when it was cleared.
+    var clearedUpTo: MediaTime?
+    /// Nothing was let out since the last clear.
+    var isFresh = false
+    /// Where and when the last utterance ended by the clock.
+    private(set) var lastEnd: (time: MediaTime, at: Instant)?
+    /// Since when nothing plays.
+    var quietSince: Instant
+    /// Frames were refused since the last utterance began.
+    var wasRefused = false
+    /// Listeners who are known to report.
+    private var reporters: [Identity] = []
+
+    package init(epoch: UInt8 = 0, at now: Instant) {
+        self.epoch = epoch
+        quietSince = now
+    }
+
+    /// Something plays or is waited for, so that its deadline is likely to be near.
+    package var isActive: Bool { utterance != nil || !marks.isEmpty }
+
+    /// Takes in what the queue tells. `backlog` and `cut` are not for here.
+    package mutating func take(_ fact: Room.PlayoutFact, at now: Instant, into outcomes: inout [Outcome]) {
+        switch fact {
+        case .started(let epoch, let time, let playsAt):
+            noteStart(of: epoch, at: time)
+            if epoch == self.epoch { start(at: time, playsAt: playsAt, now: now, into: &outcomes) }
+        case .ranDry(epoch, let end): if let place = utterance?.place(of: end) { utterance?.clock.runDry(at: place) }
+        case .refilled(epoch):
+            if utterance != nil {
+                utterance?.refill(at: now)
+            } else if let lastEnd {
+                // It was refilled just as its end was told.
+                start(at: lastEnd.time, playsAt: lastEnd.at, now: now, into: &outcomes)
+            }
+        default: break
+        }
+        look(at: now, into: &outcomes)
+    }
+
+    /// Takes in how far a listener is. Another epoch's report came too late or too early.
+    ///
+    /// - Parameter buffered: ticks.
+    package mutating func take(
+        played: MediaTime?, buffered: Int, epoch: UInt8, from listener: Identity, at now: Instant, into outcomes: inout [Outcome]
+    ) {
+        guard epoch == self.epoch else { return }
+        if !reporters.contains(listener) { reporters.append(listener) }
+        utterance?.take(played: played, buffered: buffered, from: listener, at: now)
+        look(at: now, into: &outcomes)
+    }
+
+    /// Somebody no longer listens.
+    package mutating func forget(_ listener: Identity, at now: Instant) {
+        reporters.removeAll { $0 == listener }
+        utterance?.forget(listener, at: now)
+    }
+
+    /// The track is muted or its publisher held: the queue stands still.
+    package mutating func pause(at now: Instant) {
+        utterance?.clock.pause(at: now)
+    }
+
+    /// Frames were refused: marks that nothing reaches are marks of those.
+    package mutating func noteRefusal() {
+        wasRefused = true
+    }
+
+    /// Up to where it was heard, as that is to be told.
+    package func heard(at now: Instant) -> Heard {
+        guard let utterance else { return Heard(playedTs: nil, playedMs: 0, isEstimated: reporters.isEmpty) }
+        let place = utterance.heard(at: now)
+        return Heard(
+            playedTs: place > 0 ? utterance.time(at: place).ticks : nil, playedMs: place / MediaTime.ticksPerMillisecond,
+            isEstimated: utterance.isEstimated)
+    }
+
+    private mutating func start(at time: MediaTime, playsAt: Instant, now: Instant, into outcomes: inout [Outcome]) {
+        if let utterance, isStalled(utterance, at: now) { giveUp(utterance, at: now, into: &outcomes) }
+        if utterance != nil {
+            utterance?.restartClock(at: time, playsAt: playsAt, now: now)
+            return
+        }
+        if isFresh { answerMarksOfCleared(upTo: time, into: &outcomes) }
+        var utterance = Utterance(first: time, playsAt: playsAt, isAwaitingReports: !reporters.isEmpty, at: now)
+        // The last one's end may have been told before the word came that it was nearer.
+        if !isFresh, let furthest, utterance.place(of: furthest) <= UtteranceClock.leadTicks {
+            utterance.settle(at: utterance.place(of: furthest))
+        }
+        (isFresh, wasRefused) = (false, false)
+        self.utterance = utterance
+        outcomes.append(.started(at: time))
+    }
+
+    /// Ends the utterance, and remembers of it what later words refer to.
+    mutating func close(at now: Instant) {
+        guard let utterance else { return }
+        let place = utterance.heard(at: now)
+        if place > 0 { furthest = utterance.time(at: place) }
+        lastEnd = utterance.clock.end.map { (utterance.time(at: $0.place), $0.at) }
+        quietSince = lastEnd.map { max($0.at, utterance.movedAt) } ?? now
+        self.utterance = nil
+    }
+
+    mutating func forgetEnd() {
+        lastEnd = nil
+    }
+}

@@ -1,0 +1,83 @@
+import Wire
+
+/// What is heard of `ahead` tracks, as the room hears of it and tells it.
+extension Room {
+    /// Takes in what the queue on the publisher's shard tells. Words about a track that has ended meanwhile are passed over.
+    mutating func note(_ fact: PlayoutFact, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+        guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
+        switch fact {
+        case .started, .ranDry, .refilled:
+            let stands = !isOpen(track)
+            changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
+                playout.take(fact, at: now, into: &outcomes)
+                // The word was under way when the gate was closed.
+                if stands { playout.pause(at: now) }
+            }
+        case .backlog(let state, let queued, let dropped):
+            if dropped > 0 { playouts[at: place].noteRefusal() }
+            send(.playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [track.publisher], into: &effects)
+        case .cut(let epoch, let end):
+            let done = playouts[at: place].cut(epoch, end: end)
+            for clear in done { finish(clear, of: sid, into: &effects) }
+        }
+    }
+
+    mutating func lookAtPlayouts(at now: Instant, into effects: inout [Effect]) {
+        for sid in playouts.keys {
+            changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.look(at: now, into: &outcomes) }
+        }
+    }
+
+    /// Up to where somebody last said to have heard what plays on a track, nil if it has not: where to go on after an interruption.
+    func lastProgress(of listener: Identity, on sid: TrackSID) -> MediaTime? {
+        playouts[sid]?.utterance?.lastReport(of: listener)
+    }
+
+    /// Somebody no longer hears a track.
+    mutating func forgetProgress(of listener: Identity, on sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+        changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
+            playout.forget(listener, at: now)
+            playout.look(at: now, into: &outcomes)
+        }
+    }
+
+    /// The track ends: whoever waits for an answer about it gets it now.
+    mutating func endPlayout(of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+        guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
+        let (clears, marks) = playouts[at: place].end()
+        let heard = playouts[at: place].heard(at: now).playedTs.map(MediaTime.init(ticks:))
+        playouts.remove(sid)
+        for clear in clears { finish(clear, of: sid, into: &effects) }
+        guard members.contains(track.publisher) else { return }
+        for mark in marks {
+            send(.playoutMarked(sid, name: mark.name, .dropped, at: heard), to: [track.publisher], into: &effects)
+        }
+    }
+
+    /// Changes a playout, if the track has one, tells what comes of it, and sees to the alarm.
+    mutating func changePlayout(
+        of sid: TrackSID, at now: Instant, into effects: inout [Effect], by change: (inout Playout, inout [Playout.Outcome]) -> Void
+    ) {
+        guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
+        var outcomes: [Playout.Outcome] = []
+        change(&playouts[at: place], &outcomes)
+        alarm.ring(noLaterThan: playouts[at: place].deadline(after: now))
+        for outcome in outcomes { tell(outcome, of: track, into: &effects) }
+    }
+
+    private mutating func tell(_ outcome: Playout.Outcome, of track: Track, into effects: inout [Effect]) {
+        let (sid, identity) = (track.info.sid, track.info.participant)
+        switch outcome {
+        case .started(let time):
+            send(.playoutStarted(sid, of: identity, epoch: track.info.epoch, at: time), to: everyone, into: &effects)
+            tellSpeaking(ofAgent: track.publisher, into: &effects)
+        case .marked(let name, let status, let time):
+            guard members.contains(track.publisher) else { return }
+            send(.playoutMarked(sid, name: name, status, at: time), to: [track.publisher], into: &effects)
+        case .finished(let heard):
+            settleTranscript(of: track, upTo: heard)
+            send(.playoutFinished(sid, of: identity, epoch: track.info.epoch, heard), to: everyone, into: &effects)
+            tellSilence(ofAgent: track.publisher, into: &effects)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Wire
+
+/// What participants ask and say about `ahead` tracks.
+extension Room {
+    mutating func setMark(_ mark: PlayoutMark, by asker: Asker, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+        guard let track = tracks[mark.track] else { throw .noSuchTrack }
+        guard track.publisher == asker.handle else { throw RequestError(.notAllowed, "only a track's publisher sets marks on it") }
+        guard let playout = playouts[mark.track] else { throw .notAhead }
+        guard mark.name.utf8.count <= Limits.markNameBytesMax else {
+            throw RequestError(.limitExceeded, "`name` is over \(Limits.markNameBytesMax) bytes")
+        }
+        guard playout.marks.count < Limits.marksWaitingMax else {
+            throw RequestError(
+                .limitExceeded, "\(Limits.marksWaitingMax) marks of this track wait already; wait for one of them", retryable: true)
+        }
+        reply(to: asker, into: &effects)
+        changePlayout(of: mark.track, at: now, into: &effects) { playout, outcomes in
+            playout.mark(MediaTime(ticks: mark.ts), name: mark.name, at: now, into: &outcomes)
+        }
+    }
+
+    /// Drops what has not been heard. What was heard is settled here and now; the answer comes when the publisher's shard has said up to
+    /// where there was something to drop.
+    mutating func clear(
+        _ sid: TrackSID, _ reason: String?, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+    ) throws(RequestError) {
+        guard let track = tracks.place(of: sid) else { throw .noSuchTrack }
+        let member = members[at: place]
+        guard tracks[at: track].publisher == asker.handle || member.hears(tracks[at: track]) else {
+            throw RequestError(.notAllowed, "only a track's publisher and those who listen to it clear it")
+        }
+        guard let playout = playouts.place(of: sid) else { throw .notAhead }
+        guard (reason?.utf8.count ?? 0) <= Limits.clearReasonBytesMax else {
+            throw RequestError(.limitExceeded, "`reason` is over \(Limits.clearReasonBytesMax) bytes")
+        }
+        guard playouts[at: playout].clears.count < Limits.clearsWaitingMax else {
+            throw RequestError(.limitExceeded, "the track is being cleared already; wait for that", retryable: true)
+        }
+        // Marks that were reached by now were not cleared.
+        changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.look(at: now, into: &outcomes) }
+        playouts[at: playout].clear(by: member.signature, asker: asker, reason: reason, at: now)
+        tracks[at: track].info.epoch = playouts[at: playout].epoch
+        let info = tracks[at: track].info
+        patch(.clear(info.alias, by: tracks[at: track].publisher, epoch: info.epoch), into: &effects)
+    }
+
+    /// Tells that a clear is done: first to who asked, then to everybody. Those who do not listen are told as well, for each
+    /// `playout.started` has its end, and who listens later must know the epoch.
+    mutating func finish(_ clear: Playout.Clear, of sid: TrackSID, into effects: inout [Effect]) {
+        guard let track = tracks[sid] else { return }
+        let cut = PlayoutCut(
+            track: sid, epoch: clear.epoch, heard: clear.heard, discardedMs: clear.discardedMilliseconds, reason: clear.reason)
+        if members.contains(clear.asker.handle) { reply(.cleared(cut), to: clear.asker, into: &effects) }
+        // Whoever has left is not named again.
+        let by = handles[clear.by] == nil ? Identity(text: "") : clear.by
+        send(.playoutCleared(cut, by: by), to: everyone, into: &effects)
+        if members.contains(track.publisher) {
+            for mark in clear.marks {
+                send(.playoutMarked(sid, name: mark.name, .cleared, at: clear.furthest), to: [track.publisher], into: &effects)
+            }
+        }
+        let heard = clear.heard.playedTs.map(MediaTime.init(ticks:))
+        if let start = track.talk.start { endTalk(on: sid, at: heard ?? start, .cleared, into: &effects) }
+        cutTranscript(of: track, by: clear, heard: heard, into: &effects)
+        tellSilence(ofAgent: track.publisher, into: &effects)
+    }
+
+    mutating func takeProgress(
+        _ progress: PlayoutProgress, of asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+    ) throws(RequestError) {
+        let member = members[at: place]
+        guard let track = tracks[progress.track] else { throw .noSuchTrack }
+        guard member.hears(track) else { throw RequestError(.notAllowed, "only who listens to a track tells what it heard of it") }
+        guard playouts.contains(progress.track) else { throw .notAhead }
+        let longest = Double(ProtocolLimits.aheadMilliseconds)
+        guard (0...longest).contains(progress.bufferedMs) else {
+            throw RequestError(.invalidArgument, "`buffered_ms` must be 0 to \(ProtocolLimits.aheadMilliseconds)")
+        }
+        reply(to: asker, into: &effects)
+        // Whole milliseconds, upwards: who counts in frames of samples means the end of what it has.
+        let buffered = Int(progress.bufferedMs.rounded(.up)) * MediaTime.ticksPerMillisecond
+        changePlayout(of: progress.track, at: now, into: &effects) { playout, outcomes in
+            playout.take(
+                played: progress.playedTs.map(MediaTime.init(ticks:)), buffered: buffered, epoch: progress.epoch, from: member.identity,
+                at: now, into: &outcomes)
+        }
+    }
+}
+
+extension RequestError {
+    static let notAhead = RequestError(
+        .invalidArgument, "the track is live: nothing of it waits to be heard; publish it with mode \"ahead\"")
+}

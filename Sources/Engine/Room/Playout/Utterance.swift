@@ -1,0 +1,108 @@
+package import Wire
+
+/// What is being heard of an `ahead` track: from the first frame that is let out after silence until the last was heard or cleared.
+///
+/// Where the listeners are is known from what they report, carried on by the time since, as far as their audio reaches; the one who is
+/// furthest counts. As long as nobody has reported it is reckoned from the queue's clock. What was told once is never taken back.
+/// Places are ticks since the first frame.
+package struct Utterance: Sendable {
+    private struct Report {
+        var place: Int
+        /// Ticks of audio that come after it.
+        var buffered: Int
+        var at: Instant
+
+        var reach: Int { place + buffered }
+
+        func place(at now: Instant) -> Int { place + min(buffered, (now - at).inTicks) }
+
+        func instant(of place: Int) -> Instant? {
+            place <= reach ? at + .ticks(max(0, place - self.place)) : nil
+        }
+    }
+
+    /// The timestamp of its first frame.
+    package let first: MediaTime
+    package var clock: UtteranceClock
+    /// When it last went on in a way that nobody could foresee: the queue's clock started, or a listener got further.
+    package private(set) var movedAt: Instant
+
+    private var reports = Roster<Identity, Report>()
+    /// What was told, or what somebody had heard who no longer listens.
+    private var floor = 0
+    /// How far the clock is believed without a report, in ticks.
+    private let belief: Int
+
+    /// - Parameter isAwaitingReports: somebody listens who is known to report. Who then does not is not taken to hear for long.
+    package init(first: MediaTime, playsAt: Instant, isAwaitingReports: Bool, at now: Instant) {
+        self.first = first
+        clock = UtteranceClock(playsAt: playsAt)
+        movedAt = now
+        belief = isAwaitingReports ? Limits.playoutUnreportedMax.inTicks : .max
+    }
+
+    package func place(of time: MediaTime) -> Int { Int(time.distance(from: first)) }
+
+    package func time(at place: Int) -> MediaTime { first.advanced(by: place) }
+
+    /// Nobody has said how far it was heard.
+    package var isEstimated: Bool { reports.isEmpty }
+
+    package func heard(at now: Instant) -> Int {
+        let latest = reports.isEmpty ? min(belief, clock.place(at: now)) : reports.values.reduce(0) { max($0, $1.place(at: now)) }
+        return max(floor, latest)
+    }
+
+    /// When it is heard up to there, nil if that can't be said yet.
+    package func instant(hearing place: Int) -> Instant? {
+        if place <= floor { return movedAt }
+        guard reports.isEmpty else { return reports.values.lazy.compactMap { $0.instant(of: place) }.min() }
+        return place <= belief ? clock.instant(of: place) : nil
+    }
+
+    /// What has been told as heard stays heard.
+    package mutating func settle(at place: Int) {
+        floor = max(floor, place)
+    }
+
+    package mutating func restartClock(at time: MediaTime, playsAt: Instant, now: Instant) {
+        clock.start(at: place(of: time), playsAt: playsAt)
+        movedAt = now
+    }
+
+    package mutating func refill(at now: Instant) {
+        clock.refill()
+        movedAt = now
+    }
+
+    /// Takes in what a listener reports. Nobody has heard, or has, what was not let out.
+    ///
+    /// - Parameters:
+    ///   - played: nil if nothing of this epoch was.
+    ///   - buffered: ticks.
+    package mutating func take(played: MediaTime?, buffered: Int, from listener: Identity, at now: Instant) {
+        let letOut = clock.letOut(at: now)
+        let claimed = min(played.map(place(of:)) ?? 0, letOut)
+        // Less than a frame before the end is the end: nobody waits for a report of what no device tells apart.
+        let isAtEnd = clock.isDry && letOut - claimed - buffered <= Self.frameTicks
+        let report = Report(place: claimed, buffered: isAtEnd ? letOut - claimed : min(buffered, letOut - claimed), at: now)
+        if report.place > reports.values.reduce(floor, { max($0, $1.place) }) { movedAt = now }
+        if let place = reports.place(of: listener) {
+            reports[at: place] = report
+        } else {
+            reports.append(report, for: listener)
+        }
+    }
+
+    package func lastReport(of listener: Identity) -> MediaTime? {
+        reports[listener].map { time(at: $0.place) }
+    }
+
+    /// Somebody no longer listens. What it had heard stays heard.
+    package mutating func forget(_ listener: Identity, at now: Instant) {
+        guard let report = reports.remove(listener) else { return }
+        settle(at: report.place(at: now))
+    }
+
+    private static let frameTicks = 20 * MediaTime.ticksPerMillisecond
+}

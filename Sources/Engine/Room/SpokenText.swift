@@ -1,0 +1,90 @@
+package import Wire
+
+/// How much of a text was spoken, found from the times of its words. All counts are of Unicode scalars.
+package struct SpokenText {
+    private let text: [Unicode.Scalar]
+
+    package init(_ text: String) {
+        self.text = Array(text.unicodeScalars)
+    }
+
+    package var count: Int { text.count }
+
+    /// Up to the end of the last word that had been played.
+    ///
+    /// Words may be written otherwise than in the text ("twenty" for "20"). One that can't be found is passed over; if the one after the cut
+    /// is found, everything before that was spoken.
+    package func count(of words: [TranscriptWord], playedUpTo time: MediaTime) -> Int {
+        var from = 0
+        var effort = Self.effortMax
+        for word in words {
+            let place = find(word.text, from: from, &effort)
+            guard time.distance(from: MediaTime(ticks: word.endTs)) >= 0 else {
+                return place.map { beforeGap($0.lowerBound, atLeast: from) } ?? from
+            }
+            from = place?.upperBound ?? from
+        }
+        return count
+    }
+
+    /// That share of it, at most all.
+    package func count(ofPlayed played: Int, of whole: Int) -> Int {
+        guard played > 0 else { return 0 }
+        return played >= whole ? count : count * played / whole
+    }
+
+    /// Where a word stands, as it is or without what encloses it, as near behind `start` as it can be found.
+    private func find(_ word: String, from start: Int, _ effort: inout Int) -> Range<Int>? {
+        let whole = Array(word.unicodeScalars)
+        if let place = find(whole[...], from: start, &effort) { return place }
+        let bare = whole.drop { !$0.isOfWord }.reversed().drop { !$0.isOfWord }.reversed()
+        return bare.count < whole.count ? find(Array(bare)[...], from: start, &effort) : nil
+    }
+
+    private func find(_ word: ArraySlice<Unicode.Scalar>, from start: Int, _ effort: inout Int) -> Range<Int>? {
+        guard !word.isEmpty, start + word.count <= text.count else { return nil }
+        // A word that is further away is another one.
+        for place in start...min(text.count - word.count, start + Self.searchMax) {
+            guard effort > 0 else { return nil }
+            effort -= 1
+            let end = place + word.count
+            guard isBoundary(place), isBoundary(end) else { continue }
+            if zip(word, text[place..<end]).allSatisfy({ $0.isSameLetter(as: $1) }) { return place..<end }
+        }
+        return nil
+    }
+
+    /// Back over spaces and opening marks, so that a cut is at a word's end.
+    private func beforeGap(_ place: Int, atLeast least: Int) -> Int {
+        var place = place
+        while place > least, !text[place - 1].isOfWord { place -= 1 }
+        return place
+    }
+
+    /// A word may begin or end here.
+    private func isBoundary(_ place: Int) -> Bool {
+        guard place > 0, place < text.count else { return true }
+        if text[place].properties.isGraphemeExtend { return false }
+        return !(text[place - 1].isOfSpacedWord && text[place].isOfSpacedWord)
+    }
+
+    private static let searchMax = 200
+    /// Places looked at for all words of a text: enough for 4,096 that are there, and little for as many that are not.
+    private static let effortMax = 50_000
+}
+
+extension Unicode.Scalar {
+    fileprivate var isOfWord: Bool { properties.isAlphabetic || properties.numericType != nil || properties.isGraphemeExtend }
+
+    /// Of a script that puts spaces between its words, unlike Chinese, Japanese, Thai, Lao, Burmese and Khmer.
+    fileprivate var isOfSpacedWord: Bool {
+        switch value {
+        case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3040...0x30FF, 0x3400...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF: false
+        default: isOfWord
+        }
+    }
+
+    fileprivate func isSameLetter(as other: Unicode.Scalar) -> Bool {
+        self == other || properties.lowercaseMapping == other.properties.lowercaseMapping
+    }
+}

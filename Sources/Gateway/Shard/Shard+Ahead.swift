@@ -1,0 +1,105 @@
+internal import Engine
+internal import Sockets
+internal import Wire
+
+/// Frames of `ahead` tracks: each shard that has to do with a track keeps what was published and lets it out by its own clock. Their frames never
+/// come into an outbox: what is due and finds no room stays where it is.
+extension Shard {
+    // MARK: In
+
+    /// Takes a frame from its publisher, and passes it on unpaced to the shards where it is heard.
+    func push(
+        _ frame: UnsafeRawBufferPointer, _ header: FrameHeader, of patch: Int, to place: Int, from sender: Member, at now: Instant
+    ) {
+        let seat = Int(sender.handle.seat)
+        if let refusal = panel.update(patch, publishedBy: seat, { $0.admit(header, at: now) }) { return drop(refusal) }
+        if let refusal = aheads.append(frame, header, to: place, at: now) { return drop(refusal) }
+        for trunk in panel.patches[seat][patch].trunks {
+            // As it was stored: it may say that some before it were refused.
+            aheads.tracks[place].withNewestFrame { send($0, from: sender.handle, to: Int(trunk.shard)) }
+        }
+    }
+
+    /// Takes a frame from the publisher's shard.
+    func carryAhead(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, from publisher: ParticipantHandle) {
+        guard let place = aheads.place(of: header.alias, by: publisher) else { return }
+        // A header without a packet is no frame: with it begins what was there before this shard listened.
+        if frame.count == ProtocolLimits.frameHeaderBytes {
+            aheads.tracks[place].awaitsReplay = false
+        } else if !aheads.tracks[place].awaitsReplay {
+            if let refusal = aheads.append(frame, header, to: place, at: loop.now) { drop(refusal) }
+        }
+    }
+
+    // MARK: Out
+
+    /// Lets out what cannot wait for the next look, of tracks that frames have just come to.
+    func letOutFresh() {
+        while let place = aheads.nextFresh() { letOut(place, at: loop.now, onlyIfUrgent: true) }
+        tellFacts()
+    }
+
+    /// Lets out what is due, of all tracks.
+    func letOutActive() {
+        guard !aheads.active.isEmpty else { return }
+        let now = loop.now
+        var index = 0
+        while index < aheads.active.count {
+            letOut(aheads.active[index], at: now, onlyIfUrgent: false)
+            index += 1
+        }
+        aheads.settle(at: now)
+        for place in aheads.withFacts { noteFacts(of: place) }
+        tellFacts()
+    }
+
+    /// Lets out what waited for room, now that there is some.
+    func letOutAhead(to member: Member) {
+        member.isBehind = false
+        for place in member.aheadPlaces {
+            guard let index = aheads.tracks[place].listener(at: member.handle.seat) else { continue }
+            letOut(place, to: member, index, at: loop.now, onlyIfUrgent: false)
+        }
+    }
+
+    private func letOut(_ place: Int, at now: Instant, onlyIfUrgent: Bool) {
+        aheads.tracks[place].letOutReference(at: now, onlyIfUrgent: onlyIfUrgent)
+        for index in 0..<aheads.tracks[place].listenerCount {
+            guard let listener = seats[Int(aheads.tracks[place].seat(ofListener: index))] else { continue }
+            letOut(place, to: listener, index, at: now, onlyIfUrgent: onlyIfUrgent)
+        }
+        meter(place, at: now)
+        noteFacts(of: place)
+    }
+
+    private func letOut(_ place: Int, to listener: Member, _ index: Int, at now: Instant, onlyIfUrgent: Bool) {
+        for _ in 0..<aheads.tracks[place].takeSkippedFrames(ofListener: index) { dropQueued(.full, of: listener) }
+        guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
+        let message = bundleStaging + Connection.headroom
+        repeat {
+            guard !listener.outbox.hasControl, hasRoom(listener, at: now) else {
+                listener.isBehind = true
+                if listener.connection.isCongested { listener.connection.askForWritable() }
+                return
+            }
+            guard let output = aheads.tracks[place].letOut(toListener: index, at: now, into: message) else { return }
+            listener.connection.write(binary: message, count: output.bytes)
+            if output.frames > 1 {
+                counters.bundlesOut += 1
+                counters.bundledFramesOut += UInt64(output.frames)
+            }
+            noteWritten(output.bytes, frames: output.frames, to: listener)
+        } while aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: false)
+    }
+
+    /// Shows the track's meter what is let out: who talks is who is heard, not who was published.
+    private func meter(_ place: Int, at now: Instant) {
+        while let header = aheads.tracks[place].nextHeaderLetOut() {
+            let publisher = aheads.tracks[place].publisher
+            let seat = Int(publisher.seat)
+            guard let sender = seats[seat], let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
+            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.note(header, at: now)) }
+            if let edge { talk(edge, of: track, publishedBy: sender) }
+        }
+    }
+}

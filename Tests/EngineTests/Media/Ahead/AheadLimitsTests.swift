@@ -1,0 +1,113 @@
+import Engine
+import Testing
+import Wire
+
+struct AheadLimitsTests {
+    private func backlogs(_ facts: [Room.PlayoutFact]) -> [(state: BacklogState, queued: Int, dropped: Int)] {
+        facts.compactMap { if case .backlog(let state, let queued, let dropped) = $0 { (state, queued, dropped) } else { nil } }
+    }
+
+    @Test func aMinuteAheadIsTheMost() {
+        var world = AheadWorld()
+        let refused = world.publish(3_500)
+        #expect(refused == Array(repeating: .ahead, count: 3_500 - 3_001), "the one that plays in just 60 s is the last")
+        world.run(62_000)
+        #expect(world.sequences() == Array(0...3_000))
+    }
+
+    @Test func aPublisherIsToldAt45SecondsWhenFramesAreRefusedAndBelow30() {
+        var world = AheadWorld()
+        world.publish(2_000)
+        world.run(20)
+        #expect(backlogs(world.facts).isEmpty)
+        world.publish(300)
+        world.run(20)
+        #expect(backlogs(world.facts).map(\.state) == [.high])
+        world.publish(800)
+        world.run(20)
+        #expect(backlogs(world.facts).map(\.state) == [.high, .full])
+        #expect(backlogs(world.facts)[1].dropped == 97, "of 3,100 those that play more than 60 s after 40 ms")
+        world.run(31_000)
+        let told = backlogs(world.facts)
+        #expect(told.map(\.state) == [.high, .full, .low])
+        #expect(told[2].queued < 30_000 && told[2].dropped == 0)
+    }
+
+    @Test func framesThatAreRefusedAllTheTimeAreToldOfOnceASecond() {
+        var world = AheadWorld()
+        world.publish(3_500)
+        var refused = 499
+        for _ in 0..<250 {
+            world.run(20)
+            refused += world.publish(2, ticks: 0).count
+        }
+        world.run(1_000)
+        let told = backlogs(world.facts).filter { $0.state == .full }
+        #expect(5...7 ~= told.count)
+        #expect(told.map(\.dropped).reduce(0, +) == refused, "and each is counted once")
+    }
+
+    @Test func theFrameAfterRefusedOnesSaysSo() {
+        var world = AheadWorld()
+        world.publish(3_100)
+        world.run(5_000)
+        world.publish(10)
+        world.run(65_000)
+        #expect(world.afterDrop() == [3_100])
+    }
+
+    @Test func aTrackKeepsNoMoreThanItsLimitOfBytes() {
+        var world = AheadWorld()
+        let refused = world.publish(2_000, packetBytes: 1_488)
+        #expect(world.track.storedBytes <= 2 << 20)
+        #expect(refused.count == 2_000 - (2 << 20) / 1_502)
+        #expect(refused.allSatisfy { $0 == .ahead })
+    }
+
+    @Test func whatWasLetOutIsForgottenInTheEnd() {
+        var world = AheadWorld()
+        for _ in 0..<10 {
+            world.publish(2_500)
+            world.run(50_000)
+        }
+        #expect(world.track.storedBytes <= 32 * 50 * 94, "30 s are kept for whoever resumes")
+        world.run(32_000)
+        #expect(world.track.storedBytes == 0)
+        #expect(!world.isActive, "and nobody looks after it any more")
+    }
+
+    @Test func aListenerThatNeverReadsCostsNoMoreThanALimit() {
+        var world = AheadWorld(listeners: [1, 2])
+        world.stalled = [2]
+        for _ in 0..<50 {
+            world.publish(500, packetBytes: 400)
+            world.run(10_000)
+        }
+        #expect(world.track.storedBytes <= (1 << 20) + 5_000)
+        #expect(world.sequences(1) == Array(0..<25_000), "nobody else notices")
+        world.stalled = []
+        world.run(2_000)
+        let first = world.sequences(2)[0]
+        #expect(world.sequences(2) == Array(first..<25_000), "what is kept, without a gap")
+        #expect(world.skipped[2] == first, "and each that it lost is counted")
+        #expect(world.afterDrop(2) == [first], "and told of once")
+    }
+
+    @Test func allTracksOfAShardShareALimit() {
+        var tracks = AheadTracks(storedBytesMax: 10_000)
+        let places = (0..<3).map { number in
+            tracks.open(
+                AheadTrack(
+                    TrackSID(text: "TR_\(number)"), alias: TrackAlias(UInt16(number + 1)),
+                    by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0, frameMilliseconds: 20, at: .at(0)))
+        }
+        let header = FrameHeader(
+            alias: TrackAlias(1), sequence: SequenceNumber(0), level: AudioLevelByte(voice: true, level: 30), timestamp: MediaTime(ticks: 0)
+        )
+        let frame = header.bytes + [UInt8](repeating: 0, count: 988)
+        let reasons = (0..<12).map { number in
+            frame.withUnsafeBytes { tracks.append($0, header, to: places[number % 3], at: .at(0)) }
+        }
+        #expect(reasons == Array(repeating: nil, count: 10) + [.full, .full])
+    }
+}

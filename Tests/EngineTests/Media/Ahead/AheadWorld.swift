@@ -1,0 +1,134 @@
+import Engine
+import Testing
+import Wire
+
+/// One `ahead` track with a clock that only the test moves, looked at every 20 ms as a shard does.
+struct AheadWorld {
+    struct Message {
+        let at: Int
+        let frames: [[UInt8]]
+        let bytes: Int
+
+        var sequences: [Int] { frames.map { Int($0[4]) << 8 | Int($0[5]) } }
+    }
+
+    static let alias = TrackAlias(7)
+    static let frameTicks = 960
+
+    var track: AheadTrack
+    /// Milliseconds since the start.
+    private(set) var now = 0
+    /// What each listener got, by seat.
+    private(set) var heard: [UInt32: [Message]] = [:]
+    private(set) var skipped: [UInt32: Int] = [:]
+    private(set) var facts: [Room.PlayoutFact] = []
+    private(set) var refused: [DropReason] = []
+    /// Listeners whose sockets have no room.
+    var stalled: Set<UInt32> = []
+    private var sequence: UInt16
+    var time: MediaTime
+    private(set) var isActive = true
+
+    /// - Parameter isPublisher: whether the track is published on this shard.
+    init(listeners: [UInt32] = [1], sequence: UInt16 = 0, time: UInt32 = 0, isPublisher: Bool = true, frameMilliseconds: Double = 20) {
+        track = AheadTrack(
+            isPublisher ? TrackSID(text: "TR_1") : nil, alias: Self.alias, by: ParticipantHandle(shard: 0, seat: 0, generation: 0),
+            epoch: 0,
+            frameMilliseconds: frameMilliseconds, at: .at(0))
+        self.sequence = sequence
+        self.time = MediaTime(ticks: time)
+        for seat in listeners { track.add(listener: seat, from: nil, at: .at(0)) }
+    }
+
+    /// Publishes frames one after the other, all now.
+    @discardableResult
+    mutating func publish(
+        _ count: Int, ticks: Int = Self.frameTicks, epoch: UInt8 = 0, flags: FrameFlags = [], packetBytes: Int = 80
+    ) -> [DropReason] {
+        var reasons: [DropReason] = []
+        for _ in 0..<count {
+            let header = FrameHeader(
+                flags: flags, alias: Self.alias, sequence: SequenceNumber(sequence), level: AudioLevelByte(voice: true, level: 30),
+                epoch: epoch, timestamp: time)
+            let frame = header.bytes + [UInt8](repeating: UInt8(truncatingIfNeeded: sequence), count: packetBytes)
+            if let reason = frame.withUnsafeBytes({ track.append($0, header, at: .at(now)) }) { reasons.append(reason) }
+            sequence &+= 1
+            time = time.advanced(by: ticks)
+        }
+        look(onlyIfUrgent: true)
+        return reasons
+    }
+
+    /// Silence: timestamps go on, no frames come.
+    mutating func pause(milliseconds: Int) { time = time.advanced(by: milliseconds * MediaTime.ticksPerMillisecond) }
+
+    /// Lets time pass, with a look every 20 ms.
+    mutating func run(_ milliseconds: Int, everyMilliseconds step: Int = 20) {
+        let end = now + milliseconds
+        while now < end {
+            now = min(end, now + step)
+            look(onlyIfUrgent: false)
+        }
+    }
+
+    /// Lets time pass and nobody looks.
+    mutating func freeze(_ milliseconds: Int) { now += milliseconds }
+
+    mutating func listen(_ seat: UInt32, from: MediaTime? = nil) { track.add(listener: seat, from: from, at: .at(now)) }
+    mutating func setPaused(_ pauses: Bool) { track.setPaused(pauses, at: .at(now)) }
+
+    @discardableResult
+    mutating func clear(epoch: UInt8) -> Int {
+        let forgotten = track.clear(epoch: epoch, at: .at(now))
+        takeFacts()
+        return forgotten
+    }
+
+    private mutating func look(onlyIfUrgent: Bool) {
+        track.letOutReference(at: .at(now), onlyIfUrgent: onlyIfUrgent)
+        for index in 0..<track.listenerCount {
+            let seat = track.seat(ofListener: index)
+            skipped[seat, default: 0] += track.takeSkippedFrames(ofListener: index)
+            guard !stalled.contains(seat), track.isDue(forListener: index, at: .at(now), onlyIfUrgent: onlyIfUrgent) else { continue }
+            while let message = letOut(to: index) { heard[seat, default: []].append(message) }
+        }
+        if !onlyIfUrgent { isActive = track.settle(at: .at(now)) }
+        takeFacts()
+    }
+
+    private mutating func takeFacts() { if track.hasFacts { facts += track.takeFacts() } }
+
+    private mutating func letOut(to index: Int) -> Message? {
+        var buffer = [UInt8](repeating: 0, count: ProtocolLimits.messageBytesMax)
+        let now = now
+        return buffer.withUnsafeMutableBytes { buffer -> Message? in
+            guard let output = track.letOut(toListener: index, at: .at(now), into: buffer.baseAddress!) else { return nil }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<output.bytes])
+            var frames: [[UInt8]] = []
+            if bytes[0] == FrameKind.bundle.rawValue {
+                try! Bundle.forEachFrame(in: bytes) { frames.append(Array($0)) }
+            } else {
+                frames = [Array(bytes)]
+            }
+            #expect(frames.count == output.frames)
+            return Message(at: now, frames: frames, bytes: output.bytes)
+        }
+    }
+
+    // MARK: What came of it
+
+    func sequences(_ seat: UInt32 = 1) -> [Int] { (heard[seat] ?? []).flatMap(\.sequences) }
+    func messages(_ seat: UInt32 = 1) -> [Message] { heard[seat] ?? [] }
+    func afterDrop(_ seat: UInt32 = 1) -> [Int] {
+        messages(seat).flatMap(\.frames).filter { $0[1] & 0x08 != 0 }.map { Int($0[4]) << 8 | Int($0[5]) }
+    }
+
+    /// How long before it plays each frame came, in milliseconds, if the track's time 0 plays at `start`.
+    func leads(_ seat: UInt32 = 1, start: Int = 0) -> [Int] {
+        messages(seat).flatMap { message in
+            message.frames.map { frame in
+                frame.withUnsafeBytes { start + Int(FrameHeader(unchecked: $0.baseAddress!).timestamp.ticks) / 48 - message.at }
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Engine
+import Testing
+import Wire
+
+struct ClearTests {
+    @Test func aClearIsPatchedFirstAndAnsweredWhenItIsDone() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.mark(3_000)
+        call.world.happens(.talkStarted(call.track.sid, at: call.first))
+        call.pass(500)
+        call.report(400, buffered: 200)
+        call.world.ask(call.ann, .playoutClear(call.track.sid, reason: "barge-in"))
+        #expect(call.world.trace == ["patch clear 1 to 1"])
+        call.world.forgetNews()
+        call.tells(.cut(epoch: 1, end: call.time(9_000)))
+        #expect(
+            call.world.trace == [
+                "reply > ann", "playoutCleared > ann helper", "playoutMarked > helper", "talkStopped > ann helper", "agentState > ann",
+            ])
+        let cut = PlayoutCut(track: call.track.sid, epoch: 1, heard: call.heard(400), discardedMs: 8_600, reason: "barge-in")
+        #expect(call.world.news(call.helper).first == .playoutCleared(cut, by: "ann"))
+        #expect(
+            call.world.news(call.ann) == [
+                .playoutCleared(cut, by: "ann"),
+                .talkStopped("helper", call.track.sid, at: call.time(400), reason: .cleared), .agentState("helper", .listening),
+            ])
+    }
+
+    @Test func itsMarksAreAnswered() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.mark(100, "heard")
+        call.mark(9_000, "not heard")
+        call.pass(200)
+        call.clear(publishedTo: 9_000)
+        #expect(
+            call.answers() == [
+                MarkAnswer(name: "heard", status: .played, place: 100), MarkAnswer(name: "not heard", status: .cleared, place: 200),
+            ])
+    }
+
+    @Test func whatWasReachedAtThatVeryMomentWasPlayed() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.mark(100)
+        call.world.now = call.world.now + .milliseconds(110)
+        call.clear(publishedTo: 9_000)
+        #expect(call.answers() == [MarkAnswer(name: "m", status: .played, place: 110)])
+    }
+
+    @Test func nothingHeardIsNothing() throws {
+        var call = try PlayoutWorld()
+        let cut = call.clear(by: call.helper, publishedTo: nil)
+        #expect(cut?.heard == Heard(playedTs: nil, playedMs: 0, isEstimated: true) && cut?.discardedMs == 0)
+    }
+
+    @Test func whatBeganOnlyMeanwhileWasDiscarded() throws {
+        var call = try PlayoutWorld()
+        call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))
+        call.begins()
+        #expect(call.annHears().isEmpty)
+        call.tells(.cut(epoch: 1, end: call.time(2_000)))
+        guard case .playoutCleared(let cut, _) = call.world.news(call.ann).first else { throw Unexpected(what: "no clear") }
+        #expect(cut.heard.playedTs == nil && cut.discardedMs == 2_000)
+    }
+
+    @Test func everybodyKnowsTheNewEpoch() throws {
+        var call = try PlayoutWorld()
+        call.clear(publishedTo: nil)
+        let late = call.world.join("late")
+        let listen = Room.PatchChange.listen(late, to: call.track.alias, of: call.helper, Room.Listening(mode: .ahead, epoch: 1))
+        #expect(call.world.effects.contains(.patch(listen)))
+        guard case .hello(let hello) = call.world.news(late).first else { throw Unexpected(what: "no hello") }
+        #expect(hello.participants.last?.tracks?.first?.epoch == 1)
+    }
+
+    @Test func wordsOfTheOldEpochAreNoWords() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(100)
+        call.clear(publishedTo: 5_000)
+        call.world.forgetNews()
+        call.tells(.started(epoch: 0, at: call.time(5_000), playsAt: call.world.now))
+        call.tells(.refilled(epoch: 0))
+        call.tells(.ranDry(epoch: 0, end: call.time(5_100)))
+        #expect(call.annHears().isEmpty && !call.world.room.isPlaying)
+    }
+
+    @Test func twoClearsAtOnceAreTwoEpochsAndTwoAnswers() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(500)
+        call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))
+        call.world.ask(call.helper, .playoutClear(call.track.sid, reason: nil))
+        call.tells(.cut(epoch: 1, end: call.time(4_000)))
+        #expect(call.world.trace.first == "reply > ann")
+        call.tells(.cut(epoch: 2, end: nil))
+        #expect(call.world.trace.prefix(2) == ["reply > helper", "playoutCleared > ann helper"])
+        let cleared = call.world.news(call.ann).compactMap { if case .playoutCleared(let cut, _) = $0 { cut } else { nil } }
+        #expect(cleared.map(\.epoch) == [1, 2] && cleared.map(\.heard.playedMs) == [500, 0] && cleared.map(\.discardedMs) == [3_500, 0])
+    }
+
+    @Test func whoAskedIsAnsweredEvenIfThePublisherLeaves() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(500)
+        call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))
+        call.world.happens(.left(call.helper, .signalClose))
+        let answers = call.world.answers[call.ann]?.values.flatMap { $0 } ?? []
+        #expect(answers.count == 1)
+        #expect(call.world.news(call.ann).words.suffix(4) == ["playoutCleared", "trackUnpublished", "participantLeft", "agentLost"])
+        call.tells(.cut(epoch: 1, end: nil))
+        #expect(call.world.effects.isEmpty)
+    }
+
+    @Test func whoAskedMayLeaveToo() throws {
+        var call = try PlayoutWorld()
+        let bob = call.world.join("bob")
+        call.begins()
+        call.world.ask(bob, .playoutClear(call.track.sid, reason: nil))
+        call.world.happens(.left(bob, .signalClose))
+        call.world.forgetNews()
+        call.tells(.cut(epoch: 1, end: call.time(100)))
+        guard case .playoutCleared(_, let by) = call.world.news(call.ann).first else { throw Unexpected(what: "no clear") }
+        #expect(by == "")
+    }
+
+    @Test func aMarkForWhatWasClearedComesTooLate() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(100)
+        call.clear(publishedTo: 5_000)
+        call.mark(4_000, "in the queue")
+        call.mark(5_020, "refused")
+        call.mark(5_100, "next")
+        call.begins(at: 5_020)
+        call.pass(80)
+        #expect(
+            call.answers() == [
+                MarkAnswer(name: "in the queue", status: .cleared, place: 100), MarkAnswer(name: "refused", status: .cleared, place: 100),
+                MarkAnswer(name: "next", status: .played, place: 5_100),
+            ])
+    }
+
+    @Test func theNextUtteranceCountsFromItsOwnFirstFrame() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(100)
+        call.clear(publishedTo: 5_000)
+        call.begins(at: 5_000)
+        call.pass(250)
+        let heard = call.clear(publishedTo: 9_000)?.heard
+        #expect(heard == Heard(playedTs: call.time(5_250).ticks, playedMs: 250, isEstimated: true))
+    }
+
+    @Test func anEpochWrapsAround() throws {
+        var call = try PlayoutWorld()
+        for _ in 0..<256 { #expect(call.clear(publishedTo: nil) != nil) }
+        #expect(call.epoch == 0)
+        call.begins()
+        #expect(call.annHears().last == "playoutStarted")
+    }
+
+    @Test func whoDoesNotListenDoesNotClear() throws {
+        var call = try PlayoutWorld()
+        let deaf = call.world.join("deaf", permission: Permission(canSubscribe: false), isRoomAdmin: true)
+        #expect(call.world.ask(deaf, .playoutClear(call.track.sid, reason: nil))?.code == .notAllowed)
+        call.world.ask(call.ann, .hold(true))
+        #expect(call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))?.code == .notAllowed)
+    }
+
+    @Test func aLiveTrackHasNothingToClear() throws {
+        var call = try PlayoutWorld()
+        let live = try call.world.publish(call.helper)
+        #expect(call.world.ask(call.ann, .playoutClear(live.sid, reason: nil))?.code == .invalidArgument)
+        #expect(call.world.ask(call.ann, .playoutClear(TrackSID(text: "TR_none"), reason: nil))?.code == .notFound)
+        let long = String(repeating: "x", count: 257)
+        #expect(call.world.ask(call.ann, .playoutClear(call.track.sid, reason: long))?.code == .limitExceeded)
+    }
+
+    @Test func clearsThatWaitHaveALimit() throws {
+        var call = try PlayoutWorld()
+        for _ in 0..<16 { #expect(call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil)) == nil) }
+        #expect(call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))?.code == .limitExceeded)
+        // A later cut says that the earlier ones are done as well.
+        call.tells(.cut(epoch: 16, end: nil))
+        #expect(call.world.answers[call.ann]?.values.flatMap { $0 }.count == 17)
+    }
+}

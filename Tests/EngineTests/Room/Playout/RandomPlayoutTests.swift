@@ -1,0 +1,190 @@
+import Engine
+import Testing
+import Wire
+
+/// Anything in any order on one track: what was set and asked is answered exactly once, and what was heard is never taken back.
+struct RandomPlayoutTests {
+    @Test(arguments: 0..<300)
+    func aPlayoutKeepsItsPromises(seed: Int) throws {
+        var storm = try Storm(seed: UInt64(seed))
+        storm.run(steps: 300)
+        #expect(storm.problems.isEmpty, "seed \(seed): \(storm.problems.prefix(5))")
+    }
+
+    /// If chance never did what the promises are about, they were kept for nothing.
+    @Test func chanceTriesEverything() throws {
+        var told: Set<String> = []
+        var fates: Set<MarkStatus> = []
+        for seed in 0..<100 {
+            var storm = try Storm(seed: UInt64(seed))
+            storm.run(steps: 300)
+            told.formUnion(storm.told)
+            fates.formUnion(storm.fates)
+        }
+        #expect(told.count == 5, "\(told)")
+        #expect(fates == Set(MarkStatus.allCases), "\(fates)")
+    }
+}
+
+/// A queue that lets out by the clock, listeners who report as they like, and shards whose words take their time.
+private struct Storm {
+    private(set) var problems: [String] = []
+    private(set) var told: Set<String> = []
+    private(set) var fates: Set<MarkStatus> = []
+
+    private var call: PlayoutWorld
+    private var chance: SplitMix64
+    /// In milliseconds on the track.
+    private var published = 0
+    private var isDry = true
+    /// Words of the publisher's shard that are still under way.
+    private var mail: [Room.PlayoutFact] = []
+    private var marks: [String: Int] = [:]
+    private var clears = 0
+    private var answered = 0
+    /// What was last told as heard in this epoch.
+    private var heard: MediaTime?
+    private var isUnderWay = false
+    private var listeners: [ParticipantHandle]
+    private var seen = 0
+
+    init(seed: UInt64) throws {
+        call = try PlayoutWorld()
+        chance = SplitMix64(seed: seed)
+        listeners = [call.ann]
+        seen = call.world.history.count
+    }
+
+    mutating func run(steps: Int) {
+        for number in 0..<steps {
+            step(number)
+            look()
+        }
+        deliver()
+        look()
+        call.pass(140_000)
+        look()
+        for (name, count) in marks.sorted(by: { $0.key < $1.key }) where count != 1 {
+            problems.append("mark \(name) was answered \(count) times")
+        }
+        if answered != clears { problems.append("\(clears) clears had \(answered) answers") }
+    }
+
+    private mutating func step(_ number: Int) {
+        switch below(16) {
+        case 0..<4: publish()
+        case 4, 5: setMark("\(number)")
+        case 6..<9: report()
+        case 9: clear()
+        case 10: deliver()
+        case 11: mayMute()
+        case 12: changeListeners(number)
+        case 13: say(.backlog(.full, queuedMilliseconds: 60_000, dropped: below(2)))
+        default:
+            // Words take a moment, not seconds.
+            call.pass(below(100))
+            deliver()
+            call.pass(below(500))
+        }
+    }
+
+    private mutating func publish() {
+        if isDry {
+            published += below(2) * below(5_000)
+            say(
+                below(4) == 0
+                    ? .refilled(epoch: call.epoch) : .started(epoch: call.epoch, at: call.time(published), playsAt: call.world.now))
+        }
+        published += below(1_000)
+        isDry = below(3) > 0
+        if isDry { say(.ranDry(epoch: call.epoch, end: call.time(published))) }
+    }
+
+    private mutating func setMark(_ name: String) {
+        let place = published + below(4_000) - 2_000
+        if call.mark(place, name) == .reply(.done) { marks[name] = 0 }
+    }
+
+    private mutating func report() {
+        let place = below(6) == 0 ? nil : published - below(1_500)
+        call.report(place, buffered: Double(below(400)), epoch: call.epoch &- UInt8(below(8) / 7), by: listeners[below(listeners.count)])
+    }
+
+    private mutating func clear() {
+        let request = Request.playoutClear(call.track.sid, reason: nil)
+        switch call.world.ask(below(2) == 0 ? call.helper : call.ann, request) {
+        case .refused: return
+        default: clears += 1
+        }
+        call.epoch &+= 1
+        isDry = true
+        say(.cut(epoch: call.epoch, end: below(4) == 0 ? nil : call.time(published)))
+    }
+
+    private mutating func mayMute() {
+        call.world.ask(call.helper, .mute(call.track.sid, muted: below(2) == 0))
+    }
+
+    private mutating func changeListeners(_ number: Int) {
+        if listeners.count > 1, below(2) == 0 {
+            call.world.happens(.left(listeners.removeLast(), .signalClose))
+        } else {
+            listeners.append(call.world.join("listener \(number)"))
+        }
+    }
+
+    /// Words arrive in their order, now or later.
+    private mutating func say(_ fact: Room.PlayoutFact) {
+        mail.append(fact)
+        if below(3) > 0 { deliver() }
+    }
+
+    private mutating func deliver() {
+        for fact in mail { call.tells(fact) }
+        mail = []
+    }
+
+    private mutating func look() {
+        for effect in call.world.history[seen...] {
+            switch effect {
+            case .send(let event, let audience) where audience.contains(call.helper): follow(event)
+            case .reply(.cleared, _, _): answered += 1
+            case .patch(.clear):
+                heard = nil
+            default: break
+            }
+        }
+        seen = call.world.history.count
+    }
+
+    private mutating func follow(_ event: Event) {
+        let word = RoomWorld.word(event)
+        if word.hasPrefix("playout") { told.insert(word) }
+        switch event {
+        case .playoutStarted:
+            if isUnderWay { problems.append("an utterance in an utterance") }
+            isUnderWay = true
+        case .playoutMarked(_, let name, let status, let time):
+            fates.insert(status)
+            marks[name, default: 1_000] += 1
+            if status == .played { advance(to: time, "mark \(name)") }
+        case .playoutFinished(_, _, let epoch, let heard):
+            if epoch != call.epoch { problems.append("epoch \(epoch) finished in \(call.epoch)") }
+            if !isUnderWay { problems.append("an end without a beginning") }
+            isUnderWay = false
+            if let time = heard.playedTs { advance(to: MediaTime(ticks: time), "finish") }
+        case .playoutCleared(let cut, _):
+            if cut.heard.playedMs < 0 || cut.discardedMs < 0 { problems.append("less than nothing: \(cut)") }
+            isUnderWay = false
+        default: break
+        }
+    }
+
+    private mutating func advance(to time: MediaTime?, _ what: String) {
+        guard let time else { return problems.append("\(what) without a place") }
+        if let heard, time.distance(from: heard) < 0 { problems.append("\(what) took back what was heard") }
+        heard = time
+    }
+
+    private mutating func below(_ bound: Int) -> Int { chance.below(bound) }
+}

@@ -1,0 +1,49 @@
+import Engine
+import Testing
+import Wire
+
+struct UtteranceClockTests {
+    private let start = Instant(nanoseconds: 5_000_000_000)
+
+    private func at(_ milliseconds: Int) -> Instant { start + .milliseconds(milliseconds) }
+
+    @Test func itGoesOnWithTheTime() {
+        let clock = UtteranceClock(playsAt: start)
+        #expect(clock.place(at: at(250)) == 12_000 && clock.instant(of: 12_000) == at(250))
+        #expect(clock.place(at: at(-10)) == 0)
+    }
+
+    @Test func itStopsWhereItRanDry() {
+        var clock = UtteranceClock(playsAt: start)
+        clock.runDry(at: 4_800)
+        #expect(clock.place(at: at(500)) == 4_800 && clock.letOut(at: at(500)) == 4_800)
+        #expect(clock.instant(of: 4_801) == nil)
+        clock.refill()
+        #expect(clock.instant(of: 9_600) == at(200))
+    }
+
+    @Test func aGapInTheStreamIsAGapInTime() {
+        var clock = UtteranceClock(playsAt: start)
+        clock.runDry(at: 4_800)
+        clock.start(at: 4_800, playsAt: at(400))
+        #expect(clock.place(at: at(399)) == 4_800 && clock.place(at: at(410)) == 5_280)
+        #expect(clock.instant(of: 4_800) == at(100) && clock.instant(of: 4_848) == at(401))
+    }
+
+    @Test func whatWasLetOutReachesAsFarAsTheLead() {
+        let clock = UtteranceClock(playsAt: start)
+        #expect(clock.letOut(at: at(0)) == 14_400 && clock.letOut(at: at(100)) == 19_200)
+        #expect(clock.letOut(at: at(-300)) == 0)
+    }
+
+    @Test func anInstantIsNeverTooEarlyForItsPlace() {
+        let clock = UtteranceClock(playsAt: start)
+        for place in 0..<5_000 {
+            guard let instant = clock.instant(of: place) else {
+                Issue.record("\(place) is never reached")
+                continue
+            }
+            #expect(clock.place(at: instant) == place)
+        }
+    }
+}

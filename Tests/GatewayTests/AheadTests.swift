@@ -1,0 +1,157 @@
+import Foundation
+import Gateway
+import Testing
+import Wire
+
+/// Speech that is sent faster than it plays comes out by the clock, over real sockets.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct AheadTests {
+    private let gateway: TestGateway
+    private static let description = PublishTrack(name: "voice", source: .assistant, mode: .ahead)
+
+    init() throws { gateway = try TestGateway { $0.shardCount = 3 } }
+
+    private func join(_ identity: String, onShard shard: Int? = nil, receiveBuffer: Int32? = nil) throws -> Caller {
+        try Caller(gateway, room: "r", identity: identity, receiveBuffer: receiveBuffer, shard: shard)
+    }
+
+    /// Frames as an assistant sends them that has a second of audio at once.
+    private func say(_ frames: Range<Int>, of track: TrackInfo, epoch: UInt8 = 0, by caller: Caller) throws {
+        for first in stride(from: frames.lowerBound, to: frames.upperBound, by: 25) {
+            let bundle = (first..<min(first + 25, frames.upperBound)).map { TestFrame.bytes(track.alias, $0, epoch: epoch) }
+            try caller.say(Bundle.joining(bundle))
+        }
+    }
+
+    /// Messages of media: when they came, and how many frames were in each.
+    private func messages(_ caller: Caller) -> [(at: ContinuousClock.Instant, frames: Int)] {
+        var messages: [(at: ContinuousClock.Instant, frames: Int)] = []
+        for (_, at) in caller.frames {
+            if messages.last?.at == at { messages[messages.count - 1].frames += 1 } else { messages.append((at, 1)) }
+        }
+        return messages
+    }
+
+    private func numbers(_ caller: Caller) -> [Int] { caller.frames.map { TestFrame.sequence(of: $0.bytes) } }
+
+    @Test(arguments: [[0, 0], [0, 1], [2, 0]])
+    func thirtySecondsThatComeInOneLeaveByTheClock(shards: [Int]) throws {
+        let (assistant, listener) = try (join("assistant", onShard: shards[0]), join("listener", onShard: shards[1]))
+        let track = try assistant.publish(Self.description)
+        let start = ContinuousClock.now
+        try say(0..<1_500, of: track, by: assistant)
+        while listener.frames.count < 1_500, ContinuousClock.now < start + .seconds(40) {
+            try listener.takeAll(within: .milliseconds(200))
+            // It answers pings.
+            try assistant.takeAll(within: .zero)
+        }
+        let isWhatWasSent = listener.frames.map(\.bytes) == (0..<1_500).map { TestFrame.bytes(track.alias, $0) }
+        #expect(isWhatWasSent, "complete, in order, byte for byte")
+        let messages = messages(listener)
+        for (index, message) in messages.enumerated() {
+            let inASecond = messages[index...].prefix { $0.at < message.at + .seconds(1) }.count
+            // Ten by the clock, and to begin with three more at once. On a busy machine what was due in a stall follows it.
+            let around = messages[max(0, index - 1)..<index + inASecond]
+            let stall = zip(around, around.dropFirst()).map { $1.at - $0.at }.max() ?? .zero
+            let made = stall > .milliseconds(150) ? Int(stall / .milliseconds(100)) : 0
+            #expect(inASecond <= 14 + made, "\(inASecond) after \(message.at - start), with a stall of \(stall)")
+        }
+        #expect(messages.count <= 305 && messages.allSatisfy { $0.frames <= 5 })
+        let leads = listener.frames.map { start + .milliseconds(20 * TestFrame.sequence(of: $0.bytes)) - $0.at }
+        #expect(leads.allSatisfy { $0 < .milliseconds(320) }, "nothing comes before its time")
+        let early = leads.dropFirst(15).sorted()[leads.count / 20]
+        #expect(early > .milliseconds(150), "and nearly all of it well before: \(early)")
+        #expect(try gateway.value(Counter(name: "patchbay_bundles_sent_total")) >= 290)
+        #expect(try gateway.value(.framesQueued) == 0, "none went through an outbox")
+    }
+
+    @Test func aListenerThatStopsReadingForThreeSecondsLosesNothing() throws {
+        let (assistant, listener) = try (join("assistant"), join("listener", receiveBuffer: 2_048))
+        let track = try assistant.publish(Self.description)
+        try say(0..<500, of: track, by: assistant)
+        let start = ContinuousClock.now
+        while ContinuousClock.now < start + .seconds(1) { try listener.takeAll(within: .milliseconds(20)) }
+        Thread.sleep(forTimeInterval: 3)
+        #expect(try gateway.value(Counter(name: "patchbay_frames_sent_total")) < 200, "most of it waits for the listener")
+        try listener.take(until: "the rest") { $0.frames.count >= 500 }
+        let isWhatWasSent = listener.frames.map(\.bytes) == (0..<500).map { TestFrame.bytes(track.alias, $0) }
+        #expect(isWhatWasSent, "without a gap, and so without 0x08")
+    }
+
+    @Test(arguments: [0, 1])
+    func whoComesLaterHearsTheRest(shard: Int) throws {
+        let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: 2))
+        let track = try assistant.publish(Self.description)
+        try say(0..<250, of: track, by: assistant)
+        try listener.take(until: "2 s") { $0.frames.count >= 100 }
+        let late = try join("late", onShard: shard)
+        try late.take(until: "the rest") { numbers($0).last == 249 }
+        let first = numbers(late)[0]
+        #expect((80...100).contains(first), "\(first)")
+        #expect(numbers(late) == Array(first..<250))
+    }
+
+    @Test(arguments: [0, 1])
+    func aMuteHoldsItBackAndLosesNothing(shard: Int) throws {
+        let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: shard))
+        let track = try assistant.publish(Self.description)
+        try say(0..<200, of: track, by: assistant)
+        try listener.take(until: "1 s") { $0.frames.count >= 50 }
+        try assistant.ask(.mute(track.sid, muted: true))
+        _ = try listener.event("the mute") { if case .trackMuted = $0 { true } else { nil } }
+        let count = listener.frames.count
+        #expect(throws: (any Error).self) { try listener.take(until: "more", within: .milliseconds(500)) { $0.frames.count > count } }
+        // Who begins to listen during it has to wait as well.
+        let late = try join("late", onShard: 2)
+        #expect(throws: (any Error).self) { try late.take(until: "any", within: .milliseconds(300)) { !$0.frames.isEmpty } }
+        try assistant.ask(.mute(track.sid, muted: false))
+        try listener.take(until: "the rest") { $0.frames.count >= 200 }
+        #expect(numbers(listener) == Array(0..<200))
+        try late.take(until: "the rest") { numbers($0).last == 199 }
+        let first = numbers(late)[0]
+        // Two threads do not look at the same moment: one may have let out a message more when the mute came.
+        #expect((count - 5...count + 5).contains(first))
+        #expect(numbers(late) == Array(first..<200))
+    }
+
+    @Test func framesOverAMinuteAheadAreRefusedAndCounted() throws {
+        let assistant = try join("assistant")
+        let track = try assistant.publish(Self.description)
+        try say(0..<3_500, of: track, by: assistant)
+        try assistant.settle()
+        let refused = try gateway.value(.dropped("ahead"))
+        #expect((300...499).contains(refused), "\(refused)")
+        try assistant.ask(.unpublish(track.sid))
+        try Patience.until("what waited is counted too") { try gateway.value(.dropped("cleared")) > 2_900 }
+        #expect(try gateway.value(Counter(name: "patchbay_ahead_tracks")) == 0)
+    }
+
+    @Test func nothingIsHeardAfterTheWordThatATrackHasEnded() throws {
+        let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: 1))
+        for number in 0..<10 {
+            let track = try assistant.publish(Self.description)
+            try say(0..<500, of: track, by: assistant)
+            try listener.take(until: "some of round \(number)") { $0.frames.count >= 15 }
+            try assistant.ask(.unpublish(track.sid))
+            _ = try listener.event("the end") { if case .trackUnpublished = $0 { true } else { nil } }
+            let count = listener.frames.count
+            try listener.settle()
+            #expect(listener.frames.count == count)
+            listener.frames.removeAll()
+        }
+    }
+
+    @Test func liveTracksBesideItAreAsTheyWere() throws {
+        let (assistant, listener) = try (join("assistant"), join("listener"))
+        let voice = try assistant.publish(Self.description)
+        let microphone = try assistant.publish()
+        try say(0..<200, of: voice, by: assistant)
+        for number in 0..<50 {
+            try assistant.say(TestFrame.bytes(microphone.alias, number))
+            try listener.take(until: "frame \(number)") { caller in
+                caller.frames.contains { $0.bytes == TestFrame.bytes(microphone.alias, number) }
+            }
+        }
+        try listener.take(until: "all") { $0.frames.count == 250 }
+    }
+}
