@@ -8,6 +8,9 @@ struct Ledger {
         let track: TrackSID
         let stay: Stay
         let size: Int
+        let mode: TrackMode
+        /// How much audio it holds.
+        let milliseconds: Double
         let sentAt: Instant
         /// False if its sender knew that it must not pass: muted, held, of another epoch, on a track that is not its own.
         let mayBeHeard: Bool
@@ -30,14 +33,17 @@ struct Ledger {
     private static let packetBytesMin = 8
 
     /// Makes the frame's bytes.
-    mutating func enter(_ header: FrameHeader, of track: TrackSID, by stay: Stay, mayBeHeard: Bool, in world: World) -> [UInt8] {
+    mutating func enter(
+        _ header: FrameHeader, of track: TrackSID, _ mode: TrackMode = .live, milliseconds: Double = 20, by stay: Stay, mayBeHeard: Bool,
+        in world: World
+    ) -> [UInt8] {
         let number = UInt32(frames.count)
         let filling = world.chance.below(world.chance.chance(0.02) ? 1_400 : 120)
         let bytes =
             header.bytes + Self.mark + withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 0x55, count: filling)
         frames.append(
             Frame(
-                header: header, track: track, stay: stay, size: bytes.count, sentAt: world.now, mayBeHeard: mayBeHeard, isDoubtful: stay.hasAskedForSilence,
+                header: header, track: track, stay: stay, size: bytes.count, mode: mode, milliseconds: milliseconds, sentAt: world.now, mayBeHeard: mayBeHeard, isDoubtful: stay.hasAskedForSilence,
                 mustBeHeard: mayBeHeard && stay.mustBeHeard(track)))
         return bytes
     }

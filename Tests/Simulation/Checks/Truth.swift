@@ -21,6 +21,8 @@ struct Truth {
         var gate = Room.Gate.open
         var gateChangedAt: Instant
         var endedAt: Instant?
+        var epoch: UInt8 = 0
+        var clearedAt = World.start
         var listeners: [Listener] = []
     }
 
@@ -46,13 +48,16 @@ struct Truth {
         switch change {
         case .publish(let track, let publisher):
             routes[Key(publisher: publisher, alias: track.alias)] = Route(
-                home: home, gate: track.muted ? .muted : .open, gateChangedAt: now)
+                home: home, gate: track.muted ? .muted : .open, gateChangedAt: now, epoch: track.epoch)
         case .unpublish(let alias, let publisher): routes[Key(publisher: publisher, alias: alias)]?.endedAt = now
         case .gate(let alias, let publisher, let gate):
             let key = Key(publisher: publisher, alias: alias)
             routes[key]?.gate = gate
             routes[key]?.gateChangedAt = now
-        case .clear: break
+        case .clear(let alias, let publisher, let epoch):
+            let key = Key(publisher: publisher, alias: alias)
+            routes[key]?.epoch = epoch
+            routes[key]?.clearedAt = now
         case .listen(let listener, let alias, let publisher, _):
             routes[Key(publisher: publisher, alias: alias)]?.listeners.append(Listener(handle: listener, since: now))
         case .stopListening(let listener, let alias, let publisher):
@@ -84,6 +89,36 @@ struct Truth {
         }
     }
 
+    /// The same for a frame that is kept: it is of the track's epoch.
+    func admittedAhead(_ frame: Int, _ said: Ledger.Frame, from publisher: ParticipantHandle, in world: World) {
+        guard let route = routes[Key(publisher: publisher, alias: said.header.alias)] else {
+            return world.fail("frame \(frame) passes on a track that no room knows")
+        }
+        let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.newsDelayMax
+        world.expect(
+            route.gate == .open || world.now - route.gateChangedAt < delay, "frame \(frame) passes though its track is \(route.gate)")
+        world.expect(
+            route.epoch == said.header.epoch || world.now - route.clearedAt < delay,
+            "frame \(frame) of epoch \(said.header.epoch) passes in epoch \(route.epoch)")
+    }
+
+    /// Nothing of what was cleared leaves any more, on whatever shard.
+    func letOut(_ frame: Int, _ said: Ledger.Frame, in world: World) {
+        guard let publisher = said.stay.handle, let route = routes[Key(publisher: publisher, alias: said.header.alias)] else { return }
+        world.expect(
+            route.epoch == said.header.epoch || world.now - route.clearedAt < world.swarm.newsDelayMax,
+            "frame \(frame) of epoch \(said.header.epoch) is let out in epoch \(route.epoch)")
+        world.expect(
+            route.gate == .open || world.now - route.gateChangedAt < world.swarm.newsDelayMax,
+            "frame \(frame) is let out though its track is \(route.gate)")
+    }
+
+    /// Its gate was closed not long ago, so that its clock has begun anew.
+    func wasPaused(_ said: Ledger.Frame, lately world: World) -> Bool {
+        guard let publisher = said.stay.handle, let route = routes[Key(publisher: publisher, alias: said.header.alias)] else { return true }
+        return route.gateChangedAt > World.start && world.now - route.gateChangedAt < .seconds(5)
+    }
+
     /// A frame is given to a listener, to be written or queued.
     mutating func handed(_ frame: Int, of key: Key, to listener: ParticipantHandle, in world: World) {
         guard let route = routes[key] else { return world.fail("frame \(frame) is handed out on a track that no room knows") }
@@ -93,6 +128,8 @@ struct Truth {
                 && (known.until == nil || !isOnOneShard && world.now - (known.until ?? world.now) < world.swarm.newsDelayMax)
         }
         world.expect(isListening, "frame \(frame) is handed to somebody who does not listen")
+        // Who listens anew to what is kept hears again what it had not played.
+        if world.ledger.frames[frame].mode == .ahead { return }
         world.expect(delivered.insert(Delivery(frame: frame, listener: listener)).inserted, "frame \(frame) is handed out twice")
     }
 

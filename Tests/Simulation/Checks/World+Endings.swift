@@ -29,6 +29,8 @@ extension World {
             expect(shard.rooms.allSatisfy { $0 == nil } && shard.roomByName.isEmpty, "\(place) still has rooms: \(shard.roomByName.keys)")
             expect(shard.guests.isEmpty, "\(place) still has \(shard.guests.count) guests")
             expect(shard.panel.count == 0 && shard.panel.patches.allSatisfy(\.isEmpty), "\(place) still has patches")
+            expect(shard.aheads.count == 0 && shard.aheads.active.isEmpty, "\(place) still has \(shard.aheads.count) tracks ahead")
+            expect(shard.playoutFacts.isEmpty, "\(place) has not told all it knows of what was heard")
             expect(shard.inlets.count == 0, "\(place) still has \(shard.inlets.count) inlets")
             expect(shard.store.heldCount == 0, "\(place) still holds \(shard.store.heldCount) frames")
             expect(shard.waiting.isEmpty, "\(place) still waits for somebody")

@@ -15,9 +15,37 @@ extension World {
         truth.admitted(number, from: sender.handle, alias: said.header.alias, in: self)
     }
 
+    /// The same on an `ahead` track, where it is kept until it is due.
+    func admittedAhead(_ frame: [UInt8], from sender: SimulatedMember, track: TrackSID, at shard: SimulatedShard) {
+        let number = Ledger.number(of: frame)
+        guard number >= 0 else { return fail("a frame that is not in the ledger passes") }
+        tally.admitted += 1
+        let said = ledger.frames[number]
+        expect(said.mayBeHeard, "frame \(number) of \(said.stay) passes, which nobody may hear")
+        truth.admittedAhead(number, said, from: sender.handle, in: self)
+        if gapBefore.remove(track) != nil { afterGap.insert(number) }
+        pacing.arrived(number, at: shard.index, now)
+    }
+
+    /// A message of an `ahead` track leaves for a listener.
+    func letOut(_ message: [UInt8], frames count: Int, to listener: SimulatedMember, at shard: SimulatedShard) {
+        var frames = [message]
+        if message.first == FrameKind.bundle.rawValue { frames = (try? FrameReading.frames(in: message).get()) ?? [] }
+        expect(frames.count == count, "a message of \(frames.count) frames is counted as \(count)")
+        for frame in frames {
+            let number = Ledger.number(of: frame)
+            handed(frame, to: listener, at: shard)
+            truth.letOut(number, ledger.frames[number], in: self)
+            pacing.letOut(number, ledger.frames[number], to: listener, at: shard, in: self)
+        }
+    }
+
     func refused(_ frame: [UInt8], _ reason: DropReason) {
         let number = Ledger.number(of: frame)
-        guard number >= 0, ledger.frames[number].mustBeHeard else { return }
+        guard number >= 0 else { return }
+        if ledger.frames[number].mode == .ahead, reason == .ahead || reason == .full { gapBefore.insert(ledger.frames[number].track) }
+        // Somebody may have talked over it.
+        guard ledger.frames[number].mustBeHeard else { return }
         fail("frame \(number) of \(ledger.frames[number].stay) is refused (\(reason)) though all is well")
     }
 

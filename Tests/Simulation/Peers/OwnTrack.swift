@@ -5,6 +5,7 @@ struct OwnTrack {
     let sid: TrackSID
     let alias: TrackAlias
     let frameMilliseconds: Double
+    let mode: TrackMode
     var epoch: UInt8
     var sequence: UInt16
     var timestamp: UInt32
@@ -14,6 +15,8 @@ struct OwnTrack {
     var lastMute: UInt64 = 0
     var isUnpublished = false
     var isTalking = false
+    /// Whether it has said what all must hear when all is well.
+    var hasSpoken = false
     /// Until when it talks, or is silent.
     var until: Instant
 
@@ -21,6 +24,7 @@ struct OwnTrack {
         sid = info.sid
         alias = info.alias
         frameMilliseconds = info.frameMs
+        mode = info.mode
         epoch = info.epoch
         isMuted = info.muted
         self.sequence = sequence

@@ -8,6 +8,8 @@ enum Asked {
     case mute(TrackSID, Bool)
     case hold(Bool)
     case subscribe(TrackSID, Bool)
+    case clear(TrackSID)
+    case mark(String)
     case other
 }
 
@@ -33,13 +35,20 @@ extension Stay {
             guard let place = published.firstIndex(where: { $0.sid == sid }), published[place].lastMute == id else { return }
             published[place].isMuted = muted
         case .hold(let held):
+            if !held { listensAnew.formUnion(epochs.keys) }
+            if !held { listensAnew.formUnion(epochs.keys) }
             guard lastHold == id else { return }
             isHeld = held
             deafSince = held ? world.now : nil
         case .subscribe(let sid, let subscribed):
+            if subscribed { listensAnew.insert(sid) }
+            if subscribed { listensAnew.insert(sid) }
             guard lastSubscribe[sid] == id else { return }
             unsubscribedSince[sid] = subscribed ? nil : world.now
-        case .other: break
+        case .clear(let sid):
+            world.expect(fields.epoch != nil && fields.playedMs != nil && fields.discardedMs != nil, "\(self) gets no account of a clear")
+            if let epoch = fields.epoch { raise(sid, to: epoch) }
+        case .mark, .other: break
         }
     }
 
@@ -48,7 +57,7 @@ extension Stay {
             unreadableAnswered += 1
             return world.expect(unreadableAnswered <= unreadableSent, "\(self) is told once too often that a message is unreadable")
         }
-        _ = takeAsked(id)
+        if case .mark(let name)? = takeAsked(id) { marks.remove(name) }
     }
 
     private func takeAsked(_ id: UInt64) -> Asked? {

@@ -24,12 +24,13 @@ extension Stay {
         case .leave: leave()
         case .bundle: withOwnTrack { sendBundle(of: $0) }
         case .flood: withOwnTrack { track in for _ in 0..<150 { line.send(.binary(nextFrame(of: track))) } }
-        case .speakAhead: ask(.publish(PublishTrack(source: .assistant, mode: .ahead)), .publish)
-        case .bargeIn: withTrack { ask(.playoutClear($0, reason: "barge-in")) }
+        case .speakAhead: speakAhead()
+        case .bargeIn: withTrack { bargeIn($0) }
         case .strangeText: sendStrangeText()
         case .strangeFrame: sendStrangeFrame()
         case .foreignAlias: sendForeignAlias()
-        case .wrongEpoch: withOwnTrack { line.send(.binary(nextFrame(of: $0, epoch: published[$0].epoch &+ UInt8(world.chance.between(1, 255))))) }
+        case .wrongEpoch: withOwnTrack { guard published[$0].mode == .live else { return }
+            line.send(.binary(nextFrame(of: $0, epoch: published[$0].epoch &+ UInt8(world.chance.between(1, 255))))) }
         }
     }
 

@@ -36,6 +36,8 @@ extension Stay {
         case .trackUnpublished(let sid, let identity):
             knows(sid, of: identity, event)
             world.expect(!talking.contains(sid), "\(self): \(sid) ended while it talked")
+            playing.remove(sid)
+            players[sid] = nil
             tracks[sid] = nil
             trackOrder.removeAll { $0 == sid }
             end(of: sid)
@@ -61,8 +63,8 @@ extension Stay {
             revisions[segment.id] = segment.rev
         case .bye: isDismissed = true
         case .roomUpdated, .tokenRefreshed, .serverDraining, .stats: break
-        case .playoutMarked, .playoutCleared, .playoutStarted, .playoutFinished, .playoutBacklog, .callEnded:
-            world.fail("\(self) is told \(event), which nobody asked for")
+        case .playoutMarked, .playoutCleared, .playoutStarted, .playoutFinished, .playoutBacklog: take(playout: event)
+        case .callEnded: world.fail("\(self) is told \(event), which nobody asked for")
         }
     }
 
@@ -100,13 +102,14 @@ extension Stay {
         tracks[info.sid] = (info.participant, info.alias)
         trackOrder.append(info.sid)
         named[info.alias.value] = info.sid
+        if info.mode == .ahead { epochs[info.sid] = info.epoch }
     }
 
     private func knows(_ identity: Identity, _ event: Event) {
         world.expect(identity == peer.identity || others.contains(identity), "\(self) is told of \(identity), who is not there: \(event)")
     }
 
-    private func knows(_ sid: TrackSID, of identity: Identity, _ event: Event) {
+    func knows(_ sid: TrackSID, of identity: Identity, _ event: Event) {
         world.expect(tracks[sid]?.participant == identity, "\(self) is told of a track that is not there: \(event)")
     }
 

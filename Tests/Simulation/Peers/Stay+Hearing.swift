@@ -23,8 +23,10 @@ extension Stay {
         if let since = unsubscribedSince[said.track] {
             world.expect(said.sentAt <= since + world.swarm.newsDelayMax, "\(self) hears a track that it does not want to")
         }
+        if said.mode == .ahead { forgetOrderIfAnew(said.track) }
         world.expect(number > lastHeard[said.track] ?? -1, "\(self) hears frame \(number) of \(said.track) again, or too late")
         lastHeard[said.track] = number
+        if said.mode == .ahead { play(said, header) }
         checkBytes(frame, header, said)
         checkGap(before: number, header)
         if said.mustBeHeard { mustHaveHeard.insert(number) }
@@ -50,6 +52,8 @@ extension Stay {
             return world.fail("\(self) hears frame \(number), which was not handed to it")
         }
         world.expect(!found.isDropped, "\(self) hears frame \(number), which was counted as dropped")
+        // Of what is kept nothing is dropped on the way; what was refused at the door, all listeners miss.
+        if world.afterGap.contains(number) { hasDropped = true }
         let isMarked = header.flags.contains(.discontinuity)
         world.expect(
             isMarked == hasDropped,

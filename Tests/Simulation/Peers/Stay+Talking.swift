@@ -14,9 +14,11 @@ extension Stay {
         switch world.phase {
         case .chaos: turnOver(place)
         case .healed: if isExtra { return } else { turnOver(place) }
+        case .audible where track.mode == .ahead: return isExtra ? () : speakOnceAhead(place)
         case .audible: if isExtra { return } else { startTalking(place, until: world.now + .seconds(5)) }
         case .hushed, .leaving, .over: return
         }
+        if track.mode == .ahead { return }
         let ticks = UInt32(track.frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         guard published[place].isTalking else { return published[place].timestamp &+= ticks }
         let isFirst = !track.isTalking
@@ -48,7 +50,7 @@ extension Stay {
         published[place].sequence &+= 1
         published[place].timestamp &+= UInt32(track.frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         let mayBeHeard = !track.isMuted && !track.isUnpublished && !isHeld && header.epoch == track.epoch
-        return world.ledger.enter(header, of: track.sid, by: self, mayBeHeard: mayBeHeard, in: world)
+        return world.ledger.enter(header, of: track.sid, track.mode, milliseconds: track.frameMilliseconds, by: self, mayBeHeard: mayBeHeard, in: world)
     }
 
     /// It waits for the word that it is muted or held, or that a track has ended.

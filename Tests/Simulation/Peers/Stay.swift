@@ -50,6 +50,16 @@ final class Stay: CustomStringConvertible {
     /// Since when a track may not be heard.
     var unsubscribedSince: [TrackSID: Instant] = [:]
     var lastSubscribe: [TrackSID: UInt64] = [:]
+    /// Epochs of `ahead` tracks, and what of them is playing.
+    var epochs: [TrackSID: UInt8] = [:]
+    var players: [TrackSID: Player] = [:]
+    /// Tracks that it has asked to hear again, and has not heard since.
+    var listensAnew: Set<TrackSID> = []
+    /// Marks that wait for their answer.
+    var marks: Set<String> = []
+    var lastMark = 0
+    /// Utterances that have begun and not ended.
+    var playing: Set<TrackSID> = []
     /// It asks for all that it wants as soon as it is told of it.
     var isSettling = false
 

@@ -15,6 +15,8 @@ final class SimulatedMember {
     var lastHeard: Instant
     var farewell: (reason: CloseReason, deadline: Instant)?
     var isWaiting = false
+    var aheadPlaces: [Int] = []
+    var isBehind = false
     var framesSent: UInt64 = 0
     var framesDropped: UInt64 = 0
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)

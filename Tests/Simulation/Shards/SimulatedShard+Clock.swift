@@ -20,6 +20,7 @@ extension SimulatedShard {
         if let nextTick { recentLag = max(recentLag / 2, max(.zero, world.now - nextTick)) }
         nextTick = nil
         pumpWaiting()
+        letOutActive()
         let tick = Int(now.nanoseconds / 20_000_000)
         if tick != ticks {
             if ticks == 0 || tick - ticks > 50 { ticks = tick - 1 }
@@ -35,6 +36,9 @@ extension SimulatedShard {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
         for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
         for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) {
+            if let deadline = rooms[room]?.room.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
+        }
+        for room in rooms.indices where rooms[room]?.room.isPlaying == true {
             if let deadline = rooms[room]?.room.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
         }
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {

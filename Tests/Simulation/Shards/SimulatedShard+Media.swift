@@ -14,6 +14,7 @@ extension SimulatedShard {
         } else {
             relay(message, from: sender, at: line.seat)
         }
+        if aheads.hasFresh { letOutFresh() }
     }
 
     private func relay(_ frame: [UInt8], from sender: SimulatedMember, at seat: Int) {
@@ -24,6 +25,7 @@ extension SimulatedShard {
         }
         world.tally.framesIn += 1
         guard let patch = panel.index(of: header.alias, publishedBy: seat) else { return drop(.notPublished, of: frame) }
+        if let place = panel.patches[seat][patch].aheadPlace { return push(frame, header, of: patch, to: place, from: sender) }
         let (refusal, edge) = panel.update(patch, publishedBy: seat) { patch -> (DropReason?, TrackMeter.Edge?) in
             if let refusal = patch.admit(header, at: now) { return (refusal, nil) }
             return (nil, patch.meter.note(header, at: now))
@@ -34,21 +36,24 @@ extension SimulatedShard {
         forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners)
         for trunk in trunks {
             world.meanwhile(besides: index)
-            send(frame, of: sender, to: Int(trunk.shard))
+            send(frame, from: sender.handle, to: Int(trunk.shard))
         }
         if let edge { talk(edge, of: track, publishedBy: sender) }
     }
 
-    private func send(_ frame: [UInt8], of publisher: SimulatedMember, to shard: Int) {
-        let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher.handle)
+    func send(_ frame: [UInt8], from publisher: ParticipantHandle, to shard: Int) {
+        let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher)
         if needsWake { world.shards[shard].wakeSoon() }
         if !isTaken { world.truth.lostInTrunk(Ledger.number(of: frame), to: shard) }
     }
 
     func carry(_ carried: SimulatedTrunk.Carried) {
-        let alias = FrameReading.uncheckedHeader(of: carried.frame).alias
+        let header = FrameReading.uncheckedHeader(of: carried.frame)
+        let alias = header.alias
         world.note("shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(inlets.listeners(to: alias, of: carried.publisher))")
-        forward(carried.frame, of: alias, to: inlets.listeners(to: alias, of: carried.publisher))
+        let listeners = inlets.listeners(to: alias, of: carried.publisher)
+        guard listeners.isEmpty else { return forward(carried.frame, of: alias, to: listeners) }
+        if aheads.count > 0 { carryAhead(carried.frame, header, from: carried.publisher) }
     }
 
     private func forward(_ frame: [UInt8], of alias: TrackAlias, to listeners: [UInt32]) {
@@ -84,13 +89,17 @@ extension SimulatedShard {
         var sent = frame
         if afterDrop { sent[1] |= FrameFlags.discontinuity.rawValue }
         listener.line.write(.binary(sent))
-        listener.budget.wrote(frame.count + 24)
-        listener.framesSent += 1
-        world.tally.written += 1
+        noteWritten(frame.count, frames: 1, to: listener)
+    }
+
+    func noteWritten(_ count: Int, frames: Int, to listener: SimulatedMember) {
+        listener.budget.wrote(count + 24)
+        listener.framesSent += UInt64(frames)
+        world.tally.written += frames
         if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
     }
 
-    private func hasRoom(_ listener: SimulatedMember) -> Bool {
+    func hasRoom(_ listener: SimulatedMember) -> Bool {
         guard !listener.line.isCongested, !listener.receipts.isOverdue(at: now, ownLag: recentLag) else { return false }
         switch listener.budget.verdict {
         case .send: return true
@@ -139,6 +148,7 @@ extension SimulatedShard {
             case nil: return
             }
         }
+        if member.isBehind { letOutAhead(to: member) }
     }
 
     func pumpWaiting() {
@@ -161,7 +171,7 @@ extension SimulatedShard {
 
     // MARK: Counting
 
-    private func drop(_ reason: DropReason, of frame: [UInt8]) {
+    func drop(_ reason: DropReason, of frame: [UInt8]) {
         world.tally.refused[reason.rawValue] += 1
         world.refused(frame, reason)
     }

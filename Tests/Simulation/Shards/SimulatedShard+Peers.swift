@@ -10,9 +10,11 @@ extension SimulatedShard {
             world.meanwhile(besides: index)
             for message in world.mailboxes[index].drain() { handle(message) }
         } while hasLateArrivals
+        tellFacts()
         for peer in arrivals.indices where !arrivals[peer].isEmpty {
             carryArrivals(from: peer) { _ in true }
         }
+        if aheads.hasFresh { letOutFresh() }
     }
 
     private func takeArrivals(from peer: Int) {
@@ -122,31 +124,54 @@ extension SimulatedShard {
         case .listen(let listener, _, let publisher, _), .stopListening(let listener, _, let publisher):
             perform(.patch(change), whereIs: listener)
             if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
-        case .unpublish, .gate, .clear:
+        case .unpublish, .gate:
             performHere(.patch(change))
             for shard in world.shards.indices where shard != index { post(.effect(.patch(change)), to: shard) }
+        case .clear(_, let publisher, _):
+            for shard in world.shards.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
+            perform(change, on: Int(publisher.shard))
+        }
+    }
+
+    private func perform(_ change: Room.PatchChange, on shard: Int) {
+        if shard == index {
+            performHere(.patch(change))
+        } else {
+            post(.effect(.patch(change)), to: shard)
         }
     }
 
     func apply(_ change: Room.PatchChange) {
         world.note("shard \(index): \(change)")
         switch change {
-        case .publish(let track, let publisher): panel.publish(track, by: Int(publisher.seat))
+        case .publish(let track, let publisher):
+            let place = track.mode == .ahead ? openAhead(track, by: publisher) : nil
+            panel.publish(track, by: Int(publisher.seat), aheadPlace: place)
         case .unpublish(let alias, let publisher):
-            if isHere(publisher) {
-                panel.unpublish(alias, by: Int(publisher.seat))
-            } else {
+            if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.seat)) }
+            if let place = aheads.place(of: alias, by: publisher) {
+                closeAhead(place)
+            } else if !isHere(publisher) {
                 carryLastWords(of: alias, by: publisher)
                 inlets.remove(alias, of: publisher)
             }
         case .gate(let alias, let publisher, let gate):
-            if isHere(publisher) {
-                panel.setGate(gate, of: alias, by: Int(publisher.seat))
-            } else {
+            if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.seat)) }
+            if let place = aheads.place(of: alias, by: publisher) {
+                pauseAhead(place, gate != .open)
+            } else if !isHere(publisher) {
                 if gate != .open { carryLastWords(of: alias, by: publisher) }
                 inlets.setGate(gate, of: alias, by: publisher)
             }
-        case .clear: break
+        case .clear(let alias, let publisher, let epoch):
+            if isHere(publisher) { panel.clear(alias, by: Int(publisher.seat), epoch: epoch) }
+            if let place = aheads.place(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
+        case .listen(let listener, let alias, let publisher, let listening) where listening.mode == .ahead:
+            if isHere(listener) {
+                hearAhead(alias, of: publisher, by: listener, listening)
+            } else if panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat)) {
+                replayAhead(alias, of: publisher, to: listener.shard, from: listening.from)
+            }
         case .listen(let listener, let alias, let publisher, _):
             switch (isHere(listener), isHere(publisher)) {
             case (true, true): panel.add(listener: listener.seat, to: alias, of: Int(publisher.seat))
@@ -154,10 +179,14 @@ extension SimulatedShard {
             case (false, _): panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat))
             }
         case .stopListening(let listener, let alias, let publisher):
+            if isHere(listener), let place = aheads.place(of: alias, by: publisher) { return stopHearingAhead(place, by: listener) }
             switch (isHere(listener), isHere(publisher)) {
             case (true, true): panel.remove(listener: listener.seat, from: alias, of: Int(publisher.seat))
             case (true, false): inlets.remove(listener: listener.seat, from: alias, of: publisher)
-            case (false, _): panel.remove(trunk: listener.shard, from: alias, of: Int(publisher.seat))
+            case (false, _):
+                if panel.remove(trunk: listener.shard, from: alias, of: Int(publisher.seat)) {
+                    forgetReplay(of: alias, by: publisher, to: listener.shard)
+                }
             }
         }
     }

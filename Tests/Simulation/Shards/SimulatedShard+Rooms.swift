@@ -34,8 +34,11 @@ extension SimulatedShard {
         for effect in effects {
             if case .patch(let change) = effect { world.truth.note(change, home: self.index, at: world.now) }
         }
+        performing += 1
         for effect in effects { perform(effect, of: index) }
+        performing -= 1
         noteWhoFill(index)
+        tellFacts()
     }
 
     private func noteWhoFill(_ index: Int) {

@@ -21,6 +21,10 @@ final class SimulatedShard {
 
     var panel = PatchPanel()
     var inlets = Inlets()
+    var aheads = AheadTracks()
+    var playoutFacts: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutFact)] = []
+    var isTellingFacts = false
+    var performing = 0
     var arrivals: [[SimulatedTrunk.Carried]]
     var hasLateArrivals = false
     var store: FrameStore

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// What the agenda holds. Lines, shards and peers by number.
 enum Happening {
     // On a path.
@@ -17,6 +19,7 @@ enum Happening {
     case speaks(stay: Int, track: Int)
     case keepsAlive(stay: Int)
     case answers(stay: Int, call: String)
+    case reports(stay: Int, track: TrackSID)
     // In the world.
     case trouble
     case review

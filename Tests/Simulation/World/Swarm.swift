@@ -84,6 +84,9 @@ package struct Swarm: Sendable {
         shardCount == 1 ? .zero : wakeDelay * 3 + (troubles[Trouble.pauseShard.rawValue] > 0 ? pauseMax * 3 : .zero) + .milliseconds(5)
     }
 
+    /// How late a shard may come to what is due.
+    var turnDelayMax: Duration { troubles[Trouble.pauseShard.rawValue] > 0 ? pauseMax + .milliseconds(5) : .zero }
+
     /// One line: what is different from a quiet world.
     package var summary: String {
         var parts = [

@@ -22,6 +22,10 @@ package final class World {
     var truth = Truth()
     var tally = Tally()
     var audibleSince = World.start
+    var pacing = Pacing()
+    /// Tracks of which frames were refused since the last one that passed, and frames that were the next to pass.
+    var gapBefore: Set<TrackSID> = []
+    var afterGap: Set<Int> = []
     package internal(set) var failure: Failure?
     /// Told what happens, if somebody wants to know.
     package var trace: ((String) -> Void)?
@@ -91,6 +95,7 @@ package final class World {
         case .speaks(let stay, let track): stays[stay].speak(track)
         case .keepsAlive(let stay): stays[stay].keepAlive()
         case .answers(let stay, let call): stays[stay].answer(call)
+        case .reports(let stay, let track): stays[stay].report(track)
         case .trouble: trouble()
         case .review: review()
         case .phase(let phase): enter(phase)

@@ -1,0 +1,68 @@
+internal import Engine
+internal import Wire
+
+/// How far each listener of an `ahead` track is ahead of what plays, reckoned from nothing but what was let out to it and when.
+struct Pacing {
+    private struct Key: Hashable {
+        let listener: ParticipantHandle
+        let track: TrackSID
+    }
+
+    private struct Arrival: Hashable {
+        let frame: Int
+        let shard: Int
+    }
+
+    private struct Player {
+        /// When all that was let out will have played.
+        var playedOut: Instant
+        var end: MediaTime
+        var epoch: UInt8
+        /// Its socket had no room: what is overdue then leaves at once, and is more than the lead.
+        var hasStalled = false
+    }
+
+    private var players: [Key: Player] = [:]
+    private var arrivals: [Arrival: Instant] = [:]
+    private var stalled: Set<ParticipantHandle> = []
+
+    mutating func arrived(_ frame: Int, at shard: Int, _ now: Instant) {
+        if frame >= 0 { arrivals[Arrival(frame: frame, shard: shard)] = now }
+    }
+
+    mutating func stall(_ listener: SimulatedMember) {
+        stalled.insert(listener.handle)
+    }
+
+    /// A frame is let out: not too early, and not late if it was there in time.
+    mutating func letOut(_ number: Int, _ said: Ledger.Frame, to listener: SimulatedMember, at shard: SimulatedShard, in world: World) {
+        let (now, span) = (world.now, Duration.nanoseconds(Int64(said.milliseconds * 1_000_000)))
+        let key = Key(listener: listener.handle, track: said.track)
+        let end = said.header.timestamp.advanced(by: Int(said.milliseconds * Double(MediaTime.ticksPerMillisecond)))
+        var player = players[key] ?? Player(playedOut: now, end: said.header.timestamp, epoch: said.header.epoch)
+        let follows = player.end == said.header.timestamp && player.epoch == said.header.epoch
+        if !follows || player.playedOut + .seconds(1) < now {
+            player = Player(playedOut: max(now, follows ? player.playedOut : now), end: said.header.timestamp, epoch: said.header.epoch)
+        }
+        if stalled.remove(listener.handle) != nil { player.hasStalled = true }
+        // A stall counts until all that it brought has played.
+        if player.hasStalled, player.playedOut < now, !listener.isBehind { player.hasStalled = false }
+        let isSteady = !player.hasStalled && follows
+        let since = arrivals[Arrival(frame: number, shard: shard.index)] ?? now
+        if isSteady {
+            let lead = player.playedOut - now
+            world.expect(lead <= Self.leadMax + span, "frame \(number) is let out \(lead.inMilliseconds) ms ahead to \(listener.line.stay)")
+            let late = now - max(player.playedOut, since)
+            world.expect(
+                late <= Self.lateMax + world.swarm.turnDelayMax || world.truth.wasPaused(said, lately: world),
+                "frame \(number) is let out \(late.inMilliseconds) ms late to \(listener.line.stay)")
+        }
+        player.playedOut = max(player.playedOut, now) + span
+        player.end = end
+        players[key] = player
+    }
+
+    private static let leadMax: Duration = .milliseconds(ProtocolLimits.leadMilliseconds + 2)
+    /// A tick, and a clock in milliseconds.
+    private static let lateMax: Duration = .milliseconds(25)
+}
