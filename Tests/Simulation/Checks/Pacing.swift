@@ -18,20 +18,20 @@ struct Pacing {
         var playedOut: Instant
         var end: MediaTime
         var epoch: UInt8
-        /// Its socket had no room: what is overdue then leaves at once, and is more than the lead.
-        var hasStalled = false
     }
 
     private var players: [Key: Player] = [:]
     private var arrivals: [Arrival: Instant] = [:]
-    private var stalled: Set<ParticipantHandle> = []
+    /// When a listener's socket had no room: what is overdue then leaves at once, and is more than the lead.
+    private var stalledAt: [ParticipantHandle: Instant] = [:]
 
     mutating func arrived(_ frame: Int, at shard: Int, _ now: Instant) {
         if frame >= 0 { arrivals[Arrival(frame: frame, shard: shard)] = now }
     }
 
-    mutating func stall(_ listener: SimulatedMember) {
-        stalled.insert(listener.handle)
+    mutating func stall(_ listener: SimulatedMember, at now: Instant) {
+        stalledAt[listener.handle] = now
+        listener.line.world.note("speech for \(listener.line.stay) waits: control \(listener.outbox.hasControl), congested \(listener.line.isCongested)")
     }
 
     /// A frame is let out: not too early, and not late if it was there in time.
@@ -44,10 +44,8 @@ struct Pacing {
         if !follows || player.playedOut + .seconds(1) < now {
             player = Player(playedOut: max(now, follows ? player.playedOut : now), end: said.header.timestamp, epoch: said.header.epoch)
         }
-        if stalled.remove(listener.handle) != nil { player.hasStalled = true }
-        // A stall counts until all that it brought has played.
-        if player.hasStalled, player.playedOut < now, !listener.isBehind { player.hasStalled = false }
-        let isSteady = !player.hasStalled && follows
+        let hasStalled = stalledAt[listener.handle].map { now - $0 < Self.stallSpan } ?? false
+        let isSteady = !hasStalled && follows
         let since = arrivals[Arrival(frame: number, shard: shard.index)] ?? now
         if isSteady {
             let lead = player.playedOut - now
@@ -62,6 +60,8 @@ struct Pacing {
         players[key] = player
     }
 
+    /// For so long after a stall nothing is said about the lead.
+    private static let stallSpan: Duration = .seconds(5)
     private static let leadMax: Duration = .milliseconds(ProtocolLimits.leadMilliseconds + 2)
     /// A tick, and a clock in milliseconds.
     private static let lateMax: Duration = .milliseconds(25)

@@ -22,6 +22,7 @@ extension World {
         tally.admitted += 1
         let said = ledger.frames[number]
         expect(said.mayBeHeard, "frame \(number) of \(said.stay) passes, which nobody may hear")
+        note("frame \(number) of \(sender.line.stay) is kept by shard \(shard.index)")
         truth.admittedAhead(number, said, from: sender.handle, in: self)
         if gapBefore.remove(track) != nil { afterGap.insert(number) }
         pacing.arrived(number, at: shard.index, now)

@@ -110,5 +110,7 @@ extension Stay {
         published[track].isMuted = false
         let id = ask(.mute(published[track].sid, muted: false), .mute(published[track].sid, false))
         published[track].lastMute = id
+        // What was said before, and may be a minute of speech, must not stand in the way.
+        if published[track].mode == .ahead { bargeIn(published[track].sid) }
     }
 }

@@ -91,7 +91,9 @@ extension Stay {
 
     private func obey(_ permission: Permission) {
         forbiddenSince = permission.canSubscribe ? nil : forbiddenSince ?? world.now
+        let mayHearNow = permission.canSubscribe && !self.permission.canSubscribe
         self.permission = permission
+        if mayHearNow, isSettling { for track in trackOrder { askToHear(track) } }
     }
 
     /// A track is there from now on, under an alias that no other has.

@@ -72,7 +72,7 @@ extension SimulatedShard {
         repeat {
             guard !listener.outbox.hasControl, hasRoom(listener) else {
                 listener.isBehind = true
-                world.pacing.stall(listener)
+                world.pacing.stall(listener, at: world.now)
                 if listener.line.isCongested { listener.line.askForWritable() }
                 return
             }
