@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup demo test bench simulate budget format certs interop clean help
+.PHONY: setup demo test bench simulate fuzz budget format certs interop clean help
 
 SWIFT ?= swift
 
@@ -17,7 +17,7 @@ demo: setup certs ## build for release and show a call between two participants
 # at the memory of the whole process.
 test: setup certs interop ## build everything and run all tests
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Simulation|Audio|LoadTest)Tests'
+	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Simulation|Fuzz|Audio|LoadTest)Tests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^(Gateway|PatchbayClient|Command)Tests' --skip 'GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
@@ -34,14 +34,19 @@ simulate: ## play SEEDS=1000 worlds of faults on the engine, FROM=1
 	$(SWIFT) build -c release --product simulate
 	.build/release/simulate --seeds $(SEEDS) --from $(FROM)
 
+# SECONDS counts the shell's own age, so the script has another name for it.
+SECONDS ?= 60
+fuzz: setup ## let a fuzzer loose on everything that reads bytes from outside, SECONDS=60 on each
+	@SECONDS_EACH=$(SECONDS) fuzz/run
+
 budget: setup certs ## count system calls, allocations and bytes for each frame and connection
 	$(SWIFT) build -c release --product patchbay-loadtest
 	$(SWIFT) build -c release --product patchbay-budget
 	.build/release/patchbay-budget
 
 format: ## format the Swift sources in place, then hold them to the rules
-	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest
+	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest fuzz
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest fuzz
 
 certs: ## make the development certificates in certs/dev, unless they are good
 	@certs/make-dev-certs

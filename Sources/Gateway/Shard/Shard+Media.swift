@@ -52,8 +52,8 @@ extension Shard {
     }
 
     /// Gives a frame to another shard, which is woken if it has none yet.
-    func send(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, to shard: Int) {
-        let (isTaken, needsWake) = common.trunk(from: index, to: shard).append(frame, from: publisher)
+    func send(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, to shard: Int, evenIfFull: Bool = false) {
+        let (isTaken, needsWake) = common.trunk(from: index, to: shard).append(frame, from: publisher, evenIfFull: evenIfFull)
         if needsWake { common.mailboxes[shard].wake() }
         if !isTaken { drop(.full) }
     }

@@ -43,7 +43,8 @@ struct Ledger {
             header.bytes + Self.mark + withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 0x55, count: filling)
         frames.append(
             Frame(
-                header: header, track: track, stay: stay, size: bytes.count, mode: mode, milliseconds: milliseconds, sentAt: world.now, mayBeHeard: mayBeHeard, isDoubtful: stay.hasAskedForSilence,
+                header: header, track: track, stay: stay, size: bytes.count, mode: mode, milliseconds: milliseconds, sentAt: world.now,
+                mayBeHeard: mayBeHeard, isDoubtful: stay.hasAskedForSilence,
                 mustBeHeard: mayBeHeard && stay.mustBeHeard(track)))
         return bytes
     }

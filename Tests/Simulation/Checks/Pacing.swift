@@ -18,6 +18,8 @@ struct Pacing {
         var playedOut: Instant
         var end: MediaTime
         var epoch: UInt8
+        /// A stall has brought more at once than can be played in time, and how much of that was thrown away nobody knows.
+        var hasStalled = false
     }
 
     private var players: [Key: Player] = [:]
@@ -31,7 +33,8 @@ struct Pacing {
 
     mutating func stall(_ listener: SimulatedMember, at now: Instant) {
         stalledAt[listener.handle] = now
-        listener.line.world.note("speech for \(listener.line.stay) waits: control \(listener.outbox.hasControl), congested \(listener.line.isCongested)")
+        listener.line.world.note(
+            "speech for \(listener.line.stay) waits: control \(listener.outbox.hasControl), congested \(listener.line.isCongested)")
     }
 
     /// A frame is let out: not too early, and not late if it was there in time.
@@ -44,8 +47,8 @@ struct Pacing {
         if !follows || player.playedOut + .seconds(1) < now {
             player = Player(playedOut: max(now, follows ? player.playedOut : now), end: said.header.timestamp, epoch: said.header.epoch)
         }
-        let hasStalled = stalledAt[listener.handle].map { now - $0 < Self.stallSpan } ?? false
-        let isSteady = !hasStalled && follows
+        if stalledAt[listener.handle].map({ now - $0 < Self.stallSpan }) == true { player.hasStalled = true }
+        let isSteady = !player.hasStalled && follows
         let since = arrivals[Arrival(frame: number, shard: shard.index)] ?? now
         if isSteady {
             let lead = player.playedOut - now
@@ -60,7 +63,7 @@ struct Pacing {
         players[key] = player
     }
 
-    /// For so long after a stall nothing is said about the lead.
+    /// What follows a stall within that time follows from it.
     private static let stallSpan: Duration = .seconds(5)
     private static let leadMax: Duration = .milliseconds(ProtocolLimits.leadMilliseconds + 2)
     /// A tick, and a clock in milliseconds.

@@ -25,7 +25,9 @@ extension World {
             let place = "shard \(shard.index)"
             expect(shard.participants == 0, "\(place) still counts \(shard.participants) participants")
             expect(shard.seats.allSatisfy { $0 == nil }, "somebody still sits on \(place)")
-            expect(shard.freeSeats.count == shard.seats.count, "\(place) has given back \(shard.freeSeats.count) of \(shard.seats.count) seats")
+            expect(
+                shard.freeSeats.count == shard.seats.count, "\(place) has given back \(shard.freeSeats.count) of \(shard.seats.count) seats"
+            )
             expect(shard.rooms.allSatisfy { $0 == nil } && shard.roomByName.isEmpty, "\(place) still has rooms: \(shard.roomByName.keys)")
             expect(shard.guests.isEmpty, "\(place) still has \(shard.guests.count) guests")
             expect(shard.panel.count == 0 && shard.panel.patches.allSatisfy(\.isEmpty), "\(place) still has patches")

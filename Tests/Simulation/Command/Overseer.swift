@@ -25,7 +25,9 @@ final class Overseer {
                 for line in worker.lines() { read(line, &findings) }
                 guard worker.isOver else { continue }
                 open.removeAll { $0 === worker }
-                if let seed = worker.unfinishedSeed, findings.isEmpty { findings.append("\(seed) brought the process down (status \(worker.status))") }
+                if let seed = worker.unfinishedSeed, findings.isEmpty {
+                    findings.append("\(seed) brought the process down (status \(worker.status))")
+                }
             }
             showProgress()
             usleep(20_000)

@@ -6,11 +6,17 @@ extension Stay {
     func act(_ doing: Doing) {
         guard hello != nil, !isOver else { return }
         switch doing {
-        case .publish: ask(.publish(PublishTrack(source: world.chance.pick(TrackSource.allCases) ?? .microphone, frameMs: drawFrameLength())), .publish)
+        case .publish:
+            ask(
+                .publish(PublishTrack(source: world.chance.pick(TrackSource.allCases) ?? .microphone, frameMs: drawFrameLength())), .publish
+            )
         case .unpublish: withOwnTrack { ask(.unpublish(published[$0].sid), .unpublish(published[$0].sid)) }
         case .mute: withOwnTrack { mute($0, world.chance.chance(0.5)) }
-        case .muteSomebody: withTrack { guard tracks[$0]?.participant != peer.identity else { return }
-             ask(.mute($0, muted: world.chance.chance(0.7))) }
+        case .muteSomebody:
+            withTrack {
+                guard tracks[$0]?.participant != peer.identity else { return }
+                ask(.mute($0, muted: world.chance.chance(0.7)))
+            }
         case .subscribe: withTrack { subscribe($0, world.chance.chance(0.5)) }
         case .hold: hold(world.chance.chance(0.5))
         case .data, .text: sendData(asText: doing == .text)
@@ -29,8 +35,11 @@ extension Stay {
         case .strangeText: sendStrangeText()
         case .strangeFrame: sendStrangeFrame()
         case .foreignAlias: sendForeignAlias()
-        case .wrongEpoch: withOwnTrack { guard published[$0].mode == .live else { return }
-            line.send(.binary(nextFrame(of: $0, epoch: published[$0].epoch &+ UInt8(world.chance.between(1, 255))))) }
+        case .wrongEpoch:
+            withOwnTrack {
+                guard published[$0].mode == .live else { return }
+                line.send(.binary(nextFrame(of: $0, epoch: published[$0].epoch &+ UInt8(world.chance.between(1, 255)))))
+            }
         }
     }
 
@@ -89,7 +98,9 @@ extension Stay {
 
     private func call() {
         guard let callee = world.chance.pick(world.peers.filter { $0.room == peer.room }) else { return }
-        ask(.callProcedure(ProcedureCall(to: callee.identity, method: "ask", payload: drawWord(), timeoutMs: world.chance.between(1, 1_000))))
+        ask(
+            .callProcedure(
+                ProcedureCall(to: callee.identity, method: "ask", payload: drawWord(), timeoutMs: world.chance.between(1, 1_000))))
     }
 
     private func transcribe() {
@@ -136,7 +147,8 @@ extension Stay {
 
     /// As if it were somebody else's track, or one that nobody has.
     private func sendForeignAlias() {
-        let alias = world.chance.pick(trackOrder.compactMap { tracks[$0] }.filter { $0.participant != peer.identity })?.alias ?? TrackAlias(60_000)
+        let alias =
+            world.chance.pick(trackOrder.compactMap { tracks[$0] }.filter { $0.participant != peer.identity })?.alias ?? TrackAlias(60_000)
         let header = FrameHeader(
             alias: alias, sequence: SequenceNumber(1), level: AudioLevelByte(voice: true, level: 30), timestamp: MediaTime(ticks: 1))
         line.send(.binary(world.ledger.enter(header, of: TrackSID(text: "foreign"), by: self, mayBeHeard: false, in: world)))

@@ -78,7 +78,8 @@ extension Stay {
         obey(hello.participant.permission)
         for info in hello.participants {
             world.expect(!info.permission.hidden, "\(self) is told of somebody hidden")
-            world.expect(others.insert(info.identity).inserted && info.identity != peer.identity, "hello tells \(info.identity) once too often")
+            world.expect(
+                others.insert(info.identity).inserted && info.identity != peer.identity, "hello tells \(info.identity) once too often")
             for track in info.tracks ?? [] { name(track) }
         }
         // Somebody who joins in a world at peace wants to talk and to hear at once.

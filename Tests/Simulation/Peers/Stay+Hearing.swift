@@ -18,7 +18,8 @@ extension Stay {
             world.expect(said.sentAt <= since + world.swarm.newsDelayMax, "\(self) hears what it may not")
         }
         world.expect(
-            named[header.alias.value] == said.track, "\(self) hears \(said.track) by alias \(header.alias.value), which it knows as another")
+            named[header.alias.value] == said.track, "\(self) hears \(said.track) by alias \(header.alias.value), which it knows as another"
+        )
         if let deafSince { world.expect(said.sentAt <= deafSince, "\(self) hears while it is on hold") }
         if let since = unsubscribedSince[said.track] {
             world.expect(said.sentAt <= since + world.swarm.newsDelayMax, "\(self) hears a track that it does not want to")
@@ -57,6 +58,7 @@ extension Stay {
         let isMarked = header.flags.contains(.discontinuity)
         world.expect(
             isMarked == hasDropped,
-            isMarked ? "\(self) hears frame \(number) with 0x08 and misses nothing" : "\(self) hears frame \(number) without 0x08 after a gap")
+            isMarked
+                ? "\(self) hears frame \(number) with 0x08 and misses nothing" : "\(self) hears frame \(number) without 0x08 after a gap")
     }
 }

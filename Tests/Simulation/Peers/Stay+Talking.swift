@@ -50,7 +50,8 @@ extension Stay {
         published[place].sequence &+= 1
         published[place].timestamp &+= UInt32(track.frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         let mayBeHeard = !track.isMuted && !track.isUnpublished && !isHeld && header.epoch == track.epoch
-        return world.ledger.enter(header, of: track.sid, track.mode, milliseconds: track.frameMilliseconds, by: self, mayBeHeard: mayBeHeard, in: world)
+        return world.ledger.enter(
+            header, of: track.sid, track.mode, milliseconds: track.frameMilliseconds, by: self, mayBeHeard: mayBeHeard, in: world)
     }
 
     /// It waits for the word that it is muted or held, or that a track has ended.

@@ -67,7 +67,8 @@ extension SimulatedShard {
     }
 
     private func letOut(_ place: Int, to listener: SimulatedMember, _ index: Int, onlyIfUrgent: Bool) {
-        world.expect(aheads.tracks[place].takeSkippedFrames(ofListener: index) == 0, "\(listener.line.stay) loses speech that was not a minute old")
+        world.expect(
+            aheads.tracks[place].takeSkippedFrames(ofListener: index) == 0, "\(listener.line.stay) loses speech that was not a minute old")
         guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
         repeat {
             guard !listener.outbox.hasControl, hasRoom(listener) else {

@@ -70,8 +70,9 @@ extension SimulatedShard {
         let mark = FrameHeader(
             alias: alias, sequence: SequenceNumber(0), level: AudioLevelByte(rawValue: 0), epoch: aheads.tracks[place].epoch,
             timestamp: MediaTime(ticks: 0))
-        var frames = [mark.bytes]
+        var frames: [[UInt8]] = []
         aheads.tracks[place].replay(from: from, at: now) { frames.append(Array($0)) }
+        send(mark.bytes, from: publisher, to: Int(shard), evenIfFull: true)
         for frame in frames { send(frame, from: publisher, to: Int(shard)) }
     }
 

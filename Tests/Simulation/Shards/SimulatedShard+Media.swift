@@ -41,8 +41,8 @@ extension SimulatedShard {
         if let edge { talk(edge, of: track, publishedBy: sender) }
     }
 
-    func send(_ frame: [UInt8], from publisher: ParticipantHandle, to shard: Int) {
-        let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher)
+    func send(_ frame: [UInt8], from publisher: ParticipantHandle, to shard: Int, evenIfFull: Bool = false) {
+        let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher, evenIfFull: evenIfFull)
         if needsWake { world.shards[shard].wakeSoon() }
         if !isTaken { world.truth.lostInTrunk(Ledger.number(of: frame), to: shard) }
     }
@@ -50,7 +50,8 @@ extension SimulatedShard {
     func carry(_ carried: SimulatedTrunk.Carried) {
         let header = FrameReading.uncheckedHeader(of: carried.frame)
         let alias = header.alias
-        world.note("shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(inlets.listeners(to: alias, of: carried.publisher))")
+        world.note(
+            "shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(inlets.listeners(to: alias, of: carried.publisher))")
         let listeners = inlets.listeners(to: alias, of: carried.publisher)
         guard listeners.isEmpty else { return forward(carried.frame, of: alias, to: listeners) }
         if aheads.count > 0 { carryAhead(carried.frame, header, from: carried.publisher) }
