@@ -5,8 +5,8 @@ extension FuzzTarget {
     package var seeds: [[UInt8]] {
         switch self {
         case .frames: [Self.frame, Bundle.joining([Self.frame, Self.frame])]
-        case .requests: Self.requests.map { Array($0.utf8) }
-        case .events: Self.events.map { Array($0.utf8) }
+        case .requests: Self.requestTexts.map { Array($0.utf8) }
+        case .events: Self.eventTexts.map { Array($0.utf8) }
         case .json: [#"[1,-0.5e10,true,null,"a\u00e9\n",[],{"a":"b"}]"#, "1e308", #""\ud83d\ude00""#].map { Array($0.utf8) }
         case .tokens: [[1] + Self.claims.utf8, [0] + "eyJhbGciOiJIUzI1NiJ9.e30.AAAA".utf8]
         case .heads: ["Bearer abc\0patchbay.v1, patchbay.bearer.abc\0abc".utf8, "\0\0abc".utf8].map { Array($0) }
@@ -27,7 +27,7 @@ extension FuzzTarget {
         #"{"alg":"HS256","typ":"JWT"}"# + "\0"
         + #"{"iss":"devkey","sub":"alice","exp":1760000600,"nbf":0,"name":"A","attributes":{"a":"b"},"video":{"room":"r","roomJoin":true}}"#
 
-    private static let requests = [
+    private static let requestTexts = [
         #"{"type":"track.publish","id":1,"data":{"name":"mic","source":"microphone","mode":"ahead","frame_ms":20,"dtx":false}}"#,
         #"{"type":"data.send","id":2,"data":{"topic":"t","payload_base64":"AAEC","to":["a"]}}"#,
         #"{"type":"rpc.response","data":{"request_id":"RPC_1","error":{"code":1400,"message":"no"}}}"#,
@@ -37,7 +37,7 @@ extension FuzzTarget {
         #"{"type":"ping","id":18446744073709551615,"data":{"t":-1}}"#, #"{"type":"leave"}"#,
     ]
 
-    private static let events = [
+    private static let eventTexts = [
         #"{"type":"talk.stopped","seq":13,"data":{"participant":"bob","track":"TR_1","ts":110400,"reason":"end"}}"#,
         #"{"type":"speakers.changed","seq":14,"data":{"speakers":[{"participant":"b","track":"TR_1","level":0.25,"active":true}]}}"#,
         #"{"type":"playout.cleared","seq":32,"data":{"track":"TR_1","epoch":1,"by":"a","played_ts":null,"played_ms":0,"discarded_ms":8,"estimated":true}}"#,

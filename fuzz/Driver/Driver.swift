@@ -1,7 +1,7 @@
 private import Foundation
 private import FuzzBodies
 
-/// libFuzzer's two doors. Which target, the environment says: FUZZ_TARGET. With FUZZ_SEEDS the target's seeds are written there first.
+/// libFuzzer around one target. Which one, the environment says: FUZZ_TARGET. With FUZZ_SEEDS the target's seeds are written there first.
 private let target: FuzzTarget = {
     let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
@@ -10,17 +10,25 @@ private let target: FuzzTarget = {
     return target
 }()
 
-@_cdecl("LLVMFuzzerInitialize")
-public func initialize(_ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutableRawPointer) -> CInt {
-    guard let folder = ProcessInfo.processInfo.environment["FUZZ_SEEDS"] else { return 0 }
-    for (number, seed) in target.seeds.enumerated() {
-        FileManager.default.createFile(atPath: "\(folder)/seed-\(number)", contents: Data(seed))
-    }
-    return 0
-}
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    target.run(Array(UnsafeBufferPointer(start: start, count: count)))
-    return 0
+/// Under this name the package manager looks for a program's beginning; libFuzzer's own has another.
+@_cdecl("patchbay_fuzz_main")
+public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> CInt {
+    if let folder = ProcessInfo.processInfo.environment["FUZZ_SEEDS"] {
+        for (number, seed) in target.seeds.enumerated() {
+            guard FileManager.default.createFile(atPath: "\(folder)/seed-\(number)", contents: Data(seed)) else {
+                fatalError("cannot write to \(folder)")
+            }
+        }
+    }
+    var (count, arguments) = (count, arguments)
+    return runDriver(&count, &arguments) { start, count in
+        target.run(Array(UnsafeBufferPointer(start: start, count: count)))
+        return 0
+    }
 }
