@@ -125,5 +125,7 @@ let package = Package(
 // The fuzzer has libFuzzer's `main` and cannot be linked without it: only `fuzz/run` asks for it.
 if Context.environment["PATCHBAY_FUZZ"] != nil {
     package.targets.append(
-        .executableTarget(name: "patchbay-fuzz", dependencies: ["FuzzBodies"], path: "fuzz/Driver", swiftSettings: settings))
+        .executableTarget(
+            name: "patchbay-fuzz", dependencies: ["FuzzBodies"], path: "fuzz/Driver", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
 }
