@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Every limit of the engine in one place. Those that the wire promises are in `ProtocolLimits`.
 package enum Limits {
     /// Frames older than this are dropped before they leave (PROTOCOL section 5).
@@ -62,6 +64,10 @@ package enum Limits {
     package static let procedureTimeoutMax: Duration = .seconds(60)
     /// Digits in one `dtmf.send`.
     package static let digitsMax = 64
+    /// What the log of one participant's last events may hold, in bytes as they are sent.
+    package static let eventLogBytesMax = 1_024 * 1_024
+    /// How long it keeps them. A socket that is lost is found out within the ping timeout, and its place given up a resume window later.
+    package static let eventLogAgeMax: Duration = .seconds(60)
     /// How often active speakers are worked out (LiveKit's default).
     package static let speakerInterval: Duration = .milliseconds(400)
     /// LiveKit's `active_level` and `min_percentile`.
@@ -85,6 +91,8 @@ package struct RoomSettings: Sendable, Hashable {
     package var emptyTimeout: Duration
     /// How long a room lives after the last one left.
     package var departureTimeout: Duration
+    /// How long the place of a participant is kept whose socket is lost; zero gives it up at once.
+    package var resumeWindow: Duration
     /// 0 is no limit. Agents do not count.
     package var maxParticipants: Int
     package var metadata: String
@@ -92,11 +100,13 @@ package struct RoomSettings: Sendable, Hashable {
     package var silenceLimit: Duration
 
     package init(
-        emptyTimeout: Duration = .seconds(300), departureTimeout: Duration = .seconds(20), maxParticipants: Int = 0,
+        emptyTimeout: Duration = .seconds(300), departureTimeout: Duration = .seconds(20),
+        resumeWindow: Duration = .milliseconds(ProtocolLimits.resumeWindowMilliseconds), maxParticipants: Int = 0,
         metadata: String = "", silenceLimit: Duration = .seconds(10)
     ) {
         self.emptyTimeout = emptyTimeout
         self.departureTimeout = departureTimeout
+        self.resumeWindow = resumeWindow
         self.maxParticipants = maxParticipants
         self.metadata = metadata
         self.silenceLimit = silenceLimit

@@ -10,7 +10,7 @@ public enum Disconnection: Sendable, Hashable, CustomStringConvertible {
     case closedWithCode(UInt16)
     /// The socket went away without a word.
     case lost
-    /// Nothing came for as long as `hello` allows.
+    /// Nothing came for as long as `hello` allows, or a ping went unanswered for 4 s while our place could still be taken back.
     case pingTimeout
     /// An attempt to connect failed.
     case attemptFailed(ConnectError)

@@ -23,6 +23,15 @@ public enum RequestFailure: Error, Sendable, Hashable, CustomStringConvertible {
         return ProcedureError(code: code, message: error.message)
     }
 
+    /// Whether the same request may succeed when it is made again. It may have been done already, except where it was refused.
+    public var isRetryable: Bool {
+        switch self {
+        case .refused(let error): error.retryable
+        case .timedOut, .notConnected, .tooMany: true
+        case .ended, .tooLarge, .badAnswer: false
+        }
+    }
+
     public var description: String {
         switch self {
         case .refused(let error): "\(error)"

@@ -18,8 +18,9 @@ public import Wire
 /// (`StreamLimits`): a reader that does not keep up loses the oldest elements, and `statistics` counts them.
 ///
 /// When the connection is lost, what waits for an answer fails with `RequestFailure.notConnected`, frames are dropped and counted,
-/// and `RoomOptions.reconnect` says what happens. After coming back, our tracks, subscriptions and agent state are restored;
-/// streams of tracks that are still there go on.
+/// and `RoomOptions.reconnect` says what happens. Within 20 s we get our old place back: tracks, streams and events go on as if nothing
+/// had happened, but for the sound of that time. Later our tracks, subscriptions and agent state are restored in a new place; streams of
+/// tracks that are still there go on.
 public final class RoomConnection: Sendable {
     /// What happens, from `hello` on, and at last `disconnected`. For one reader: a second one would take events away from the first.
     public let events: AsyncStream<RoomEvent>

@@ -93,7 +93,26 @@ struct JoinCommandTests {
         #expect(outcome.complaint.contains("bad_signature"), "\(outcome.complaint)")
     }
 
-    @Test(arguments: [[], ["--room", "lobby"], ["--room", "r", "--identity", "a", "--play", "not-there.wav"]])
+    @Test func whoListensTellsHowItWasPlayed() async throws {
+        let speech = try makeSpeech()
+        let gateway = try await ServedGateway()
+        let room = ["join", "--dev", "--url", gateway.url, "--room", "lobby", "--json"]
+        async let listener = Program.run(nil, room + ["--identity", "bob", "--listen", "--duration", "6"])
+        try await gateway.waits(for: "bob", in: "lobby")
+        _ = try await Program.run(nil, room + ["--identity", "alice", "--play", speech.path, "--exit-after-play"])
+        let outcome = try await listener
+        let summary = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+        let tracks = (summary?["data"] as? [String: Any])?["played"] as? [[String: Any]]
+        let track = try #require(tracks?.first, "\(outcome.output)\(outcome.complaint)")
+        #expect(track["participant"] as? String == "alice")
+        #expect(track["played_ms"] as? Double ?? 0 > 2_000)
+        #expect(track["concealed_percent"] is Double)
+    }
+
+    @Test(arguments: [
+        [], ["--room", "lobby"], ["--room", "r", "--identity", "a", "--ahead"],
+        ["--room", "r", "--identity", "a", "--play", "not-there.wav"],
+    ])
     func wrongUseIsExitCode2(arguments: [String]) async throws {
         let outcome = try await Program.run(nil, ["join", "--dev"] + arguments)
         #expect(outcome.status == 2, "\(outcome.complaint)")

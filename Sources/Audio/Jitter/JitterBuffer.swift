@@ -9,8 +9,9 @@ public import Wire
 /// the delay, which is kept within bounds.
 ///
 /// The delay begins at `targetDelay`. It grows at once when frames come too late: by the wait if there was nothing to play, by a piece of
-/// concealment if sound had gone on without them. It shrinks only where nobody hears it, and only if for some seconds even the
-/// slowest frame came earlier than needed: at the pause before a talkspurt, or by leaving out a frame without voice.
+/// concealment if sound had gone on without them. The target grows with the stalls of the path (`StallHistory`) and comes down when they
+/// are forgotten. A delay beyond the target shrinks where nobody hears it, at the pause before a talkspurt or by leaving out frames
+/// without voice; where there is no pause, `pace` asks to play a little faster, and what an outage has piled up is left out.
 ///
 /// A gap in timestamps without one in sequence is silence (DTX); a gap in both is loss. Comparisons are modulo, so wraps need no care.
 ///
@@ -49,8 +50,13 @@ public struct JitterBuffer<Payload> {
     private var drySince: Instant?
     private var history = PlayedSequences()
     private var growth = DelayGrowth()
-    private var residence = ResidenceWindow()
+    private var timing: ArrivalTiming
     private var lateInARow = 0
+    /// How the frame that `next` gave last is to be played.
+    public private(set) var pace = JitterPace.even
+    /// Whether sound was left out right before that frame.
+    public private(set) var hasSkipped = false
+    private var framesSincePace = 0
 
     fileprivate struct Arrival {
         let frame: JitterFrame<Payload>
@@ -65,14 +71,23 @@ public struct JitterBuffer<Payload> {
         var ticksPerFrame: Int
     }
 
-    public init(_ limits: JitterLimits = JitterLimits()) {
+    /// - Parameter expectedStall: how long the path will stall when it does. A connection that repairs loss stalls for a round trip and one
+    ///   more frame: whoever knows the round trip is prepared for the first one. Forgotten if there is none.
+    public init(_ limits: JitterLimits = JitterLimits(), expectedStall: Duration = .zero) {
         self.limits = limits
+        timing = ArrivalTiming(expectedStallTicks: MediaTime.ticks(in: expectedStall))
     }
 
     /// How much sound waits in the buffer, gaps not counted, in 48 kHz ticks. O(frames that wait).
     public var bufferedTicks: Int { queue.reduce(0) { $0 + $1.frame.ticks } }
 
     public var bufferedFrames: Int { queue.count }
+
+    /// The frame that comes next, if it is here: what it knows of the one before it (FEC) may be worth having.
+    public var upcoming: JitterFrame<Payload>? {
+        guard let head = queue.first?.frame, head.sequence == position?.sequence else { return nil }
+        return head
+    }
 }
 
 extension JitterBuffer: Sendable where Payload: Sendable {}
@@ -97,6 +112,7 @@ extension JitterBuffer {
             return refuse(frame, at: position, now)
         }
         lateInARow = 0
+        timing.note(frame.timestamp, at: now)
 
         var place = queue.endIndex
         while place > 0 {
@@ -155,9 +171,10 @@ extension JitterBuffer {
 extension JitterBuffer {
     /// What to play now. Ask when the sound of the answer before is used up.
     public mutating func next(at now: Instant) -> Output {
+        hasSkipped = false
         while let head = queue.first {
             guard let position else {
-                guard now - earliestArrival >= limits.targetDelay else { return .wait }
+                guard MediaTime.ticks(in: now - earliestArrival) >= targetTicks(at: now) else { return .wait }
                 self.position = Position(
                     sequence: head.frame.sequence, timestamp: head.frame.timestamp, ticksPerFrame: head.frame.ticks)
                 continue
@@ -186,6 +203,16 @@ extension JitterBuffer {
             drySince = nil
             return comeBack(from: since, lost: lost, missing: missing, to: head, at: now)
         }
+        if lost > 0, missing > 0, timing.isSettled {
+            // No more in its place than until the next frame is due: a hole is where a delay shrinks, too.
+            let left = min(max(targetTicks(at: now) - timing.age(of: head.frame.timestamp, at: now), 0), missing)
+            if left < missing {
+                statistics.skippedTicks += missing - left
+                hasSkipped = true
+                self.position?.timestamp = head.frame.timestamp.advanced(by: -left)
+                return bridge(lost: lost, missing: left, to: head, from: self.position ?? position, at: now)
+            }
+        }
         if missing == 0 || lost == 0 || missing > limits.delayTicks { return pause(before: head, missing: missing, at: now) }
         return conceal(lost: lost, missing: missing, before: head, from: position, at: now)
     }
@@ -211,46 +238,81 @@ extension JitterBuffer {
         let left = max(missing - elapsed, 0)
         if lost == 0, missing > 0 || head.frame.startsTalkspurt {
             // A talkspurt begins with a full buffer, or its first slow frame would be heard.
-            return pause(before: head, missing: max(left, limits.targetTicks - waited(head, at: now)), at: now)
+            return pause(before: head, missing: max(left, targetTicks(at: now) - waited(head, at: now)), at: now)
         }
+        statistics.underruns += 1
+        statistics.underrunTicks += elapsed
         position?.timestamp = head.frame.timestamp.advanced(by: -left)
         guard let position else { return nil }
         return bridge(lost: lost, missing: left, to: head, from: position, at: now)
     }
 
-    /// Goes on to the next frame, after silence in the place of what is missing: less of it, if the delay is longer than needed.
+    /// Goes on to the next frame, after silence in the place of what is missing: as much as makes the delay what it should be.
     private mutating func pause(before head: Arrival, missing: Int, at now: Instant) -> Output? {
-        let needed = max(limits.targetTicks - waited(head, at: now), 0)
         // More than the limit is a timestamp that jumped: a speaker's pause is over when his next frame comes.
-        let missing = min(missing, limits.delayTicks)
-        let skipped = min(residence.excess(over: limits.targetTicks), max(missing - needed, 0))
-        residence.shrink(by: skipped)
-        statistics.skippedTicks += skipped
+        var silence = min(missing, limits.delayTicks)
+        if timing.isSettled, missing > 0 {
+            let target = targetTicks(at: now)
+            silence = min(max(target - timing.age(of: head.frame.timestamp, at: now), 0), max(silence, target), limits.delayTicks)
+        }
+        statistics.skippedTicks += max(missing - silence, 0)
         if let position { statistics.concealed += max(head.frame.sequence.distance(from: position.sequence), 0) }
         position?.sequence = head.frame.sequence
         position?.timestamp = head.frame.timestamp
-        return missing > skipped ? .silence(ticks: missing - skipped) : nil
+        return silence > 0 ? .silence(ticks: silence) : nil
     }
 
     private func waited(_ arrival: Arrival, at now: Instant) -> Int {
         MediaTime.ticks(in: now - arrival.at)
     }
 
+    private mutating func targetTicks(at now: Instant) -> Int {
+        min(max(limits.targetTicks, timing.neededTicks(at: now)), max(limits.targetTicks, limits.delayTicks / 2))
+    }
+
     /// Nil if the frame is left out to catch up.
     private mutating func play(_ head: Arrival, at now: Instant) -> Output? {
+        let target = targetTicks(at: now)
         queue.removeFirst()
         advance(past: head.frame)
         history.insert(head.frame.sequence)
-        if !head.frame.isVoice, residence.excess(over: limits.targetTicks) >= head.frame.ticks {
-            residence.shrink(by: head.frame.ticks)
+        let age = timing.isSettled ? timing.age(of: head.frame.timestamp, at: now) : target
+        if isLeftOut(head.frame, excess: age - target, target: target) {
             statistics.skipped += 1
             statistics.skippedTicks += head.frame.ticks
+            hasSkipped = true
             return nil
         }
-        residence.note(waited(head, at: now))
+        setPace(for: head.frame, excess: age - target, at: now)
         statistics.played += 1
         statistics.delay = now - head.at
+        // Clocks that jump are told as a minute.
+        statistics.playoutDelay = timing.isSettled ? .ticks(min(max(age, 0), 60 * MediaTime.ticksPerSecond)) : now - head.at
+        statistics.targetDelay = .ticks(target)
         return .frame(head.frame)
+    }
+
+    /// Frames without voice as soon as the delay is longer than needed by one; others only if an outage has piled them up, and as long
+    /// as enough are left to go on with.
+    private func isLeftOut(_ frame: JitterFrame<Payload>, excess: Int, target: Int) -> Bool {
+        if !frame.isVoice { return excess >= frame.ticks && !frame.startsTalkspurt }
+        return excess > JitterPace.catchUpTicksMax && bufferedTicks >= max(target, frame.ticks)
+    }
+
+    private mutating func setPace(for frame: JitterFrame<Payload>, excess: Int, at now: Instant) {
+        framesSincePace += 1
+        pace = .even
+        guard timing.isSettled else { return }
+        let last = queue.last?.frame ?? frame
+        let overdue = timing.age(of: last.timestamp.advanced(by: last.ticks), at: now)
+        if overdue > JitterPace.overdueTicksMin {
+            if bufferedTicks < JitterPace.reserveTicks, last.isVoice, !last.endsTalkspurt, excess < JitterPace.stretchTicksMax {
+                pace = queue.isEmpty ? .slowest : .slower
+            }
+        } else if excess >= JitterPace.excessTicksMin, framesSincePace >= JitterPace.framesBetween(excess: excess) {
+            pace = .faster
+            framesSincePace = 0
+        }
     }
 
     private mutating func advance(past frame: JitterFrame<Payload>) {

@@ -10,17 +10,20 @@ public struct JitterFrame<Payload> {
     public let isVoice: Bool
     /// The frame header's flag for the first frame after a pause.
     public let startsTalkspurt: Bool
+    /// The flag for the last frame before a pause.
+    public let endsTalkspurt: Bool
     public let payload: Payload
 
     public init(
         sequence: SequenceNumber, timestamp: MediaTime, ticks: Int, isVoice: Bool = true, startsTalkspurt: Bool = false,
-        payload: Payload
+        endsTalkspurt: Bool = false, payload: Payload
     ) {
         self.sequence = sequence
         self.timestamp = timestamp
         self.ticks = ticks
         self.isVoice = isVoice
         self.startsTalkspurt = startsTalkspurt
+        self.endsTalkspurt = endsTalkspurt
         self.payload = payload
     }
 }

@@ -34,3 +34,10 @@ extension MediaTime {
         Int(span.inNanoseconds / 1_000 * 6 / 125)
     }
 }
+
+extension Duration {
+    /// What so many 48 kHz ticks last.
+    static func ticks(_ count: Int) -> Duration {
+        .nanoseconds(Int64(count) * 62_500 / 3)
+    }
+}

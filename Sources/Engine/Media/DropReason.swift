@@ -21,6 +21,8 @@ package enum DropReason: Int, CaseIterable, Sendable {
     case full
     /// The listener left while it waited.
     case left
+    /// The listener's socket is lost, or has just come back and is told what it missed.
+    case away
 
     /// As `/metrics` names it.
     package var name: String {
@@ -36,6 +38,7 @@ package enum DropReason: Int, CaseIterable, Sendable {
         case .age: "age"
         case .full: "full"
         case .left: "left"
+        case .away: "away"
         }
     }
 }

@@ -45,6 +45,11 @@ package struct Inlets: Sendable {
         if inlets[key]?.listeners.isEmpty == true { inlets[key] = nil }
     }
 
+    /// A track goes on under another handle of its publisher.
+    package mutating func move(_ alias: TrackAlias, from old: ParticipantHandle, to new: ParticipantHandle) {
+        inlets[Key(publisher: new, alias: alias)] = inlets.removeValue(forKey: Key(publisher: old, alias: alias))
+    }
+
     /// A track's gate; of no interest where nobody listens, for whoever comes later is told what it is then.
     package mutating func setGate(_ gate: Room.Gate, of alias: TrackAlias, by publisher: ParticipantHandle) {
         inlets[Key(publisher: publisher, alias: alias)]?.gate = gate

@@ -30,6 +30,8 @@ package struct Outbox: Sendable {
     private var interruptedAtEnd: [TrackAlias] = []
     private let ageMax: Duration
     private let framesMax: Int
+    /// How many bytes of control messages may wait.
+    package var controlBytesMax = Limits.controlBacklogBytesMax
     /// Bytes of control messages that wait.
     package private(set) var controlBytes = 0
 
@@ -47,11 +49,11 @@ package struct Outbox: Sendable {
 
     /// Queues a control message.
     ///
-    /// - Returns: false if more than 256 KiB wait now: the listener is a slow consumer and is to be closed.
+    /// - Returns: false if more than `controlBytesMax` wait now: the listener is a slow consumer and is to be closed.
     package mutating func append(control message: [UInt8]) -> Bool {
         control.append(message)
         controlBytes += message.count
-        return controlBytes <= Limits.controlBacklogBytesMax
+        return controlBytes <= controlBytesMax
     }
 
     /// Queues a frame that is held for this listener; drops the oldest ones if there are too many.

@@ -35,6 +35,15 @@ package struct PatchPanel: Sendable {
         count -= 1
     }
 
+    /// A track goes on under another seat of this shard. Its meter begins anew.
+    package mutating func move(_ alias: TrackAlias, from old: Int, to new: Int) {
+        guard let index = index(of: alias, publishedBy: old) else { return }
+        var patch = patches[old].remove(at: index)
+        patch.meter.interrupt()
+        while patches.count <= new { patches.append([]) }
+        patches[new].append(patch)
+    }
+
     package mutating func setGate(_ gate: Room.Gate, of alias: TrackAlias, by seat: Int) {
         guard let index = index(of: alias, publishedBy: seat) else { return }
         patches[seat][index].gate = gate

@@ -8,8 +8,9 @@ package import Wire
 /// never notices.
 ///
 /// Asking costs a message each way, so it is done only while media flows, and the shard bounds how often in all. When a receipt
-/// is overdue follows RFC 6298: smoothed round trip and four times its variation. A client that has never answered a ping
-/// (against RFC 6455 section 5.5.2) is not held to it.
+/// is overdue follows RFC 6298: smoothed round trip and four times its variation; but two round trips at the least, because a pong that
+/// is lost on the way and repaired is no stall. Taken for one, each lost pong would hold up media that nothing is wrong with. A client
+/// that has never answered a ping (against RFC 6455 section 5.5.2) is not held to it.
 package struct Receipts: Sendable, Hashable {
     /// How long after one receipt was asked for the next one is due.
     package static let interval: Duration = .milliseconds(40)
@@ -85,7 +86,7 @@ package struct Receipts: Sendable, Hashable {
             smoothed = sample
             variation = sample / 2
         }
-        overdueAfter = min(max(smoothed + 4 * variation, UInt64(Self.overdueMin.inNanoseconds)), Self.overdueMax)
+        overdueAfter = min(max(smoothed + 4 * variation, 2 * smoothed, UInt64(Self.overdueMin.inNanoseconds)), Self.overdueMax)
         return true
     }
 }

@@ -2,7 +2,8 @@ import Wire
 
 /// One participant as its room knows it.
 struct Member: Sendable {
-    let handle: ParticipantHandle
+    /// Another one after it came back.
+    var handle: ParticipantHandle
     let sid: ParticipantSID
     let identity: Identity
     let kind: ParticipantKind
@@ -16,6 +17,12 @@ struct Member: Sendable {
     var metadata: String
     var attributes: [String: String]
     var permission: Permission
+    /// What takes this place back; a new one for each socket.
+    var resumeToken: String
+    /// What took it back last. It may do so again as long as nobody knows whether the new one arrived.
+    var formerToken: String?
+    /// Its socket is lost.
+    var absence: Absence?
     /// The call is on hold: it neither hears nor is heard.
     var isHeld = false
     /// What it publishes, in order.
@@ -42,11 +49,13 @@ struct Member: Sendable {
         metadata = admission.metadata
         attributes = admission.attributes
         permission = admission.permission
+        resumeToken = admission.resumeToken
         silence = SilenceWatch(limit: silenceLimit)
         refreshAt = now + Limits.tokenRefreshInterval
     }
 
     var isHidden: Bool { permission.hidden }
+    var connectionState: ConnectionState { absence == nil ? .connected : .reconnecting }
 
     /// How others name it in what it says to them: not at all if it is hidden, as in LiveKit.
     var signature: Identity { isHidden ? Identity(text: "") : identity }

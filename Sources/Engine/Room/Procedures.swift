@@ -54,6 +54,19 @@ package struct Procedures: Sendable {
         takeOut { $0.caller == leaver || $0.callee == leaver }.filter { $0.caller != leaver }
     }
 
+    /// What this caller asked on a socket that is lost is answered to nobody: on the next one the number may mean something else.
+    package mutating func forgetRequests(of caller: ParticipantHandle) {
+        for index in pending.indices where pending[index].caller == caller { pending[index].request = nil }
+    }
+
+    /// Somebody goes on under another handle.
+    package mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
+        for index in pending.indices {
+            if pending[index].caller == old { pending[index].caller = new }
+            if pending[index].callee == old { pending[index].callee = new }
+        }
+    }
+
     private mutating func takeOut(where isMeant: (Call) -> Bool) -> [Call] {
         let meant = pending.filter(isMeant)
         if !meant.isEmpty { pending.removeAll(where: isMeant) }

@@ -9,6 +9,10 @@ extension Room {
         case request(Request, id: UInt64?, from: ParticipantHandle)
         /// A participant's socket is gone, for a reason the shell knows. After a `close` effect it is not told again.
         case left(ParticipantHandle, DisconnectReason)
+        /// A participant's socket is lost, and may come back under another handle. Its seat is kept until `handOver` or `close`.
+        case linkLost(ParticipantHandle, DisconnectReason)
+        /// A participant that came back has got its `hello`: the token that it came back with is of no use any more.
+        case resumeConfirmed(ParticipantHandle)
         /// An administrator's command, already authorised by the shell.
         case administered(AdminCommand)
         /// A talkspurt of a track began or ended, as its meter found.
@@ -36,7 +40,10 @@ extension Room {
         case patch(PatchChange)
         /// Mint a token for what this participant may do now: a reply if `re` is there, else `token.refreshed`.
         case mintToken(for: ParticipantHandle, TokenContent, re: UInt64?)
-        /// The participant is out of the room; close its socket after what is queued for it.
+        /// A participant has another socket: its numbers and what it missed go from the old seat to the new one, which tells it before
+        /// anything else. Nothing more goes to the old seat; a socket that is still there is closed.
+        case handOver(from: ParticipantHandle, to: ParticipantHandle)
+        /// The participant is out of the room; close its socket, if it has one, after what is queued for it. Its seat is free then.
         case close(ParticipantHandle, CloseReason)
         /// The last effect of a room's life.
         case closed
@@ -47,6 +54,8 @@ extension Room {
         case publish(TrackInfo, by: ParticipantHandle)
         /// With it ends all listening to the track: no `stopListening` follows.
         case unpublish(TrackAlias, by: ParticipantHandle)
+        /// A track goes on under another handle of its publisher, with the same listeners.
+        case move(TrackInfo, from: ParticipantHandle, to: ParticipantHandle, Gate, heardBy: [ParticipantHandle])
         /// A closed gate lets nothing through: the track is muted, its publisher held, or the room so decided.
         case gate(TrackAlias, by: ParticipantHandle, Gate)
         /// Forgets what of an `ahead` track has not been let out yet, and lets nothing of an older epoch through any more. The publisher's
@@ -121,6 +130,8 @@ package struct Admission: Sendable {
     package var autoSubscribe: Bool
     /// Unguessable; made by the shell.
     package var resumeToken: String
+    /// The resume token that was shown to take a place back; nil if that was not asked for.
+    package var resuming: String?
     package var server: ServerInfo
     /// Seconds since 1970.
     package var joinedAt: Int64
@@ -128,7 +139,8 @@ package struct Admission: Sendable {
     package init(
         identity: Identity, name: String = "", kind: ParticipantKind = .standard, metadata: String = "",
         attributes: [String: String] = [:], permission: Permission = Permission(), isRoomAdmin: Bool = false, sessionID: String? = nil,
-        autoSubscribe: Bool = true, resumeToken: String = "", server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
+        autoSubscribe: Bool = true, resumeToken: String = "", resuming: String? = nil,
+        server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
     ) {
         self.identity = identity
         self.name = name
@@ -140,6 +152,7 @@ package struct Admission: Sendable {
         self.sessionID = sessionID
         self.autoSubscribe = autoSubscribe
         self.resumeToken = resumeToken
+        self.resuming = resuming
         self.server = server
         self.joinedAt = joinedAt
     }

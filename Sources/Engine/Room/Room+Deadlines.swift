@@ -7,6 +7,7 @@ extension Room {
             close(.roomClosed, at: now, into: &effects)
             return
         }
+        expireAbsences(at: now, into: &effects)
         expireProcedures(at: now, into: &effects)
         lookAtPlayouts(at: now, into: &effects)
         for place in 0..<members.count {
@@ -27,6 +28,7 @@ extension Room {
             alarm.ring(noLaterThan: member.activity.deadline)
             alarm.ring(noLaterThan: member.silence.deadline)
             alarm.ring(noLaterThan: member.refreshAt)
+            alarm.ring(noLaterThan: member.absence?.until)
         }
     }
 }

@@ -42,10 +42,12 @@ extension Room.Effect {
     package var named: [ParticipantHandle] {
         switch self {
         case .send(_, let audience): audience
+        case .handOver(_, let handle): [handle]
         case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
         case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
             .patch(.clear(_, let publisher, _)):
             [publisher]
+        case .patch(.move(_, _, let publisher, _, let listeners)): [publisher] + listeners
         case .patch(.listen(let listener, _, let publisher, _)), .patch(.stopListening(let listener, _, let publisher)):
             [listener, publisher]
         case .closed: []

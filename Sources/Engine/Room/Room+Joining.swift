@@ -8,6 +8,10 @@ extension Room {
             effects.append(.close(handle, .limit))
             return
         }
+        if let place = resumable(by: admission) {
+            resume(place, as: handle, admission, at: now, into: &effects)
+            return
+        }
         if let old = handles[admission.identity] {
             depart(old, .duplicateIdentity, closing: .duplicateIdentity, at: now, into: &effects)
         }
@@ -34,13 +38,13 @@ extension Room {
     private func welcome(_ member: Member, _ admission: Admission, into effects: inout [Effect]) {
         let audience = [member.handle]
         let others = members.values.filter { !$0.isHidden && $0.handle != member.handle }
-        let hello = Hello(
-            server: admission.server, room: info, participant: member.info(),
-            participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
-            resumeToken: admission.resumeToken)
-        send(.hello(hello), to: audience, into: &effects)
+        let resumed = admission.resuming == nil ? nil : false
+        send(.hello(hello(for: member, admission, resumed: resumed)), to: audience, into: &effects)
         for segment in transcript.segments { send(.segment(segment), to: audience, into: &effects) }
         for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }
+        for other in others where other.absence != nil {
+            send(.participantUpdated(other.info(), connection: .reconnecting), to: audience, into: &effects)
+        }
         for other in others where other.quality.level != .excellent {
             send(.qualityChanged(other.identity, other.quality.level), to: audience, into: &effects)
         }
@@ -53,5 +57,14 @@ extension Room {
             send(.playoutStarted(sid, of: info.participant, epoch: playout.epoch, at: utterance.first), to: audience, into: &effects)
         }
         if !speakers.active.isEmpty { send(.speakersChanged(speakers.active), to: audience, into: &effects) }
+    }
+
+    /// - Parameter resumed: as the wire has it. Who comes back is told its own tracks too, for it may have missed an answer.
+    func hello(for member: Member, _ admission: Admission, resumed: Bool?) -> Hello {
+        let others = members.values.filter { !$0.isHidden && $0.handle != member.handle }
+        return Hello(
+            server: admission.server, room: info, participant: member.info(tracks: resumed == true ? trackInfos(of: member) : nil),
+            participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
+            resumeToken: admission.resumeToken, resumed: resumed)
     }
 }

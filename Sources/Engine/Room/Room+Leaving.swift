@@ -17,7 +17,7 @@ extension Room {
         }
         let listenedTo = tracks.values.filter { member.hears($0) }.map(\.info.sid)
         if let close {
-            if close != .left { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
+            if close != .left, member.absence == nil { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
             emit(.close(handle, close), into: &effects)
         }
         members.remove(handle)

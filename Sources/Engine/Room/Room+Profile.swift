@@ -35,7 +35,7 @@ extension Room {
     /// Everybody learns what a participant is now, and itself gets a token that says so.
     mutating func tellUpdate(ofMemberAt place: Int, at now: Instant, into effects: inout [Effect]) {
         let member = members[at: place]
-        send(.participantUpdated(member.info(), connection: .connected), to: audience(of: member), into: &effects)
+        send(.participantUpdated(member.info(), connection: member.connectionState), to: audience(of: member), into: &effects)
         mintToken(forMemberAt: place, re: nil, at: now, into: &effects)
     }
 

@@ -11,6 +11,25 @@ extension Room {
         return others < settings.maxParticipants ? nil : .roomFull
     }
 
+    /// What a shell remembers of a room between two inputs, so as not to ask it in vain.
+    package struct Outlook: Sendable, Hashable {
+        package var deadline: Instant?
+        package var isPlaying = false
+        /// Nil where the number of participants has no limit.
+        package var countOfLimited: Int?
+
+        package init() {}
+    }
+
+    /// Mutating in name only: what only looks is given a copy of the room, which takes longer than to look.
+    package mutating func outlook() -> Outlook {
+        var outlook = Outlook()
+        outlook.deadline = deadline
+        outlook.isPlaying = isPlaying
+        if isLimited { outlook.countOfLimited = participantCount }
+        return outlook
+    }
+
     /// Whether the number of participants has a limit.
     package var isLimited: Bool { settings.maxParticipants > 0 }
 

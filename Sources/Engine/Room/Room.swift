@@ -8,9 +8,10 @@ package import Wire
 ///
 /// Promises:
 /// - the same seed and the same inputs give the same effects;
-/// - every request with an `id` gets exactly one answer, `leave` excepted;
+/// - every request with an `id` gets exactly one answer, `leave` excepted, unless its socket is lost before;
 /// - every mark on a track is answered exactly once, and what was told as heard is not taken back within an epoch;
-/// - whoever has left or was closed is never named again, and what still comes from it is passed over;
+/// - whoever has left or was closed is never named again, and what still comes from it is passed over; nor is the old handle of whoever
+///   has come back, but by the patches that end it;
 /// - nobody is told of a hidden participant;
 /// - `listen` comes after the event or the list that names the track.
 ///
@@ -20,6 +21,8 @@ package struct Room: Sendable {
     package let sid: RoomSID
     /// Seconds since 1970.
     package let createdAt: Int64
+    /// The gateway is about to stop: a lost socket does not come back.
+    var isDraining = false
     /// True after `closed`: all that still comes is passed over.
     package internal(set) var isOver = false
 
@@ -74,13 +77,15 @@ package struct Room: Sendable {
         case .request(let request, let id, let handle):
             answer(request, of: Asker(handle: handle, id: id), at: now, into: &effects)
         case .left(let handle, let reason): depart(handle, reason, at: now, into: &effects)
+        case .linkLost(let handle, let reason): loseLink(of: handle, reason, at: now, into: &effects)
+        case .resumeConfirmed(let handle): members.place(of: handle).map { members[at: $0].formerToken = nil }
         case .administered(let command): administer(command, at: now, into: &effects)
         case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
         case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)
         case .measured(let measurements): measure(measurements, at: now, into: &effects)
         case .playout(let track, let fact): note(fact, of: track, at: now, into: &effects)
         case .connectionMeasured(let handle, let measurement): judge(handle, by: measurement, into: &effects)
-        case .draining(let deadline): send(.serverDraining(deadline: deadline), to: everyone, into: &effects)
+        case .draining(let deadline): drain(deadline: deadline, at: now, into: &effects)
         case .deadlinePassed: meetDeadlines(at: now, into: &effects)
         }
     }

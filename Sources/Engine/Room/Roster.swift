@@ -33,6 +33,14 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         values.append(value)
     }
 
+    /// Gives a value another key; it keeps its place.
+    package mutating func rename(_ old: Key, to new: Key) {
+        precondition(places[new] == nil, "the key is taken; remove its value first")
+        guard let place = places.removeValue(forKey: old) else { return }
+        places[new] = place
+        keys[place] = new
+    }
+
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }

@@ -3,7 +3,8 @@ import Wire
 /// One published track as its room knows it.
 struct Track: Sendable {
     var info: TrackInfo
-    let publisher: ParticipantHandle
+    /// Another one after it came back.
+    var publisher: ParticipantHandle
     var talk = Talk()
 
     /// How it is listened to from now on.

@@ -8,6 +8,8 @@ package struct Counters: Sendable {
     package var handshakesAbandoned: UInt64 = 0
     package var rooms = 0
     package var participants = 0
+    /// Of those, whose socket is lost and whose place is kept.
+    package var participantsAway = 0
     package var tracks = 0
     /// Frames that wait in the store.
     package var framesHeld = 0
@@ -34,6 +36,7 @@ package struct Counters: Sendable {
     /// Ordinary HTTP requests refused, by the code of the answer.
     package var httpRefused: [String: UInt64] = [:]
     package var joins: UInt64 = 0
+    var resumes: [ResumeOutcome: UInt64] = [:]
     /// From the upgrade request to `hello`.
     package var joinSeconds = Histogram(bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1])
     package var closed: [UInt16: UInt64] = [:]

@@ -12,6 +12,9 @@ struct PrometheusText {
         perShard("patchbay_connections", "gauge", "WebSocket connections.") { Double($0.connections) }
         perShard("patchbay_rooms", "gauge", "Rooms that are open.") { Double($0.rooms) }
         perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
+        perShard("patchbay_participants_away", "gauge", "Participants whose socket is lost and whose place is kept.") {
+            Double($0.participantsAway)
+        }
         perShard("patchbay_tracks", "gauge", "Published tracks.") { Double($0.tracks) }
         perShard("patchbay_frames_held", "gauge", "Media frames that wait for a listener.") { Double($0.framesHeld) }
         perShard("patchbay_ahead_tracks", "gauge", "Tracks of mode ahead that are published or heard on the shard.") {
@@ -43,6 +46,9 @@ struct PrometheusText {
             $0.requestsRefused.sorted { $0.key < $1.key }
         }
         perShard("patchbay_joins_total", "counter", "Participants that joined.") { Double($0.joins) }
+        labelled("patchbay_resumes_total", "Sockets that came to take a place back.", "outcome") { counters in
+            ResumeOutcome.allCases.map { ($0.rawValue, counters.resumes[$0] ?? 0) }
+        }
         labelled("patchbay_joins_refused_total", "Handshakes that were refused.", "code") { $0.joinsRefused.sorted { $0.key < $1.key } }
         labelled("patchbay_http_refused_total", "HTTP requests that were refused.", "code") { $0.httpRefused.sorted { $0.key < $1.key } }
         labelled("patchbay_closed_total", "Connections closed by the gateway.", "code") { counters in

@@ -14,8 +14,21 @@ final class Member {
     @exclusivity(unchecked) var outbox: Outbox
     @exclusivity(unchecked) var budget = SendBudget()
     @exclusivity(unchecked) var receipts = Receipts()
-    /// The number of the last event.
-    var eventSeq: UInt64 = 0
+    /// The last events and their numbers.
+    var log = EventLog()
+    @exclusivity(unchecked) var link = Link.up
+    /// The log of the seat whose place it has taken is on its way.
+    @exclusivity(unchecked) var awaitsLog = false
+    /// The seat that is to have that log instead, for its place has been taken meanwhile.
+    var heir: ParticipantHandle?
+    /// It is back, and has not shown yet that it knows.
+    @exclusivity(unchecked) var owesProof = false
+    /// What it wanted to take back, until it is known what becomes of that.
+    var resumption: JoinTicket?
+    /// Events that wait for the log that comes before them.
+    var held: [EncodedEvent] = []
+    /// It was told something: `hello`, or why it may not come in.
+    var wasGreeted = false
     @exclusivity(unchecked) var lastHeard: Instant
     /// It is to be closed for this reason once its control messages are out, or by this time.
     @exclusivity(unchecked) var farewell: (reason: CloseReason, deadline: Instant)?
@@ -39,6 +52,12 @@ final class Member {
     /// What was asked before `hello` came from the room's home, and is answered after it.
     var answersBeforeHello: [[UInt8]] = []
 
+    enum Link {
+        case up
+        /// The socket is gone; events are logged for the one that may come.
+        case lost
+    }
+
     enum Place {
         /// The shard's number for the room.
         case here(room: Int)
@@ -55,6 +74,19 @@ final class Member {
         self.joinStartedAt = joinStartedAt
         lastHeard = now
         malformedSince = now
+    }
+
+    /// Whether frames may go to it.
+    var isReachable: Bool { link == .up && !awaitsLog }
+    var isNowhere: Bool { if case .nowhere = place { true } else { false } }
+
+    /// Goes on where the old seat was.
+    func take(_ luggage: Luggage) {
+        log = luggage.log
+        framesSent = luggage.framesSent
+        framesDropped = luggage.framesDropped
+        // What was dropped while there was no socket says nothing about the new one.
+        reported = (framesSent, framesDropped)
     }
 }
 

@@ -40,12 +40,15 @@ extension Shard {
         }
         let (token, grant) = try identify(request, subprotocols)
         let room = try settingsOfRoom(for: token, grant)
-        let admission = Admission(
+        var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)
+        admission.resuming = request.query("resume")
         guard !isFull(grant.room, for: admission) else {
             throw Refusal(.conflict, "room_full", "as many participants are in the room as it takes")
         }
-        return JoinTicket(admission: admission, room: grant.room, settings: room, startedAt: started)
+        return JoinTicket(
+            admission: admission, lastSeq: request.query("last_seq").flatMap(UInt64.init), room: grant.room, settings: room,
+            startedAt: started)
     }
 
     private func identify(_ request: UpgradeRequest, _ subprotocols: [String]) throws(Refusal) -> (AccessToken, JoinGrant) {
@@ -89,7 +92,7 @@ extension Shard {
         connection.seat = Int(handle.seat)
         counters.connections += 1
         counters.participants += 1
-        counters.joins += 1
+        if ticket.admission.resuming == nil { counters.joins += 1 } else { member.resumption = ticket }
         join(member, ticket)
         scheduleTick()
         // The first round trip is known before the first frame is.
@@ -104,17 +107,23 @@ extension Shard {
         guard connection.seat >= 0, let member = seats[connection.seat], member.connection === connection else { return }
         connection.seat = -1
         counters.connections -= 1
-        counters.participants -= 1
+        // Who was about to be closed when its socket broke was closed.
+        let end = member.farewell.map { SocketEnd.closed($0.reason) } ?? end
         let reason: DisconnectReason =
             switch end {
             case .closed(let reason): reason.disconnectReason
-            case .lost: connection.peerCloseCode == 1000 || connection.peerCloseCode == 1001 ? .clientInitiated : .signalClose
+            case .lost: connection.wasClosedByPeer ? .clientInitiated : .signalClose
             }
         member.outbox.removeAll { dropped in
             store.release(dropped)
             drop(.left)
         }
-        leaveRoom(member, reason)
+        if isLoss(end, of: member) {
+            loseLink(of: member, reason)
+        } else {
+            counters.participants -= 1
+            leaveRoom(member, reason)
+        }
         finishDrainIfEmpty()
     }
 }
@@ -122,16 +131,31 @@ extension Shard {
 /// What was found out before the upgrade, for the moment after it.
 final class JoinTicket: Sendable {
     let admission: Admission
+    /// The last event that whoever wants to resume has got; nil if it did not say.
+    let lastSeq: UInt64?
     let room: String
     let settings: RoomSettings
     let startedAt: Instant
 
-    init(admission: Admission, room: String, settings: RoomSettings, startedAt: Instant) {
+    init(admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant) {
         self.admission = admission
+        self.lastSeq = lastSeq
         self.room = room
         self.settings = settings
         self.startedAt = startedAt
     }
+
+    /// The same for who has to join anew: it takes nobody's place back, and is told so.
+    var withoutClaim: JoinTicket {
+        var admission = admission
+        admission.resuming = ""
+        return JoinTicket(admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt)
+    }
+}
+
+extension Connection {
+    /// In good order, by who wanted to go (RFC 6455 section 7.4.1: 1001 is a browser's page that was left).
+    var wasClosedByPeer: Bool { peerCloseCode == 1000 || peerCloseCode == 1001 }
 }
 
 /// Why somebody is not let in, or a route not served.

@@ -54,7 +54,7 @@ extension Shard {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
         for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
         for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) { watchDeadline(of: room) }
-        for room in rooms.indices where rooms[room]?.room.isPlaying == true { watchDeadline(of: room) }
+        for room in rooms.indices where rooms[room]?.outlook.isPlaying == true { watchDeadline(of: room) }
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
             if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
         }
@@ -66,8 +66,8 @@ extension Shard {
         var patch = 0
         while patch < panel.patches[seat].count {
             let now = loop.now
-            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.tick(at: now)) }
-            if let edge { talk(edge, of: track, publishedBy: publisher) }
+            let edge = panel.update(patch, publishedBy: seat) { $0.meter.tick(at: now) }
+            if let edge { talk(edge, of: panel.patches[seat][patch].track, publishedBy: publisher) }
             patch += 1
         }
     }
@@ -83,7 +83,7 @@ extension Shard {
     }
 
     private func watchDeadline(of index: Int) {
-        if let deadline = rooms[index]?.room.deadline, deadline <= loop.now { perform(.deadlinePassed, in: index) }
+        if let deadline = rooms[index]?.outlook.deadline, deadline <= loop.now { perform(.deadlinePassed, in: index) }
     }
 
     /// Signs of life, statistics and quality of one member, once a second.

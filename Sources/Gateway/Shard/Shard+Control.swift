@@ -37,11 +37,23 @@ extension Shard {
     private static var requestsWaitingMax: Int { 10_000 }
 
     func send(_ event: EncodedEvent, to member: Member) {
-        let isFirst = member.eventSeq == 0
-        member.eventSeq += 1
-        send(event.bytes(seq: member.eventSeq), to: member)
-        guard isFirst else { return }
-        // It is `hello`, or the word that it may not come in.
+        guard !member.awaitsLog else { return hold(event, for: member) }
+        let isGreeting = !member.wasGreeted
+        let seq = isGreeting ? member.log.appendGreeting(at: loop.now) : member.log.append(event, at: loop.now)
+        member.wasGreeted = true
+        guard member.link == .up else { return }
+        send(event.bytes(seq: seq), to: member)
+        if isGreeting { noteGreeting(of: member) }
+    }
+
+    /// What it was told first is `hello`, or the word that it may not come in.
+    private func noteGreeting(of member: Member) {
+        if member.resumption != nil {
+            counters.resumes[.refused, default: 0] += 1
+            counters.joins += 1
+            member.resumption = nil
+        }
+        if member.owesProof { askForReceipt(from: member) }
         counters.joinSeconds.add(Double((loop.exactNow - member.joinStartedAt).inNanoseconds) / 1e9)
         for answer in member.answersBeforeHello { send(answer, to: member) }
         member.answersBeforeHello = []
@@ -49,7 +61,7 @@ extension Shard {
 
     /// Sends an answer, never before `hello`, which may still be on its way from the room's home.
     func send(answer: [UInt8], to member: Member) {
-        if member.eventSeq > 0 {
+        if member.wasGreeted {
             send(answer, to: member)
         } else if member.answersBeforeHello.count < Self.answersBeforeHelloMax {
             member.answersBeforeHello.append(answer)

@@ -76,6 +76,11 @@ extension Shard {
         var stored: FrameRef?
         for seat in listeners {
             guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
+            guard listener.isReachable else {
+                listener.outbox.noteRefused(alias)
+                dropQueued(.away, of: listener)
+                continue
+            }
             if listener.outbox.isEmpty, hasRoom(listener, at: now) {
                 write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
             } else {
@@ -148,7 +153,10 @@ extension Shard {
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
         guard connection.seat >= 0, let member = seats[connection.seat] else { return }
         member.lastHeard = loop.now
-        if member.receipts.answered(payload, at: loop.now) { pump(member) }
+        guard member.receipts.answered(payload, at: loop.now) else { return }
+        // The ping came after `hello`.
+        if member.owesProof, member.wasGreeted { confirmResume(of: member) }
+        pump(member)
     }
 
     // MARK: What waits

@@ -49,7 +49,7 @@ extension Shard {
     /// Carries what a track's publisher has said up to now, before its inlet closes.
     ///
     /// More may have come than was taken when this turn began. Those frames wait for mail that came before them.
-    private func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
+    func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
         guard inlets.hasListeners(to: alias, of: publisher) else { return }
         let peer = Int(publisher.shard)
         takeArrivals(from: peer)
@@ -77,6 +77,8 @@ extension Shard {
             }
         case .effect(let effect): performHere(effect)
         case .seatIsFree(let handle): freeSeat(handle)
+        case .takeAhead(let track): takeAhead(track)
+        case .takeOver(let handle, let luggage): takeOver(handle, luggage)
         case .question(let question, let number, let asker): post(.answer(answer(question), number: number), to: asker)
         case .answer(let answer, let number): take(answer, toQuestion: number)
         }
@@ -162,6 +164,10 @@ extension Shard {
         case .listen(let listener, _, let publisher, _), .stopListening(let listener, _, let publisher):
             perform(.patch(change), whereIs: listener)
             if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
+        case .move(_, _, let publisher, _, _):
+            // Where it is published now first: what goes there from where it was comes after.
+            perform(change, on: Int(publisher.shard))
+            for shard in common.mailboxes.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
         case .unpublish, .gate:
             performHere(.patch(change))
             for shard in common.mailboxes.indices where shard != index { post(.effect(.patch(change)), to: shard) }
@@ -192,6 +198,7 @@ extension Shard {
                 carryLastWords(of: alias, by: publisher)
                 inlets.remove(alias, of: publisher)
             }
+        case .move(let track, let old, let new, let gate, let listeners): move(track, from: old, to: new, gate, heardBy: listeners)
         case .gate(let alias, let publisher, let gate):
             if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.seat)) }
             if let place = aheads.place(of: alias, by: publisher) {

@@ -4,12 +4,27 @@ internal import Sockets
 internal import Wire
 
 /// A room that is homed here, and which seats of this shard are in it.
-struct HostedRoom {
-    var room: Room
+///
+/// Not a value: to look at one in an array would copy all that it refers to.
+final class HostedRoom {
+    @exclusivity(unchecked) var room: Room
     let name: String
     var seats: [Int] = []
     /// As the directory knows it.
     var independents = 0
+    /// After the last input.
+    private(set) var outlook: Room.Outlook
+
+    init(room: Room, name: String) {
+        self.room = room
+        self.name = name
+        outlook = self.room.outlook()
+    }
+
+    func handle(_ input: Room.Input, at now: Instant, into effects: inout [Room.Effect]) {
+        room.handle(input, at: now, into: &effects)
+        outlook = room.outlook()
+    }
 }
 
 /// Drives the rooms: an input in, its effects done in order.
@@ -30,25 +45,25 @@ extension Shard {
 
     /// Hands a room its input and does what it wants done.
     func perform(_ input: Room.Input, in index: Int) {
-        guard index >= 0, rooms[index] != nil else { return }
+        guard index >= 0, let hosted = rooms[index] else { return }
         var effects = self.effects
         self.effects = []
         effects.removeAll(keepingCapacity: true)
-        rooms[index]?.room.handle(input, at: loop.now, into: &effects)
+        hosted.handle(input, at: loop.now, into: &effects)
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1
-        noteWhoFill(index)
+        noteWhoFill(hosted)
         effects.removeAll(keepingCapacity: true)
         self.effects = effects
         tellFacts()
     }
 
     /// Tells the directory when a room becomes full, or is so no longer.
-    private func noteWhoFill(_ index: Int) {
-        guard let room = rooms[index]?.room, room.isLimited, rooms[index]?.independents != room.participantCount else { return }
-        rooms[index]?.independents = room.participantCount
-        common.directory.note(whoFill: room.name, room.whoFillIt)
+    private func noteWhoFill(_ hosted: HostedRoom) {
+        guard let count = hosted.outlook.countOfLimited, hosted.independents != count else { return }
+        hosted.independents = count
+        common.directory.note(whoFill: hosted.name, hosted.room.whoFillIt)
     }
 
     private func perform(_ effect: Room.Effect, of room: Int) {
@@ -56,6 +71,10 @@ extension Shard {
         case .send(let event, let handles): send(event, to: handles)
         case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
         case .patch(let change): perform(change)
+        case .handOver(let old, let new):
+            guests[old] = nil
+            perform(effect, whereIs: new)
+            if old.shard != new.shard { perform(effect, whereIs: old) }
         case .close(let handle, _):
             guests[handle] = nil
             perform(effect, whereIs: handle)
@@ -75,7 +94,8 @@ extension Shard {
         case .close(let handle, let reason):
             guard let member = member(at: handle) else { return }
             forget(member)
-            finish(member, reason)
+            if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
+        case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
         case .send, .closed: assertionFailure("is done at the room's home: \(effect)")
         }
@@ -114,7 +134,8 @@ extension Shard {
         }
     }
 
-    private func forget(_ member: Member) {
+    /// The room has nothing to do with this seat any more.
+    func forget(_ member: Member) {
         if case .here(let room) = member.place { rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) } }
         member.place = .nowhere
     }

@@ -9,8 +9,8 @@ internal import Wire
 /// What comes from a socket becomes an input of a room or, for media, goes straight through the patch panel; what a room
 /// wants done is done in order. Nobody outside has a reference; `mailbox` is the one door.
 ///
-/// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+Control`, `+Rooms`, `+Peers`, `+Clock`,
-/// `+Drain`, `+HTTP`, `+Administration`.
+/// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+AheadPatches`, `+Control`, `+Rooms`, `+Peers`, `+Resuming`,
+/// `+Clock`, `+Drain`, `+HTTP`, `+Administration`.
 final class Shard: SocketOwner {
     let index: Int
     let common: GatewayContext

@@ -25,6 +25,11 @@ enum ShardMessage: Sendable {
     case effect(Room.Effect)
     case seatIsFree(ParticipantHandle)
 
+    /// From the shard of a lost socket to that of the one in its stead; nil if there is nothing any more to go on from.
+    case takeOver(ParticipantHandle, Luggage?)
+    /// The queue of an `ahead` track that is published there from now on; before `takeOver`.
+    case takeAhead(AheadTrack)
+
     // For HTTP, which is answered where it was asked.
     case question(Question, number: Int, from: Int)
     case answer(Answer, number: Int)

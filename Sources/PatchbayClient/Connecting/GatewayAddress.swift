@@ -25,8 +25,11 @@ struct GatewayAddress: Hashable {
         self.path = parts.path.isEmpty || parts.path == "/" ? "/v1/rtc" : parts.path
     }
 
-    func endpoint(token: String, autoSubscribe: Bool) -> Endpoint {
-        Endpoint(
-            host: host, port: port, path: autoSubscribe ? path : path + "?auto_subscribe=false", authorization: "Bearer \(token)")
+    /// - Parameter claim: the place to take back, if any.
+    func endpoint(token: String, autoSubscribe: Bool, resuming claim: ResumeClaim? = nil) -> Endpoint {
+        var items = autoSubscribe ? [] : ["auto_subscribe=false"]
+        if let claim { items += ["resume=\(claim.escapedToken)", "last_seq=\(claim.lastSeq)"] }
+        let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
+        return Endpoint(host: host, port: port, path: path + query, authorization: "Bearer \(token)")
     }
 }

@@ -4,8 +4,8 @@ public struct RoomOptions: Sendable, Hashable {
     public enum Reconnect: Sendable, Hashable {
         /// The room is over.
         case never
-        /// Try at once, then after 0.3, 1.2, 2.7, 4.8 and then every 7 s, with up to 1 s more drawn by lot; ten times. Never after
-        /// the gateway said not to come back (close codes 1000 and 4100–4199) or refused the token.
+        /// Try to get our place back, or else a new one: at once, then after 0.3, 1.2, 2.7, 4.8 and then every 7 s, with up to 1 s more
+        /// drawn by lot; ten times. Never after the gateway said not to come back (close codes 1000 and 4100–4199) or refused the token.
         case backOff
     }
 

@@ -8,6 +8,7 @@ final class FrameInbox: Sendable {
         var frames: [ReceivedFrame] = []
         var isFinished = false
         var isAbandoned = false
+        var cleared: UInt8?
     }
 
     private let state = Mutex(State())
@@ -20,6 +21,11 @@ final class FrameInbox: Sendable {
             state.frames.removeFirst()
             return .overflowed
         }
+    }
+
+    /// The track was cleared: what is older than this epoch is not to be heard.
+    func clear(epoch: UInt8) {
+        state.withLock { $0.cleared = epoch }
     }
 
     /// Nothing more will come.
@@ -35,11 +41,14 @@ final class FrameInbox: Sendable {
         }
     }
 
-    /// Takes all that has come, and whether nothing more will.
-    func takeAll() -> (frames: [ReceivedFrame], isFinished: Bool) {
+    /// Takes all that has come, whether nothing more will, and the epoch in which the track goes on if it was cleared meanwhile.
+    func takeAll() -> (frames: [ReceivedFrame], isFinished: Bool, cleared: UInt8?) {
         state.withLock { state in
-            defer { state.frames.removeAll(keepingCapacity: true) }
-            return (state.frames, state.isFinished)
+            defer {
+                state.frames.removeAll(keepingCapacity: true)
+                state.cleared = nil
+            }
+            return (state.frames, state.isFinished, state.cleared)
         }
     }
 }

@@ -2,6 +2,8 @@
 struct SendQueue {
     /// 2.5 s of one track at 20 ms a frame.
     static let framesMax = 128
+    /// A minute of frames of 20 ms, as far ahead as a track may be sent.
+    static let aheadFramesMax = 3_000
 
     private var frames: [[UInt8]] = []
     private var head = 0
@@ -38,6 +40,15 @@ struct SendQueue {
             head = 0
         }
         return frame
+    }
+
+    /// - Returns: how many frames were thrown away.
+    mutating func removeAll(where isMeant: ([UInt8]) -> Bool) -> Int {
+        let before = count
+        frames.removeFirst(head)
+        head = 0
+        frames.removeAll(where: isMeant)
+        return before - count
     }
 
     /// - Returns: how many frames were thrown away.

@@ -17,9 +17,11 @@ struct TrackNumbering {
 
     private var sequence: SequenceNumber
     /// The end of the last frame, or where the first one begins.
-    private var end: MediaTime
-    /// When the last frame's sound is over; nil before the first frame.
+    private(set) var end: MediaTime
+    /// When the last frame's sound is over; nil before the first frame, and after a clear.
     private var endsAt: Instant?
+    /// The caller's timestamps count from the first frame on.
+    private var hasBegun = false
 
     /// - Parameters:
     ///   - sequence: the first frame's number; random in life (RFC 3550 section 5.1).
@@ -32,6 +34,7 @@ struct TrackNumbering {
     /// - Parameter ticks: how long the frame lasts, in 48 kHz ticks.
     mutating func number(ticks: Int, _ timing: FrameTiming, flags: FrameFlags, at now: Instant) -> Numbers {
         let isFirst = endsAt == nil
+        defer { hasBegun = true }
         let timestamp = timestamp(for: timing, at: now)
         let isAfterPause = isFirst || Int(timestamp.distance(from: end)) >= Self.pauseTicks
         let numbers = Numbers(
@@ -44,10 +47,15 @@ struct TrackNumbering {
         return numbers
     }
 
+    /// What was sent ahead will not be played: what comes next begins a talkspurt, and is late for nothing.
+    mutating func cleared() {
+        endsAt = nil
+    }
+
     private func timestamp(for timing: FrameTiming, at now: Instant) -> MediaTime {
         switch timing {
         case .at(let timestamp):
-            let isEarlier = endsAt != nil && timestamp.distance(from: end) < 0
+            let isEarlier = hasBegun && timestamp.distance(from: end) < 0
             return isEarlier ? end : timestamp
         case .following:
             return end.advanced(by: passed(beyond: 0, at: now) ?? 0)

@@ -1,8 +1,15 @@
 internal import Audio
 internal import Wire
 
-/// Turns frames as they arrive into an even flow of samples. No clock: time is an argument.
+/// Turns a live track's frames as they arrive into an even flow of samples. No clock: time is an argument.
 struct PCMPlayout: ~Copyable {
+    /// For how long something is invented when nothing comes; then there is silence. Opus's concealment has faded out by then.
+    private static let concealedTicksMax = 200 * MediaTime.ticksPerMillisecond
+    /// Pieces of concealment are multiples of 2.5 ms.
+    private static let concealmentStep = 120
+    /// What sound and sound are joined over where a piece between them is left out: 5 ms.
+    private static let seam = 240
+
     private var buffer: JitterBuffer<ReceivedFrame>
     private var decoder: OpusDecoder
     private let channels: Int
@@ -12,14 +19,32 @@ struct PCMPlayout: ~Copyable {
     private var content = PCMChunk.Content.silence
     private var epoch: UInt8?
     private(set) var hasStarted = false
+    /// The last frame did not end the talkspurt: if nothing follows, something is missing.
+    private var isTalking = false
+    private var starvedTicks = 0
+    private var counted = PlayoutStatistics()
 
-    init(channels: Int, jitter: JitterLimits) throws(OpusError) {
-        buffer = JitterBuffer(jitter)
+    init(channels: Int, jitter: JitterLimits, expectedStall: Duration = .zero) throws(OpusError) {
+        buffer = JitterBuffer(jitter, expectedStall: expectedStall)
         decoder = try OpusDecoder(channels: channels)
         self.channels = channels
     }
 
     var statistics: JitterStatistics { buffer.statistics }
+
+    var playout: PlayoutStatistics {
+        var playout = counted
+        let jitter = buffer.statistics
+        let perMillisecond = Double(MediaTime.ticksPerMillisecond)
+        playout.concealedMs = Double(jitter.concealedTicks + jitter.stretchedTicks + jitter.underrunTicks) / perMillisecond
+        playout.skippedMs += Double(jitter.skippedTicks) / perMillisecond
+        playout.underruns = jitter.underruns
+        playout.framesLate = jitter.late
+        playout.delayMs = jitter.playoutDelay / .milliseconds(1)
+        playout.targetMs = jitter.targetDelay / .milliseconds(1)
+        playout.bufferedMs = Double(buffer.bufferedTicks + samples.count / channels) / perMillisecond
+        return playout
+    }
 
     /// Whether all that came has been given out.
     var isDry: Bool { buffer.bufferedFrames == 0 && samples.isEmpty }
@@ -29,8 +54,8 @@ struct PCMPlayout: ~Copyable {
         buffer.insert(
             JitterFrame(
                 sequence: frame.header.sequence, timestamp: frame.header.timestamp, ticks: packet.ticks,
-                isVoice: frame.header.level.isVoice,
-                startsTalkspurt: frame.header.flags.contains(.talkspurtStart), payload: frame),
+                isVoice: frame.header.level.isVoice, startsTalkspurt: frame.header.flags.contains(.talkspurtStart),
+                endsTalkspurt: frame.header.flags.contains(.talkspurtEnd), payload: frame),
             at: frame.arrivedAt)
     }
 
@@ -38,13 +63,14 @@ struct PCMPlayout: ~Copyable {
     mutating func next(at now: Instant) -> PCMChunk? {
         let wanted = PCMChunk.samplesPerChannel * channels
         while samples.count < wanted {
-            switch buffer.next(at: now) {
+            // What is decoded and not given out yet is heard before.
+            switch buffer.next(at: now + .ticks(samples.count / channels)) {
             case .frame(let frame): play(frame.payload)
             case .conceal(let ticks): conceal(ticks)
             case .silence(let ticks): pause(ticks)
             case .wait:
                 guard hasStarted else { return nil }
-                pause(PCMChunk.samplesPerChannel - samples.count / channels)
+                starve(PCMChunk.samplesPerChannel - samples.count / channels)
             }
             hasStarted = true
         }
@@ -54,18 +80,54 @@ struct PCMPlayout: ~Copyable {
 
     private mutating func play(_ frame: ReceivedFrame) {
         content = .sound
+        starvedTicks = 0
+        isTalking = frame.header.flags.isDisjoint(with: [.talkspurtEnd, .dtx])
+        let before = buffer.hasSkipped ? try? decoder.conceal(samples: Self.seam) : nil
+        let start = samples.count
         let packet = frame.packet
-        if (try? decoder.decode(packet.span.bytes, appendingTo: &samples)) == nil { conceal(PCMChunk.samplesPerChannel) }
+        guard let decoded = try? decoder.decode(packet.span.bytes, appendingTo: &samples) else {
+            return conceal(PCMChunk.samplesPerChannel)
+        }
+        counted.playedMs += Double(decoded) / Double(MediaTime.ticksPerMillisecond)
+        if let before { TimeStretch.join(before, to: &samples, at: start, channels: channels) }
+        switch buffer.pace {
+        case .even: break
+        case .faster:
+            let ticks = TimeStretch.shorten(&samples, from: start, channels: channels)
+            counted.skippedMs += Double(ticks) / Double(MediaTime.ticksPerMillisecond)
+        case .slower: lengthen(from: start)
+        case .slowest: for _ in 1...2 { lengthen(from: start) }
+        }
     }
 
+    private mutating func lengthen(from start: Int) {
+        let ticks = TimeStretch.lengthen(&samples, from: start, channels: channels)
+        counted.stretchedMs += Double(ticks) / Double(MediaTime.ticksPerMillisecond)
+    }
+
+    /// From the next packet's in-band FEC, if it is here and has some; else libopus goes on with what it knows.
     private mutating func conceal(_ ticks: Int) {
         content = .concealment
-        if (try? decoder.conceal(samples: ticks, appendingTo: &samples)) == nil { pause(ticks) }
+        if let next = buffer.upcoming?.payload, next.header.flags.contains(.inbandFEC),
+            let recovered = try? decoder.recover(samples: ticks, from: next.packet)
+        {
+            samples += recovered
+        } else if (try? decoder.conceal(samples: ticks, appendingTo: &samples)) == nil {
+            pause(ticks)
+        }
     }
 
     private mutating func pause(_ ticks: Int) {
         content = .silence
         samples.append(contentsOf: repeatElement(0, count: ticks * channels))
+        counted.silenceMs += Double(ticks) / Double(MediaTime.ticksPerMillisecond)
+    }
+
+    /// Nothing has come.
+    private mutating func starve(_ ticks: Int) {
+        guard isTalking, starvedTicks < Self.concealedTicksMax else { return pause(ticks) }
+        starvedTicks += ticks
+        conceal((ticks + Self.concealmentStep - 1) / Self.concealmentStep * Self.concealmentStep)
     }
 
     /// Frames of an older epoch are dead; a newer one makes everything before it so (PROTOCOL section 5).

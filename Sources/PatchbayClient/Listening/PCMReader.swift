@@ -5,7 +5,7 @@ internal import Wire
 /// Reads one track as sound, at the pace of the clock and as far as its reader asks.
 final class PCMReader: Sendable {
     private struct State: ~Copyable {
-        var playout: PCMPlayout?
+        var playout: TrackPlayout
         var isFinished = false
         /// When the next chunk is due.
         var deadline: Instant?
@@ -23,10 +23,20 @@ final class PCMReader: Sendable {
 
     let inbox = FrameInbox()
     private let state: Mutex<State>
+    private let clock: PlayoutClock
+    private let tell: @Sendable (PlayoutProgress) -> Void
 
-    init(channels: Int, jitter: JitterLimits) {
+    /// - Parameters:
+    ///   - expectedStall: of the path, as far as is known.
+    ///   - tell: told how far an `ahead` track has been heard, whenever the gateway wants to know.
+    init(
+        of track: TrackSID, mode: TrackMode, channels: Int, jitter: JitterLimits, expectedStall: Duration, clock: PlayoutClock,
+        tell: @escaping @Sendable (PlayoutProgress) -> Void
+    ) {
         precondition(1...2 ~= channels, "sound has 1 or 2 channels here")
-        state = Mutex(State(playout: try? PCMPlayout(channels: channels, jitter: jitter)))
+        self.clock = clock
+        self.tell = tell
+        state = Mutex(State(playout: TrackPlayout(track, mode: mode, channels: channels, jitter: jitter, expectedStall: expectedStall)))
     }
 
     deinit {
@@ -60,12 +70,19 @@ final class PCMReader: Sendable {
     }
 
     private func step(at now: Instant) -> Step {
-        let (frames, isFinished) = inbox.takeAll()
-        return state.withLock { state in
-            for frame in frames { state.playout?.insert(frame) }
+        let (frames, isFinished, cleared) = inbox.takeAll()
+        let held = clock.heldByDevice
+        let (step, progress) = state.withLock { state in
+            if let cleared { state.playout.clear(epoch: cleared) }
+            for frame in frames { state.playout.insert(frame) }
             state.isFinished = state.isFinished || isFinished
-            if state.isFinished, state.playout?.isDry ?? true { return .end }
-            return (state.playout?.next(at: now)).map(Step.chunk) ?? .wait
+            let step: Step =
+                if state.isFinished, state.playout.isDry { .end } else { state.playout.next(at: now).map(Step.chunk) ?? .wait }
+            let position = state.playout.position(held: held)
+            clock.update(position, state.playout.statistics)
+            return (step, state.playout.report(position, at: now))
         }
+        if let progress { tell(progress) }
+        return step
     }
 }

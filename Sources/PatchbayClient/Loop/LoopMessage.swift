@@ -28,7 +28,11 @@ enum RoomCommand: Sendable {
     case publish(PublishTrack, timeout: Duration, Publication)
     case unpublish(Int, timeout: Duration, Answer)
     case mute(Int, Bool, timeout: Duration, Answer)
+    case clear(Int, reason: String?, timeout: Duration, Answer)
+    /// Nil is the end of what has been sent.
+    case mark(Int, MediaTime?, name: String, timeout: Duration, Answer)
     case send(OutgoingFrame, track: Int)
+    case locate(Int, CheckedContinuation<MediaTime?, Never>)
     case listen(TrackSID, FrameSink)
     /// Something that wants no answer.
     case tell(Request)
@@ -61,6 +65,11 @@ enum FrameSink: Sendable {
             }
         case .inbox(let inbox): inbox.put(frame)
         }
+    }
+
+    /// Frames say their epoch themselves; a player wants to know at once.
+    func clear(epoch: UInt8) {
+        if case .inbox(let inbox) = self { inbox.clear(epoch: epoch) }
     }
 
     func finish() {

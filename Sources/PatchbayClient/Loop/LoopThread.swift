@@ -123,8 +123,11 @@ extension RoomCommand {
     /// Answers for a room that cannot.
     func refuse(_ failure: RequestFailure) {
         switch self {
-        case .ask(_, _, let answer), .unpublish(_, _, let answer), .mute(_, _, _, let answer): answer.resume(returning: .failure(failure))
+        case .ask(_, _, let answer), .unpublish(_, _, let answer), .mute(_, _, _, let answer), .clear(_, _, _, let answer),
+            .mark(_, _, _, _, let answer):
+            answer.resume(returning: .failure(failure))
         case .publish(_, _, let publication): publication.resume(returning: .failure(failure))
+        case .locate(_, let place): place.resume(returning: nil)
         case .listen(_, let sink): sink.finish()
         case .leave(_, let done): done?.resume()
         case .send, .tell, .cut: break

@@ -8,15 +8,20 @@ struct Heartbeat {
 
     private let interval: Duration
     private let timeout: Duration
+    private let patience: Duration?
     private var lastHeard: Instant
     private var nextPing: Instant
+    /// When we pinged first after the last sign of life.
+    private var askedAt: Instant?
 
     /// - Parameters:
     ///   - interval: how often to ping, from `hello`.
     ///   - timeout: how long nothing may come, from `hello`.
-    init(interval: Duration, timeout: Duration, now: Instant) {
+    ///   - patience: how long nothing may come after a ping; nil is as long as ever.
+    init(interval: Duration, timeout: Duration, patience: Duration? = nil, now: Instant) {
         self.interval = interval
         self.timeout = timeout
+        self.patience = patience
         lastHeard = now
         nextPing = now
     }
@@ -24,15 +29,22 @@ struct Heartbeat {
     /// Anything has come.
     mutating func heard(at now: Instant) {
         lastHeard = now
+        askedAt = nil
     }
 
     mutating func verdict(at now: Instant) -> Verdict {
-        if now - lastHeard >= timeout { return .dead }
+        if now >= givesUpAt { return .dead }
         guard now >= nextPing else { return .nothing }
         nextPing = now + interval
+        if askedAt == nil { askedAt = now }
         return .ping
     }
 
     /// When `verdict` is to be asked next.
-    var deadline: Instant { min(nextPing, lastHeard + timeout) }
+    var deadline: Instant { min(nextPing, givesUpAt) }
+
+    private var givesUpAt: Instant {
+        guard let patience, let askedAt else { return lastHeard + timeout }
+        return min(lastHeard + timeout, askedAt + patience)
+    }
 }

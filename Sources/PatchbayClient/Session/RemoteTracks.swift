@@ -65,6 +65,13 @@ struct RemoteTracks {
         track.sinks.append(sink)
     }
 
+    /// What of the track has come and is older than `epoch` is not to be heard any more.
+    func clear(_ sid: TrackSID, epoch: UInt8) {
+        guard let track = byAlias.values.first(where: { $0.sid == sid }) else { return }
+        track.unclaimed?.removeAll { $0.header.epoch != epoch }
+        for sink in track.sinks { sink.clear(epoch: epoch) }
+    }
+
     func receive(_ frame: ReceivedFrame) -> Report {
         guard let track = byAlias[frame.header.alias] else { return Report(unheard: 1) }
         var report = Report(lost: missing(before: frame.header.sequence, on: track))

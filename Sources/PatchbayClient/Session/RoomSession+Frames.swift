@@ -16,21 +16,25 @@ extension RoomSession {
         let numbers = own.numbering.number(ticks: frame.ticks, frame.timing, flags: frame.flags, at: thread.now)
         guard let alias = own.alias, case .open = phase else { return mirror.count { $0.framesUnsent += 1 } }
         let header = FrameHeader(
-            flags: numbers.flags, alias: alias, sequence: numbers.sequence, level: frame.level, timestamp: numbers.timestamp)
+            flags: numbers.flags, alias: alias, sequence: numbers.sequence, level: frame.level, epoch: own.epoch,
+            timestamp: numbers.timestamp)
         let bytes = header.bytes + frame.packet
-        if queue.isEmpty, hasRoom {
+        let isAhead = own.description.mode == .ahead
+        if isAhead ? aheadQueue.isEmpty : queue.isEmpty, hasRoom {
             write(bytes)
             return
         }
-        let dropped = queue.append(bytes)
+        let dropped = isAhead ? aheadQueue.append(bytes) : queue.append(bytes)
         mirror.count { $0.framesUnsent += UInt64(dropped) }
         connection?.askForWritable()
         thread.arm(at: thread.now + Self.pumpInterval)
     }
 
-    /// Sends what waits, as far as the socket goes.
+    var hasWaiting: Bool { !queue.isEmpty || !aheadQueue.isEmpty }
+
+    /// Sends what waits, as far as the socket goes; first what is live.
     func pump() {
-        while !queue.isEmpty, hasRoom, let frame = queue.popFirst() { write(frame) }
+        while hasWaiting, hasRoom, let frame = queue.popFirst() ?? aheadQueue.popFirst() { write(frame) }
     }
 
     private var hasRoom: Bool {

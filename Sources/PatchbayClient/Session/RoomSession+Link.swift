@@ -6,11 +6,16 @@ extension RoomSession {
     /// How long the gateway has to close after we said that we leave.
     private static var leaveTimeout: Duration { .seconds(2) }
 
+    /// How long an attempt to take our place back may take: the place is kept for 20 s, and there is to be time for more than one.
+    private static var resumeTimeout: Duration { .seconds(5) }
+
     func connect() {
-        let deadline = thread.now + plan.options.connectTimeout
+        let patience = claim == nil ? plan.options.connectTimeout : min(plan.options.connectTimeout, Self.resumeTimeout)
+        let deadline = thread.now + patience
         phase = .connecting(until: deadline)
         thread.arm(at: deadline)
-        let made = thread.connect(self, to: plan.address.endpoint(token: token, autoSubscribe: plan.options.autoSubscribe))
+        let endpoint = plan.address.endpoint(token: token, autoSubscribe: plan.options.autoSubscribe, resuming: claim)
+        let made = thread.connect(self, to: endpoint)
         // It may have failed within the call; `failed` has been told then.
         if case .connecting = phase, made.phase != .closed { connection = made }
     }
@@ -79,14 +84,15 @@ extension RoomSession {
         emit(.reconnecting(attempt: attempt, delay: delay, because: reason))
     }
 
-    /// Lets go of the socket and of all that hangs on it.
+    /// Lets go of the socket and of all that hangs on it. Our tracks stay: we may get our place back.
+    ///
+    /// What waits for an answer fails, for nobody knows whether it was done: the gateway does not answer on another socket.
     private func drop() {
         connection?.context = nil
         connection = nil
         heartbeat = nil
-        let unsent = queue.removeAll()
+        let unsent = queue.removeAll() + aheadQueue.removeAll()
         mirror.count { $0.framesUnsent += UInt64(unsent) }
-        for track in published.values { track.alias = nil }
         for waiter in pending.takeAll() { fail(waiter, .notConnected) }
     }
 

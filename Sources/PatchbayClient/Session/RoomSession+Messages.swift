@@ -12,37 +12,46 @@ extension RoomSession {
         case .event(.hello(let hello), let seq): welcomed(hello, seq: seq)
         case .event(let event, let seq): happened(event, seq: seq)
         case .unknownEvent(let type, let seq):
+            claim?.lastSeq = seq
             mirror.count { $0.eventsReceived += 1 }
             emit(.unknown(type: type, seq: seq))
         }
     }
 
+    /// How long a ping may go unanswered, and nothing else come, before we try to take our place back on another socket. TCP would
+    /// notice minutes later, and the place is kept for 20 s only.
+    private static var patience: Duration { .seconds(4) }
+
     private func welcomed(_ hello: Hello, seq: UInt64) {
         phase = .open
         let isReconnect = attempt > 0
+        let isResumed = isReconnect && hello.resumed == true
         attempt = 0
         identity = hello.participant.identity
+        claim = hello.resumeToken.isEmpty ? nil : ResumeClaim(token: hello.resumeToken, lastSeq: seq)
         heartbeat = Heartbeat(
             interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)),
-            now: thread.now)
+            patience: plan.options.reconnect == .backOff && claim != nil ? Self.patience : nil, now: thread.now)
         thread.arm(at: heartbeat?.deadline)
         mirror.update { mirror in
             mirror.hello = hello
-            mirror.snapshot = RoomSnapshot(hello)
+            // Who is back in its place has just been told all that it missed.
+            if !isResumed { mirror.snapshot = RoomSnapshot(hello) }
             mirror.statistics.eventsReceived += 1
             if isReconnect { mirror.statistics.reconnects += 1 }
         }
-        remote.replace(with: hello.participants.flatMap { $0.tracks ?? [] })
+        if !isResumed { remote.replace(with: hello.participants.flatMap { $0.tracks ?? [] }) }
         emit(.gateway(.hello(hello), seq: seq))
         opening?.resume(returning: .success(hello))
         opening = nil
         if isReconnect {
             emit(.reconnected)
-            restore()
+            if isResumed { settle(hello.participant.tracks ?? []) } else { restore() }
         }
     }
 
     private func happened(_ event: Event, seq: UInt64) {
+        claim?.lastSeq = seq
         mirror.update { mirror in
             mirror.snapshot?.apply(event)
             mirror.statistics.eventsReceived += 1
@@ -53,6 +62,7 @@ extension RoomSession {
         case .trackUnpublished(let sid, _): remote.remove(sid)
         case .participantLeft(let who, _): remote.removeAll(of: who)
         case .tokenRefreshed(let newer, _): token = newer
+        case .playoutCleared(let cut, _): cleared(cut.track, epoch: cut.epoch)
         case .procedureCalled(let id, let who, let method, let payload, let timeout):
             plan.procedures.answer(
                 ProcedureInvocation(id: id, caller: who, method: method, payload: payload, timeout: .milliseconds(timeout)),

@@ -54,12 +54,45 @@ extension RoomSession {
         ask(.mute(own.handle.info.sid, muted: muted), timeout: timeout, .caller(answer))
     }
 
-    /// After a reconnect: our tracks, subscriptions and state as they were.
-    func restore() {
-        for track in published.keys.sorted() {
-            guard let own = published[track] else { continue }
-            ask(.publish(own.description), timeout: plan.options.requestTimeout, .republisher(track: track))
+    /// Back in our place: sees to it that what we asked for when the line broke, and had no answer to, is either done or undone.
+    ///
+    /// - Parameter tracks: ours, as the gateway knows them.
+    func settle(_ tracks: [TrackInfo]) {
+        let known = published.sorted { $0.key < $1.key }
+        for info in tracks {
+            if let own = known.first(where: { $0.value.handle.info.sid == info.sid })?.value {
+                // Never the other way round: what was muted is not opened by accident.
+                if own.isMuted, !info.muted { tell(.mute(info.sid, muted: true)) }
+            } else {
+                // Whoever wanted it was told that it failed.
+                tell(.unpublish(info.sid))
+            }
         }
+        for (track, own) in known where !tracks.contains(where: { $0.sid == own.handle.info.sid }) {
+            if own.alias == nil {
+                republish(track, own)
+            } else {
+                published[track] = nil
+                emit(.trackLost(own.handle, .ended))
+            }
+        }
+        tellWishes()
+    }
+
+    /// After a fresh join: our tracks, subscriptions and state as they were.
+    func restore() {
+        for own in published.values { own.alias = nil }
+        for track in published.keys.sorted() {
+            if let own = published[track] { republish(track, own) }
+        }
+        tellWishes()
+    }
+
+    private func republish(_ track: Int, _ own: PublishedTrack) {
+        ask(.publish(own.description), timeout: plan.options.requestTimeout, .republisher(track: track))
+    }
+
+    private func tellWishes() {
         for (track, subscribed) in subscriptions { tell(.subscribe(track, subscribed: subscribed)) }
         if let agentState { tell(.agentState(agentState)) }
     }
@@ -75,6 +108,9 @@ extension RoomSession {
         case .publisher(let description, let publication):
             guard let info = fields.track else { return publication.resume(returning: .failure(.badAnswer)) }
             publication.resume(returning: .success(adopt(info, description)))
+        case .clearer(let track, let answer):
+            if let epoch = fields.epoch { cleared(track, epoch: epoch) }
+            answer.resume(returning: .success(fields))
         case .unpublisher(let track, let answer):
             published[track] = nil
             answer.resume(returning: .success(fields))
@@ -94,7 +130,7 @@ extension RoomSession {
 
     func fail(_ waiter: Waiter, _ failure: RequestFailure) {
         switch waiter {
-        case .caller(let answer), .unpublisher(_, let answer): answer.resume(returning: .failure(failure))
+        case .caller(let answer), .unpublisher(_, let answer), .clearer(_, let answer): answer.resume(returning: .failure(failure))
         case .publisher(_, let publication): publication.resume(returning: .failure(failure))
         case .republisher(let track):
             // The line broke again: the next connection tries anew.
@@ -107,7 +143,7 @@ extension RoomSession {
 
     private func adopt(_ info: TrackInfo, _ description: PublishTrack) -> LocalTrack {
         let handle = LocalTrack(door: plan.door, info: info, requestTimeout: plan.options.requestTimeout)
-        published[handle.id] = PublishedTrack(handle: handle, description: description, alias: info.alias)
+        published[handle.id] = PublishedTrack(handle: handle, description: description, alias: info.alias, epoch: info.epoch)
         return handle
     }
 
@@ -116,6 +152,7 @@ extension RoomSession {
         let before = own.handle.info.sid
         own.handle.renew(info)
         own.alias = info.alias
+        own.epoch = info.epoch
         if own.isMuted { tell(.mute(info.sid, muted: true)) }
         emit(.trackRepublished(own.handle, was: before))
     }
@@ -128,12 +165,15 @@ final class PublishedTrack {
     /// Nil while there is no connection on which it is published.
     var alias: TrackAlias?
     var isMuted = false
+    /// Rises with each clear.
+    var epoch: UInt8
     var numbering: TrackNumbering
 
-    init(handle: LocalTrack, description: PublishTrack, alias: TrackAlias) {
+    init(handle: LocalTrack, description: PublishTrack, alias: TrackAlias, epoch: UInt8) {
         self.handle = handle
         self.description = description
         self.alias = alias
+        self.epoch = epoch
         numbering = TrackNumbering(sequence: SequenceNumber(.random(in: 0 ... .max)), timestamp: MediaTime(ticks: .random(in: 0 ... .max)))
     }
 }

@@ -21,6 +21,7 @@ final class RoomSession {
         case caller(Answer)
         case publisher(PublishTrack, Publication)
         case unpublisher(track: Int, Answer)
+        case clearer(TrackSID, Answer)
         case republisher(track: Int)
         case ping(sentAt: Instant)
     }
@@ -31,6 +32,8 @@ final class RoomSession {
     var connection: Connection?
     /// What the next attempt to come back shows: the newest one that the gateway gave us.
     var token: String
+    /// How to take our place back; nil before the first `hello`.
+    var claim: ResumeClaim?
     /// Who waits for the first `hello`.
     var opening: Opening?
     var leavers: [CheckedContinuation<Void, Never>] = []
@@ -42,6 +45,8 @@ final class RoomSession {
     var pending = PendingRequests<Waiter>()
     var heartbeat: Heartbeat?
     var queue = SendQueue()
+    /// Frames of `ahead` tracks: late is better than lost, so they have room for as far ahead as one may be.
+    var aheadQueue = SendQueue(limit: SendQueue.aheadFramesMax)
     var remote = RemoteTracks()
     var published: [Int: PublishedTrack] = [:]
     /// What was asked for beyond the default, to be asked for again after a reconnect.
@@ -65,6 +70,9 @@ final class RoomSession {
         case .publish(let track, let timeout, let publication): ask(.publish(track), timeout: timeout, .publisher(track, publication))
         case .unpublish(let track, let timeout, let answer): unpublish(track, timeout: timeout, answer)
         case .mute(let track, let muted, let timeout, let answer): mute(track, muted, timeout: timeout, answer)
+        case .clear(let track, let reason, let timeout, let answer): clear(track, reason, timeout: timeout, answer)
+        case .mark(let track, let time, let name, let timeout, let answer): mark(track, time, name, timeout: timeout, answer)
+        case .locate(let track, let place): place.resume(returning: published[track]?.numbering.end)
         case .send(let frame, let track): send(frame, track: track)
         case .listen(let sid, let sink): listen(to: sid, sink)
         case .leave(let reason, let done): leave(reason: reason, done: done)
@@ -88,7 +96,7 @@ final class RoomSession {
     var deadline: Instant? {
         switch phase {
         case .connecting(let until), .resting(let until), .leaving(let until): until
-        case .open: [heartbeat?.deadline, pending.deadline, queue.isEmpty ? nil : thread.now + Self.pumpInterval].compactMap(\.self).min()
+        case .open: [heartbeat?.deadline, pending.deadline, hasWaiting ? thread.now + Self.pumpInterval : nil].compactMap(\.self).min()
         case .ended: nil
         }
     }

@@ -4,11 +4,12 @@ public import Wire
 
 /// A track that we publish. Safe to use from any task; frames of one track should come from one.
 public final class LocalTrack: Sendable, Identifiable {
-    /// Ours alone: the same after a reconnect, when the sid is another.
+    /// Ours alone: the same after a fresh join, when the sid is another.
     public let id: Int
     private let door: RoomDoor
     private let requestTimeout: Duration
     private let state: Mutex<TrackInfo>
+    private let clears = Atomic(0)
 
     init(door: RoomDoor, info: TrackInfo, requestTimeout: Duration) {
         id = door.loop.makeID()
@@ -17,12 +18,19 @@ public final class LocalTrack: Sendable, Identifiable {
         state = Mutex(info)
     }
 
-    /// As the gateway describes it. Sid and alias are others after each reconnect.
+    /// As the gateway describes it. Sid and alias are others after a reconnect that did not get our place back.
     public var info: TrackInfo { state.withLock { $0 } }
     public var sid: TrackSID { info.sid }
 
     func renew(_ info: TrackInfo) {
         state.withLock { $0 = info }
+    }
+
+    /// How often the track has been cleared, by whomever.
+    var clearCount: Int { clears.load(ordering: .relaxed) }
+
+    func cleared() {
+        clears.add(1, ordering: .relaxed)
     }
 
     // MARK: Opus packets
@@ -108,5 +116,59 @@ public final class LocalTrack: Sendable, Identifiable {
     /// Takes the track out of the room. Frames sent on it afterwards go nowhere.
     public func unpublish() async throws(RequestFailure) {
         _ = try await withCheckedContinuation { door.post(.unpublish(id, timeout: requestTimeout, $0)) }.get()
+    }
+
+    // MARK: Ahead
+
+    /// Sends frames of an `ahead` track as fast as they are made, though no more than 30 s before they are heard, and returns when
+    /// the last has left. The gateway lets them out by the clock.
+    ///
+    /// - Parameters:
+    ///   - next: the frames, one after another; nil at the end.
+    ///   - sent: told of each frame that has left, and when it did, by `MediaClock`.
+    /// - Returns: false if the track was cleared meanwhile; what was left is not sent then.
+    /// - Throws: what `next` throws, `CancellationError`, `OpusError.packet`, or `RequestFailure.ended` when the room is over.
+    @discardableResult
+    public func push(
+        frames next: () throws -> SpokenFrame?, sent: (SpokenFrame, Instant) -> Void = { _, _ in }
+    ) async throws -> Bool {
+        let clearsBefore = clearCount
+        var pacer = AheadPacer()
+        while let frame = try next() {
+            try await MediaClock.sleep(until: pacer.deadline(ticks: frame.ticks + frame.silenceBefore, at: MediaClock.now))
+            if door.mirror.isEnded { throw RequestFailure.ended }
+            if clearCount != clearsBefore { return false }
+            try send(frame.packet, timing: .afterSilence(ticks: frame.silenceBefore), level: frame.level, flags: frame.flags)
+            sent(frame, MediaClock.now)
+        }
+        return true
+    }
+
+    /// As `push(frames:)`, for a sound that is there as a whole. It is one talkspurt.
+    @discardableResult
+    public func push(_ sound: PCMBuffer, settings: SpeechSettings = SpeechSettings()) async throws -> Bool {
+        var speech = try PCMSpeech(sound, settings: settings)
+        return try await push { try speech.next() }
+    }
+
+    /// Takes back what has been sent and not heard yet. What is sent once this has returned is heard.
+    ///
+    /// - Returns: what was heard until then.
+    @discardableResult
+    public func clear(reason: String? = nil) async throws(RequestFailure) -> PlayoutCut {
+        let fields = try await withCheckedContinuation {
+            door.post(.clear(id, reason: reason, timeout: requestTimeout, $0))
+        }.get()
+        return try PlayoutCut(of: sid, fields, reason: reason)
+    }
+
+    /// Asks to be told, by the event `playout.marked`, when the track has been heard up to `time`; nil is the end of what has been sent.
+    public func mark(_ name: String, at time: MediaTime? = nil) async throws(RequestFailure) {
+        _ = try await withCheckedContinuation { door.post(.mark(id, time, name: name, timeout: requestTimeout, $0)) }.get()
+    }
+
+    /// Where on the track's clock a frame begins that follows what has been sent; nil if the track is gone.
+    public func position() async -> MediaTime? {
+        await withCheckedContinuation { door.post(.locate(id, $0)) }
     }
 }

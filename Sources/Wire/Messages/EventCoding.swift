@@ -47,6 +47,9 @@ public struct EncodedEvent: Sendable {
         tail = Array(#","data":"#.utf8) + ControlCoding.bytes(of: fields) + [UInt8(ascii: "}")]
     }
 
+    /// Bytes of the message, but for the digits of `seq`.
+    public var byteCount: Int { head.count + tail.count }
+
     /// The whole message for a connection on which this is event number `seq`.
     public func bytes(seq: UInt64) -> [UInt8] {
         var bytes = [UInt8]()

@@ -20,10 +20,14 @@ enum EventJSON {
         }
     }
 
-    private struct Line: Encodable {
+    static func line(_ report: PlayoutReport) -> String {
+        encode(Line(type: "playout.statistics", data: report))
+    }
+
+    private struct Line<Content: Encodable>: Encodable {
         var type: String
         var seq: UInt64?
-        var data: Fields
+        var data: Content
     }
 
     private struct Fields: Encodable {
@@ -34,7 +38,7 @@ enum EventJSON {
         var was: String?
     }
 
-    private static func encode(_ line: Line) -> String {
+    private static func encode(_ line: Line<some Encodable>) -> String {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -19,6 +19,8 @@ enum EventText {
 
     private static func describe(_ event: Event) -> String? {
         switch event {
+        // Followed by the word that we are back.
+        case .hello(let hello) where hello.resumed == true: nil
         case .hello(let hello):
             "in room \(hello.room.name) as \(hello.participant.identity), with "
                 + (hello.participants.isEmpty ? "nobody else" : hello.participants.map(\.identity.text).joined(separator: ", "))

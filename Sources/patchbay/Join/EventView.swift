@@ -18,6 +18,11 @@ struct EventView: Sendable {
         }
     }
 
+    /// Only for programs: a person reads the summary.
+    func show(_ report: PlayoutReport) {
+        if form == .json { Console.say(EventJSON.line(report)) }
+    }
+
     /// Local time to the millisecond.
     static var timeOfDay: String {
         let now = Date()

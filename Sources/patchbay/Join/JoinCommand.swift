@@ -17,7 +17,8 @@ struct JoinCommand: AsyncParsableCommand {
             EXAMPLES
               patchbay join --dev --room lobby --identity echo --echo
               patchbay join --dev --room lobby --identity alice --play hello.wav --record heard.ogg --duration 15
-              patchbay join --dev --room lobby --identity monitor --events
+              patchbay join --dev --room lobby --identity monitor --events --listen
+              patchbay join --dev --room lobby --identity assistant --play answer.wav --ahead --exit-after-play
               arecord -q -t raw -f S16_LE -r 48000 -c 1 | patchbay join --dev --room lobby --identity bob --play -
               patchbay join --url wss://voice.example.org --token "$TOKEN" --record call.ogg
             """)
@@ -39,6 +40,10 @@ struct JoinCommand: AsyncParsableCommand {
     var play: String?
     @Option(help: "An Ogg Opus file for what the others say. Further tracks go to FILE-2.ogg and so on.")
     var record: String?
+    @Flag(help: "Speak --play as an assistant does: sent faster than real time, on a track of mode `ahead`.")
+    var ahead = false
+    @Flag(help: "Play what the others say, into nowhere, and tell how it went: delay, concealment. --events tells it every second.")
+    var listen = false
     @Flag(help: "Send back each utterance of the first user when it ends, packet for packet: the telephone network's echo test.")
     var echo = false
     @Flag(help: "Print each event as one line of JSON.")
@@ -53,16 +58,18 @@ struct JoinCommand: AsyncParsableCommand {
     func run() async throws {
         if let duration, !(0...31_536_000 ~= duration) { throw UsageError("--duration \(duration): give 0 to 31536000 seconds") }
         if exitAfterPlay, play == nil { throw UsageError("--exit-after-play needs --play") }
+        if ahead, play == nil { throw UsageError("--ahead needs --play") }
         if echo, play != nil { throw UsageError("--echo and --play exclude each other: there is one voice to speak with") }
         let token = try accessToken()
         var playback: Playback?
-        if let play { playback = try await Playback(path: play) }
+        if let play { playback = try await Playback(path: play, isAhead: ahead) }
         let recorder = try record.map(TrackRecorder.init(path:))
         let room = try await RoomConnection.connect(
             url: gateway.url, token: token, options: RoomOptions(trust: try gateway.trust()))
+        let view = EventView(form: events ? .json : json ? .none : .readable)
         let visit = Visit(
-            room: room, playback: playback, recorder: recorder, echoes: echo, leavesAfterPlay: exitAfterPlay,
-            duration: duration.map { .seconds($0) }, view: EventView(form: events ? .json : json ? .none : .readable))
+            room: room, playback: playback, recorder: recorder, listener: listen ? TrackListener(view: view) : nil, echoes: echo,
+            leavesAfterPlay: exitAfterPlay, duration: duration.map { .seconds($0) }, view: view)
         let summary = try await visit.run()
         Console.say(json || events ? summary.json : summary.text)
         if summary.endedBadly { throw ExitCode.failure }

@@ -13,16 +13,21 @@ struct Playback: Sendable {
     }
 
     private let content: Content
+    /// Sent faster than real time, as assistants do.
+    private let isAhead: Bool
 
     /// - Parameter path: a WAV or Ogg Opus file, or `-` for standard input.
-    /// - Throws: `UsageError` if it cannot be read or is neither.
-    init(path: String) async throws {
+    /// - Throws: `UsageError` if it cannot be read or is neither, or if what comes in real time is to be sent ahead of it.
+    init(path: String, isAhead: Bool = false) async throws {
+        self.isAhead = isAhead
         if path == "-" {
             let input = StandardInput()
             let first = await input.read(atLeast: 4)
             guard !first.isEmpty else { throw UsageError("--play -: nothing comes from standard input") }
             if Self.isContainer(first) {
                 content = try Self.decode(first + (await input.readAll()), name: "standard input")
+            } else if isAhead {
+                throw UsageError("--ahead needs a whole file; raw samples come in real time")
             } else {
                 content = .raw(first: first, input)
             }
@@ -52,10 +57,11 @@ struct Playback: Sendable {
         case .ogg(let bytes):
             var speech = try OggSpeech(bytes)
             let milliseconds = Double(speech.ticksPerPacket) / 48
-            let track = try await room.publish(name: "file", frameMilliseconds: milliseconds, channels: speech.head.channels)
-            try await track.speak { try speech.next() }
+            let track = try await publish(in: room, frameMilliseconds: milliseconds, channels: speech.head.channels)
+            try await say(on: track) { try speech.next() }
         case .sound(let sound):
-            try await room.publish(name: "file").speak(sound)
+            var speech = try PCMSpeech(sound)
+            try await say(on: try await publish(in: room)) { try speech.next() }
         case .raw(let first, let input):
             var source = try await room.publish(name: "stdin").makePCMSource()
             var bytes = first
@@ -69,6 +75,21 @@ struct Playback: Sendable {
             } while true
             try await source.finish()
         }
+    }
+
+    private func publish(in room: RoomConnection, frameMilliseconds: Double = 20, channels: Int = 1) async throws -> LocalTrack {
+        try await room.publish(
+            name: "file", source: isAhead ? .assistant : .microphone, mode: isAhead ? .ahead : .live, frameMilliseconds: frameMilliseconds,
+            channels: channels)
+    }
+
+    private func say(on track: LocalTrack, _ next: () throws -> SpokenFrame?) async throws {
+        guard isAhead else { return try await track.speak(frames: next) }
+        let begun = MediaClock.now
+        var ticks = 0
+        let isWhole = try await track.push(frames: next, sent: { frame, _ in ticks += frame.ticks + frame.silenceBefore })
+        // The gateway plays it out by the clock; half a second more for who hears it late.
+        if isWhole { try await MediaClock.sleep(until: begun + .milliseconds(Int64(ticks) / 48 + 500)) }
     }
 
     private static func samples(_ bytes: ArraySlice<UInt8>) -> [Int16] {

@@ -14,6 +14,7 @@ struct Visit: Sendable {
     let room: RoomConnection
     var playback: Playback?
     var recorder: TrackRecorder?
+    var listener: TrackListener?
     var echoes = false
     var leavesAfterPlay = false
     var duration: Duration?
@@ -27,14 +28,15 @@ struct Visit: Sendable {
 
         async let following: Void = follow(echo: echo, stop: stop)
         async let recording: Void = Self.report(to: stop) { try await recorder?.run(in: room) }
+        async let listening: Void = { await listener?.run(in: room) }()
         async let echoing: Void = Self.report(to: stop) { try await echo?.run() }
         let reason = await firstStop(of: stops)
         await room.leave()
-        _ = await (following, recording, echoing)
+        _ = await (following, recording, listening, echoing)
 
         if case .failed(let error) = reason { throw error }
         return VisitSummary(
-            of: room, lasted: ContinuousClock.now - started, recordings: recorder?.files ?? [],
+            of: room, lasted: ContinuousClock.now - started, recordings: recorder?.files ?? [], played: listener?.reports ?? [],
             disconnection: { if case .disconnected(let why) = reason { why } else { nil } }())
     }
 
@@ -44,10 +46,12 @@ struct Visit: Sendable {
             view.show(event)
             echo?.handle(event)
             recorder?.handle(event)
+            listener?.handle(event)
             if case .disconnected(let reason) = event { stop.yield(.disconnected(reason)) }
         }
         echo?.end()
         recorder?.end()
+        listener?.end()
     }
 
     private func firstStop(of stops: AsyncStream<Stop>) async -> Stop {

@@ -14,17 +14,20 @@ struct VisitSummary: Encodable {
     var roundTripMs: Double?
     var reconnects: UInt64
     var recordings: [String]
+    /// What `--listen` has played.
+    var played: [PlayoutReport]
     var ended: String
 
     /// It was not us who ended it.
     let endedBadly: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case room, identity, seconds, framesSent, framesUnsent, framesReceived, framesLost, roundTripMs, reconnects, recordings, ended
+        case room, identity, seconds, framesSent, framesUnsent, framesReceived, framesLost, roundTripMs, reconnects, recordings, played,
+            ended
     }
 
     /// - Parameter disconnection: why it ended, if it was not us who left.
-    init(of connection: RoomConnection, lasted: Duration, recordings: [String], disconnection: Disconnection?) {
+    init(of connection: RoomConnection, lasted: Duration, recordings: [String], played: [PlayoutReport], disconnection: Disconnection?) {
         let statistics = connection.statistics
         let snapshot = connection.snapshot
         room = snapshot.room.name
@@ -37,6 +40,7 @@ struct VisitSummary: Encodable {
         roundTripMs = statistics.roundTrip.map { (Double($0.inNanoseconds) / 10_000).rounded() / 100 }
         reconnects = statistics.reconnects
         self.recordings = recordings
+        self.played = played
         ended = (disconnection ?? .left).description
         endedBadly = disconnection != nil
     }
@@ -50,6 +54,7 @@ struct VisitSummary: Encodable {
         if let roundTripMs { lines.append("  round trip \(roundTripMs) ms") }
         if reconnects > 0 { lines.append("  reconnected \(reconnects) times") }
         if !recordings.isEmpty { lines.append("  recorded \(recordings.joined(separator: ", "))") }
+        lines += played.map { "  \($0.text)" }
         return lines.joined(separator: "\n")
     }
 

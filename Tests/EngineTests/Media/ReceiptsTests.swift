@@ -34,6 +34,13 @@ struct ReceiptsTests {
         #expect(isOverdue3)
     }
 
+    @Test func aPongThatIsLostOnceAndRepairedHoldsUpNothing() {
+        var (receipts, now) = settled(roundTrip: 100)
+        _ = receipts.ask(at: .at(now))
+        let whileItIsRepaired = receipts.isOverdue(at: .at(now + 199))
+        #expect(!whileItIsRepaired)
+    }
+
     @Test func theReceiptLetsMediaGoOnAndOneAtATimeIsAskedFor() {
         var (receipts, now) = settled(roundTrip: 5)
         let ping = receipts.ask(at: .at(now))

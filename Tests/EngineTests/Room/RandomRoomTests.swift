@@ -24,10 +24,12 @@ struct RandomRoomTests {
     @Test func chanceTriesEverything() {
         var told: Set<String> = []
         var done: Set<String> = []
+        var resumed = 0
         for seed in 0..<200 {
             var visit = RandomVisit(seed: UInt64(seed))
             visit.run(steps: 200)
             for effect in visit.world.history {
+                if case .handOver = effect { resumed += 1 }
                 if case .send(let event, _) = effect { told.insert(RoomWorld.word(event)) }
                 if case .refuse(let error, _, _) = effect, let code = error.code.rpc { done.insert("\(code)") }
             }
@@ -35,7 +37,9 @@ struct RandomRoomTests {
         }
         // Never by a room: `callEnded`, `tokenRefreshed` and `stats`.
         #expect(told.count == 31, "\(told.sorted())")
-        #expect(done == ["1401", "1500", "1502", "1503", "left", "roomClosed", "removed", "duplicateIdentity", "limit"])
+        #expect(
+            done == ["1401", "1500", "1502", "1503", "left", "roomClosed", "removed", "duplicateIdentity", "limit", "resumeWindowOver"])
+        #expect(resumed > 100)
     }
 }
 
@@ -53,6 +57,7 @@ private struct RandomVisit {
     private var clears: [(track: TrackSID, epoch: UInt8)] = []
     private var aliases: [TrackAlias: TrackSID] = [:]
     private var lastID: UInt64 = 0
+    private var lastTokens: [String: String] = [:]
     /// How much of the history is worked through.
     private var seen = 0
 
@@ -80,6 +85,7 @@ private struct RandomVisit {
         switch below(46) {
         case 0..<4: join()
         case 4: input(.left(anybody(), oneOf([.signalClose, .connectionTimeout, .clientInitiated])))
+        case 18..<20: input(.linkLost(anybody(), oneOf([.signalClose, .connectionTimeout])))
         case 5: input(.administered(command()))
         case 6..<9: input(.talkStarted(oneOf(tracks), at: MediaTime(ticks: UInt32(below(100_000)))))
         case 9: input(.talkStopped(oneOf(tracks), at: MediaTime(ticks: UInt32(below(100_000))), oneOf([.end, .silence])))
@@ -104,7 +110,9 @@ private struct RandomVisit {
             hidden: name == "spy")
         let admission = Admission(
             identity: Identity(text: name), kind: name == "helper" ? .agent : .standard, permission: permission,
-            isRoomAdmin: below(4) == 0, autoSubscribe: below(4) > 0)
+            isRoomAdmin: below(4) == 0, autoSubscribe: below(4) > 0, resumeToken: "token \(handle.seat)",
+            resuming: [nil, lastTokens[name], "token 1"][below(3)])
+        lastTokens[name] = admission.resumeToken
         input(.joined(handle, admission))
     }
 

@@ -48,6 +48,7 @@ struct RoomModel {
                 identity: admission.identity, canSubscribe: admission.permission.canSubscribe, autoSubscribe: admission.autoSubscribe,
                 isRoomAdmin: admission.isRoomAdmin)
         case .left(let handle, _): leaver = handle
+        case .linkLost(let handle, _): forgetQuestions(of: handle)
         case .administered(.updatePermission(let identity, let permission)):
             for handle in present where people[handle]?.identity == identity {
                 people[handle]?.canSubscribe = permission.canSubscribe
@@ -73,6 +74,7 @@ struct RoomModel {
             if let track = tracks.removeValue(forKey: alias) {
                 for handle in present { people[handle]?.wishes[track.sid] = nil }
             }
+        case .handOver(let old, let new): rename(old, to: new)
         case .close(let handle, _): forget(handle)
         default: break
         }
@@ -202,7 +204,24 @@ struct RoomModel {
     private mutating func forget(_ handle: ParticipantHandle) {
         present.removeAll { $0 == handle }
         people[handle] = nil
+        forgetQuestions(of: handle)
+    }
+
+    /// What was asked on a socket that is lost need not be answered.
+    private mutating func forgetQuestions(of handle: ParticipantHandle) {
         waiting = waiting.filter { $0.asker != handle }
+    }
+
+    private mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
+        guard let person = people.removeValue(forKey: old), let place = present.firstIndex(of: old) else {
+            problems.append("a place is given away that was nobody's")
+            return
+        }
+        forgetQuestions(of: old)
+        people[new] = person
+        present.removeAll { $0 == new }
+        present[place] = new
+        for (alias, track) in tracks where track.publisher == old { tracks[alias]?.publisher = new }
     }
 }
 

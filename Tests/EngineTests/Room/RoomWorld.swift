@@ -60,13 +60,14 @@ struct RoomWorld {
     @discardableResult
     mutating func join(
         _ name: String, kind: ParticipantKind = .standard, permission: Permission = Permission(), isRoomAdmin: Bool = false,
-        autoSubscribe: Bool = true, attributes: [String: String] = [:]
+        autoSubscribe: Bool = true, attributes: [String: String] = [:], session: String? = nil, token: String? = nil,
+        resuming: String? = nil
     ) -> ParticipantHandle {
         let handle = newHandle(name)
         let admission = Admission(
             identity: Identity(text: name), name: name.uppercased(), kind: kind, attributes: attributes, permission: permission,
-            isRoomAdmin: isRoomAdmin, sessionID: "session-\(name)", autoSubscribe: autoSubscribe, resumeToken: "resume-\(name)",
-            joinedAt: 1_700_000_001)
+            isRoomAdmin: isRoomAdmin, sessionID: session ?? "session-\(name)", autoSubscribe: autoSubscribe,
+            resumeToken: token ?? "resume-\(name)", resuming: resuming, joinedAt: 1_700_000_001)
         happens(.joined(handle, admission))
         return handle
     }
@@ -119,11 +120,14 @@ struct RoomWorld {
         case .refuse(let error, _, let handle): "refuse \(error.code) > \(name(handle))"
         case .patch(.publish(let track, let publisher)): "patch publish \(track.alias.value) by \(name(publisher))"
         case .patch(.unpublish(let alias, let publisher)): "patch unpublish \(alias.value) by \(name(publisher))"
+        case .patch(.move(let track, let old, let new, _, let listeners)):
+            "patch move \(track.alias.value) from \(name(old)) to \(name(new)) heard by \(listeners.map(name).joined(separator: " "))"
         case .patch(.gate(let alias, _, let gate)): "patch gate \(alias.value) \(gate)"
         case .patch(.clear(let alias, _, let epoch)): "patch clear \(alias.value) to \(epoch)"
         case .patch(.listen(let listener, let alias, _, _)): "patch listen \(name(listener)) to \(alias.value)"
         case .patch(.stopListening(let listener, let alias, _)): "patch stop \(name(listener)) to \(alias.value)"
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
+        case .handOver(let old, let new): "hand over \(name(old)) to \(name(new))"
         case .close(let handle, let reason): "close \(reason) \(name(handle))"
         case .closed: "closed"
         }
@@ -144,7 +148,7 @@ struct RoomWorld {
         case .patch(let change): perform(change)
         case .mintToken(let handle, let content, let id): tokens.append((handle, content, id))
         case .close(let handle, let reason): closed[handle] = reason
-        case .closed: break
+        case .handOver, .closed: break
         }
     }
 
@@ -157,6 +161,10 @@ struct RoomWorld {
             #expect(gates[alias] != nil, "no such patch")
             gates[alias] = nil
             listening = listening.filter { $0.alias != alias }
+        case .move(let track, _, _, let gate, let listeners):
+            #expect(gates[track.alias] == gate, "moving changes no gate")
+            let heard = listeners.map { Listening(listener: $0, alias: track.alias) }
+            #expect(Set(heard) == listening.filter { $0.alias == track.alias }, "moving changes no listeners")
         case .gate(let alias, _, let gate):
             #expect(gates[alias] != nil && gates[alias] != gate, "a gate that moves nowhere")
             gates[alias] = gate

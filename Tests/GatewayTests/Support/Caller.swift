@@ -13,7 +13,7 @@ final class Caller {
     private var answers: [UInt64?: Result<ReplyFields, RequestError>] = [:]
     private(set) var ending: Incoming?
     private var lastID: UInt64 = 1_000
-    private var lastSeq: UInt64 = 0
+    private(set) var lastSeq: UInt64 = 0
 
     init(
         _ gateway: TestGateway, room: String, identity: String, path: String = "/v1/rtc", receiveBuffer: Int32? = nil, shard: Int? = nil,
@@ -26,6 +26,55 @@ final class Caller {
         }
         self.hello = hello
         lastSeq = 1
+    }
+
+    /// Takes a place back that another socket had.
+    ///
+    /// - Parameters:
+    ///   - lastSeq: the last event that it pretends to have got.
+    ///   - token: the resume token that it shows.
+    ///   - identity: who it says it is, if not the one whose place it wants.
+    /// - Throws: if what comes before `hello` is anything but the events after `lastSeq`, each once.
+    convenience init(
+        resuming lost: Caller, on gateway: TestGateway, shard: Int? = nil, lastSeq: UInt64? = nil, token: String? = nil,
+        identity: String? = nil, receiveBuffer: Int32? = nil
+    ) throws {
+        let socket = try lost.beginToResume(
+            on: gateway, shard: shard, lastSeq: lastSeq, token: token, identity: identity, receiveBuffer: receiveBuffer)
+        try self.init(on: socket, goingOnAfter: lastSeq ?? lost.lastSeq)
+    }
+
+    /// As far as the upgrade.
+    func beginToResume(
+        on gateway: TestGateway, shard: Int? = nil, lastSeq: UInt64? = nil, token: String? = nil, identity: String? = nil,
+        receiveBuffer: Int32? = nil
+    ) throws -> RawWebSocket {
+        let path = "/v1/rtc?resume=\(token ?? hello.resumeToken)&last_seq=\(lastSeq ?? self.lastSeq)"
+        let pass = TestToken.joining(hello.room.name, as: identity ?? hello.participant.identity.text) { [kind = hello.participant.kind] in
+            $0.kind = kind
+        }
+        return try gateway.webSocket(.upgrade(token: pass, path: path), receiveBuffer: receiveBuffer, shard: shard)
+    }
+
+    /// Reads what is replayed, and `hello`.
+    init(on socket: RawWebSocket, goingOnAfter seq: UInt64) throws {
+        self.socket = socket
+        var replayed: [Event] = []
+        while true {
+            guard case .text(let text) = try socket.next(), case .event(let event, let number) = try ServerMessage(parsing: text) else {
+                throw DidNotHappen(what: "nothing but events before hello")
+            }
+            if case .hello(let hello) = event {
+                let expected = hello.resumed == true ? seq + UInt64(replayed.count) + 1 : 1
+                guard number == expected else { throw DidNotHappen(what: "hello under \(expected), not \(number)") }
+                self.hello = hello
+                lastSeq = number
+                events = replayed
+                return
+            }
+            replayed.append(event)
+            guard number == seq + UInt64(replayed.count) else { throw DidNotHappen(what: "seq \(seq) + \(replayed.count), not \(number)") }
+        }
     }
 
     // MARK: Listening

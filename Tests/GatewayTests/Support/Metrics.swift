@@ -97,6 +97,8 @@ struct Counter: Sendable, Hashable, CustomStringConvertible {
     static func closed(_ code: UInt16) -> Counter { Counter(name: "patchbay_closed_total", labels: ["code": String(code)]) }
     static func dropped(_ reason: String) -> Counter { Counter(name: "patchbay_frames_dropped_total", labels: ["reason": reason]) }
     static func malformed(_ fault: String) -> Counter { Counter(name: "patchbay_frames_malformed_total", labels: ["fault": fault]) }
+    static func resumed(_ outcome: String) -> Counter { Counter(name: "patchbay_resumes_total", labels: ["outcome": outcome]) }
+    static let participantsAway = Counter(name: "patchbay_participants_away")
     static let framesReceived = Counter(name: "patchbay_frames_received_total")
     static let controlReceived = Counter(name: "patchbay_control_received_total")
     static let joins = Counter(name: "patchbay_joins_total")

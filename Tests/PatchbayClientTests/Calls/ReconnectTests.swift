@@ -1,11 +1,12 @@
+import Engine
 import PatchbayClient
 import Testing
 import Wire
 
 @Suite(.timeLimit(.minutes(1)))
 struct ReconnectTests {
-    @Test func aLostLineIsFoundAgainWithItsTracks() async throws {
-        try await TestGateway.run { gateway in
+    @Test func whoComesTooLateFindsItsTracksAgain() async throws {
+        try await TestGateway.run(room: RoomSettings(resumeWindow: .zero)) { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
             let voice = try await alice.publish(name: "mic")
@@ -45,6 +46,75 @@ struct ReconnectTests {
             let frames = bob.frames(of: track.sid)
             try await voice.speak(Sound.tone(milliseconds: 100))
             #expect(await frames.prefix(5).count == 5)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
+    @Test func aLostLineIsTakenUpAgainWithItsTracks() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let voice = try await alice.publish(name: "mic")
+            let (before, local) = (voice.info, alice.localParticipant.sid)
+            let track = try await bob.track(of: "alice")
+            let frames = bob.frames(of: track.sid)
+            try await voice.speak(Sound.tone(milliseconds: 60))
+
+            alice.cutLine()
+            let told = try await alice.words(until: "reconnected").filter { $0 != "stats" }
+            #expect(told.suffix(3) == ["reconnecting 1", "hello", "reconnected"])
+            #expect(alice.hello.resumed == true)
+            #expect(alice.localParticipant.sid == local)
+            #expect(voice.info == before)
+            try await voice.speak(Sound.tone(milliseconds: 100))
+            #expect(await frames.prefix(8).count == 8)
+            #expect(alice.statistics.reconnects == 1)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
+    @Test func eventsOfTheTimeBetweenComeOnceAndInOrder() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let numbers = Task {
+                var numbers: [Int] = []
+                for await event in alice.events {
+                    if case .gateway(.data(_, _, .text(let number)), _) = event, let number = Int(number) { numbers.append(number) }
+                    if numbers.last == 199 { break }
+                }
+                return numbers
+            }
+            for number in 0..<200 {
+                if number % 10 == 5 { alice.cutLine() }
+                try await bob.sendData("\(number)", topic: "n")
+                // Back before it is cut again, or there is nothing to cut.
+                if number % 10 == 9 { try await alice.isBack(UInt64(number / 10 + 1)) }
+            }
+            #expect(await numbers.value == Array(0..<200))
+            #expect(alice.statistics.reconnects == 20)
+            #expect(bob.participants.map(\.identity.text) == ["alice"])
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
+    @Test func whatIsMutedWhileTheLineIsDownIsMutedAfterwards() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let voice = try await alice.publish()
+            let track = try await bob.track(of: "alice")
+            alice.cutLine()
+            // The line may break before the request is made, before it is done or before it is answered.
+            do throws(RequestFailure) { try await voice.mute() } catch { #expect(error == .notConnected && error.isRetryable) }
+            try await alice.isBack(1)
+            let isMuted = bob.snapshot.tracks.first { $0.sid == track.sid }?.muted
+            if isMuted != true {
+                _ = try await bob.first { if case .gateway(.trackMuted(track.sid, _), _) = $0 { true } else { nil } }
+            }
             await alice.leave()
             await bob.leave()
         }

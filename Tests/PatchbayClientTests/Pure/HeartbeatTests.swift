@@ -19,6 +19,17 @@ struct HeartbeatTests {
         #expect(heart.verdict(at: .milliseconds(25_000)) == .dead)
     }
 
+    @Test func anUnansweredPingIsTheEndForTheImpatient() {
+        var heart = Heartbeat(interval: .seconds(5), timeout: .seconds(15), patience: .seconds(4), now: .milliseconds(0))
+        #expect(heart.verdict(at: .milliseconds(0)) == .ping)
+        heart.heard(at: .milliseconds(3_999))
+        #expect(heart.verdict(at: .milliseconds(4_500)) == .nothing)
+        #expect(heart.verdict(at: .milliseconds(5_000)) == .ping)
+        #expect(heart.deadline == .milliseconds(9_000))
+        #expect(heart.verdict(at: .milliseconds(8_999)) == .nothing)
+        #expect(heart.verdict(at: .milliseconds(9_000)) == .dead)
+    }
+
     @Test mutating func silenceIsTheEnd() {
         #expect(heart.verdict(at: .milliseconds(14_999)) == .ping)
         #expect(heart.deadline == .milliseconds(15_000))

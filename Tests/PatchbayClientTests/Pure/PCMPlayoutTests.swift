@@ -11,8 +11,8 @@ struct PCMPlayoutTests {
         packets = try PCMSpeech(Sound.tone(milliseconds: 1_000)).frames().map(\.packet)
     }
 
-    private func frame(_ number: Int, late: Int64 = 0, epoch: UInt8 = 0) -> ReceivedFrame {
-        .number(number, epoch: epoch, packet: packets[number], late: late)
+    private func frame(_ number: Int, flags: FrameFlags = [], late: Int64 = 0, epoch: UInt8 = 0) -> ReceivedFrame {
+        .number(number, flags: flags, epoch: epoch, packet: packets[number], late: late)
     }
 
     /// What is played from 40 ms on, one chunk every 20 ms.
@@ -46,6 +46,24 @@ struct PCMPlayoutTests {
         #expect(chunks[20].samples.contains { $0 != 0 })
     }
 
+    @Test func aLostFrameIsRebuiltFromTheNextOneIfThatCanBeDone() throws {
+        let settings = SpeechSettings(bitsPerSecond: 32_000, inbandFEC: true, expectedLossPercent: 20)
+        let spoken = try PCMSpeech(Sound.goForward(), settings: settings).frames()
+        var decoder = try OpusDecoder()
+        let whole = try spoken.map { try decoder.decode($0.packet) }
+        /// How like the original what is played in the place of every tenth frame is.
+        func likeness(hidingFlags hidden: FrameFlags) throws -> Double {
+            let frames = spoken.enumerated().filter { $0.offset % 10 != 5 }.map { number, frame in
+                ReceivedFrame.number(number, flags: frame.flags.subtracting(hidden), packet: frame.packet)
+            }
+            let chunks = try play(frames, chunks: spoken.count)
+            let places = stride(from: 45, to: 115, by: 10)
+            return places.reduce(0) { $0 + Sound.correlation(of: whole[$1][...], in: chunks[$1].samples) }
+        }
+        let (with, without) = (try likeness(hidingFlags: []), try likeness(hidingFlags: .inbandFEC))
+        #expect(with > without, "\(with) with, \(without) without")
+    }
+
     @Test func aLateFrameIsDropped() throws {
         let chunks = try play((0..<50).map { frame($0, late: $0 == 20 ? 300 : 0) }, chunks: 90)
         #expect(chunks[20].content == .concealment)
@@ -53,8 +71,15 @@ struct PCMPlayoutTests {
     }
 
     @Test func afterTheLastFrameThereIsSilence() throws {
-        let chunks = try play((0..<10).map { frame($0) }, chunks: 15)
+        let chunks = try play((0..<10).map { frame($0, flags: $0 == 9 ? .talkspurtEnd : []) }, chunks: 15)
         #expect(chunks[10...].allSatisfy { $0.content == .silence && $0.samples.allSatisfy { $0 == 0 } })
+    }
+
+    @Test func speechThatBreaksOffIsConcealedForAMomentAndThenSilent() throws {
+        let chunks = try play((0..<10).map { frame($0) }, chunks: 30)
+        #expect(chunks[10].content == .concealment)
+        #expect(chunks[10].samples.contains { $0 != 0 })
+        #expect(chunks[20...].allSatisfy { $0.content == .silence && $0.samples.allSatisfy { $0 == 0 } })
     }
 
     @Test func framesOfAnOlderEpochAreDead() throws {

@@ -53,6 +53,25 @@ struct RemoteTracksTests {
         #expect(tracks.receive(.number(9_999)).unheard == 1)
     }
 
+    @Test mutating func aPlayerIsToldThatItsTrackWasCleared() {
+        tracks.add(info("TR_a", alias: 1))
+        tracks.listen(to: TrackSID(text: "TR_a"), .inbox(inbox))
+        tracks.clear(TrackSID(text: "TR_b"), epoch: 3)
+        #expect(inbox.takeAll().cleared == nil)
+        tracks.clear(TrackSID(text: "TR_a"), epoch: 3)
+        #expect(inbox.takeAll().cleared == 3)
+        #expect(inbox.takeAll().cleared == nil)
+    }
+
+    @Test mutating func whatWasClearedBeforeAnybodyAskedIsNotKept() {
+        tracks.add(info("TR_a", alias: 1))
+        _ = tracks.receive(.number(0, epoch: 0))
+        tracks.clear(TrackSID(text: "TR_a"), epoch: 1)
+        _ = tracks.receive(.number(1, epoch: 1))
+        tracks.listen(to: TrackSID(text: "TR_a"), .inbox(inbox))
+        #expect(inbox.takeAll().frames == [.number(1, epoch: 1)])
+    }
+
     @Test mutating func streamsEndWithTheirTrack() {
         tracks.add(info("TR_a", alias: 1))
         tracks.add(info("TR_b", alias: 2, of: "bob"))

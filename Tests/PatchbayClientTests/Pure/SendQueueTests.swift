@@ -21,4 +21,12 @@ struct SendQueueTests {
         }
         #expect(queue.removeAll() == queue.count + 3)
     }
+
+    @Test func whatIsTakenBackLeavesTheRestInOrder() {
+        var queue = SendQueue(limit: 9)
+        for number in 0..<6 as Range<UInt8> { _ = queue.append([number]) }
+        _ = queue.popFirst()
+        #expect(queue.removeAll { $0[0] % 2 == 1 } == 3)
+        #expect([queue.popFirst(), queue.popFirst(), queue.popFirst()] == [[2], [4], nil])
+    }
 }

@@ -46,6 +46,16 @@ struct TrackNumberingTests {
         #expect(after.timestamp.distance(from: MediaTime(ticks: .max - 959)) == 50 * 960)
     }
 
+    @Test mutating func afterAClearTheNextFrameStartsATalkspurtAndNoTimeGoesBack() {
+        for _ in 0..<500 { _ = next(at: 0) }
+        numbering.cleared()
+        let after = next(at: 1_000)
+        #expect(after.flags == .talkspurtStart)
+        #expect(after.timestamp.distance(from: MediaTime(ticks: .max - 959)) == 500 * 960)
+        // What was cleared is not waited for: a pause is one again.
+        #expect(next(at: 1_220).flags == .talkspurtStart)
+    }
+
     @Test mutating func silenceThatIsNotSentLeavesAGapInTime() {
         _ = next(at: 0)
         let after = next(.afterSilence(ticks: 4_800), at: 120)

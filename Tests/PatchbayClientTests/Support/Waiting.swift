@@ -12,6 +12,30 @@ extension RoomConnection {
         throw NotTold()
     }
 
+    /// What happens, in a word each, until one of them is `last`.
+    func words(until last: String) async throws -> [String] {
+        var words: [String] = []
+        _ = try await first { event -> Bool? in
+            switch event {
+            case .gateway(let event, _): words.append(String(String(describing: event).prefix { $0 != "(" }))
+            case .reconnecting(let attempt, _, _): words.append("reconnecting \(attempt)")
+            case .reconnected: words.append("reconnected")
+            case .trackRepublished: words.append("republished")
+            default: words.append("other")
+            }
+            return words.last == last ? true : nil
+        }
+        return words
+    }
+
+    /// Returns when the line was lost and found so many times.
+    func isBack(_ times: UInt64) async throws {
+        while statistics.reconnects < times {
+            if disconnection != nil { throw NotTold() }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
     /// Waits for somebody's track.
     func track(of identity: String) async throws -> TrackInfo {
         if let track = snapshot.tracks.first(where: { $0.participant.text == identity }) { return track }

@@ -16,6 +16,8 @@ struct Pacing {
     private struct Player {
         /// When all that was let out will have played.
         var playedOut: Instant
+        /// When it would have played if all had been let out as soon as it came.
+        var playedAtBest: Instant
         var end: MediaTime
         var epoch: UInt8
         /// A stall has brought more at once than can be played in time, and how much of that was thrown away nobody knows.
@@ -42,23 +44,28 @@ struct Pacing {
         let (now, span) = (world.now, Duration.nanoseconds(Int64(said.milliseconds * 1_000_000)))
         let key = Key(listener: listener.handle, track: said.track)
         let end = said.header.timestamp.advanced(by: Int(said.milliseconds * Double(MediaTime.ticksPerMillisecond)))
-        var player = players[key] ?? Player(playedOut: now, end: said.header.timestamp, epoch: said.header.epoch)
+        var player = players[key] ?? Player(playedOut: now, playedAtBest: now, end: said.header.timestamp, epoch: said.header.epoch)
         let follows = player.end == said.header.timestamp && player.epoch == said.header.epoch
-        if !follows || player.playedOut + .seconds(1) < now {
-            player = Player(playedOut: max(now, follows ? player.playedOut : now), end: said.header.timestamp, epoch: said.header.epoch)
+        let since = arrivals[Arrival(frame: number, shard: shard.index)] ?? now
+        if !follows {
+            player = Player(playedOut: now, playedAtBest: now, end: said.header.timestamp, epoch: said.header.epoch)
+        } else if player.playedOut + .seconds(1) < now {
+            // Nothing was said for a while: whatever was, is over.
+            player.hasStalled = false
         }
         if stalledAt[listener.handle].map({ now - $0 < Self.stallSpan }) == true { player.hasStalled = true }
-        let isSteady = !player.hasStalled && follows
-        let since = arrivals[Arrival(frame: number, shard: shard.index)] ?? now
-        if isSteady {
+        if world.truth.wasPaused(said, lately: world) { player.hasStalled = true }
+        let playsAtBest = max(player.playedAtBest, since)
+        if !player.hasStalled, follows {
             let lead = player.playedOut - now
             world.expect(lead <= Self.leadMax + span, "frame \(number) is let out \(lead.inMilliseconds) ms ahead to \(listener.line.stay)")
-            let late = now - max(player.playedOut, since)
+            let late = now - playsAtBest
             world.expect(
-                late <= Self.lateMax + world.swarm.turnDelayMax || world.truth.wasPaused(said, lately: world),
+                late <= Self.lateMax + world.swarm.turnDelayMax,
                 "frame \(number) is let out \(late.inMilliseconds) ms late to \(listener.line.stay)")
         }
         player.playedOut = max(player.playedOut, now) + span
+        player.playedAtBest = playsAtBest + span
         player.end = end
         players[key] = player
     }

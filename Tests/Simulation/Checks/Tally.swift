@@ -11,4 +11,6 @@ struct Tally {
     var handed = 0
     var written = 0
     var heard = 0
+    /// Places that were taken back.
+    var resumed = 0
 }

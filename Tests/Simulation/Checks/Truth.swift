@@ -23,6 +23,7 @@ struct Truth {
         var endedAt: Instant?
         var epoch: UInt8 = 0
         var clearedAt = World.start
+        var movedAt: Instant?
         var listeners: [Listener] = []
     }
 
@@ -40,6 +41,8 @@ struct Truth {
     }
 
     private var routes: [Key: Route] = [:]
+    /// What goes on under another handle of its publisher.
+    private var moved: [Key: Key] = [:]
     private var expected: Deque<Expectation> = []
     private var delivered: Set<Delivery> = []
     private var lost: Set<Delivery> = []
@@ -49,6 +52,11 @@ struct Truth {
         case .publish(let track, let publisher):
             routes[Key(publisher: publisher, alias: track.alias)] = Route(
                 home: home, gate: track.muted ? .muted : .open, gateChangedAt: now, epoch: track.epoch)
+        case .move(let track, let old, let new, _, _):
+            let (oldKey, newKey) = (Key(publisher: old, alias: track.alias), Key(publisher: new, alias: track.alias))
+            routes[newKey] = routes.removeValue(forKey: oldKey)
+            routes[newKey]?.movedAt = now
+            moved[oldKey] = newKey
         case .unpublish(let alias, let publisher): routes[Key(publisher: publisher, alias: alias)]?.endedAt = now
         case .gate(let alias, let publisher, let gate):
             let key = Key(publisher: publisher, alias: alias)
@@ -67,16 +75,24 @@ struct Truth {
         }
     }
 
+    private func route(_ key: Key) -> Route? {
+        var key = key
+        while let next = moved[key] { key = next }
+        return routes[key]
+    }
+
     /// A frame has passed its publisher's shard: may it, and who is to get it?
     mutating func admitted(_ frame: Int, from publisher: ParticipantHandle, alias: TrackAlias, in world: World) {
         let key = Key(publisher: publisher, alias: alias)
-        guard let route = routes[key] else { return world.fail("frame \(frame) passes on a track that no room knows") }
+        guard let route = route(key) else { return world.fail("frame \(frame) passes on a track that no room knows") }
         let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.newsDelayMax
         if route.gate != .open {
             world.expect(
                 world.now - route.gateChangedAt < delay, "frame \(frame) passes though its track is \(route.gate)")
         }
         if let endedAt = route.endedAt { world.expect(world.now - endedAt < delay, "frame \(frame) passes though its track has ended") }
+        // Between two seats of its publisher a track may be known here and not yet there.
+        if let movedAt = route.movedAt, world.now - movedAt <= world.swarm.newsDelayMax { return }
         for listener in route.listeners where listener.until == nil {
             let isOnOneShard = route.home == Int(publisher.shard) && listener.handle.shard == publisher.shard
             guard isOnOneShard || world.now - listener.since > world.swarm.newsDelayMax else { continue }
@@ -91,7 +107,7 @@ struct Truth {
 
     /// The same for a frame that is kept: it is of the track's epoch.
     func admittedAhead(_ frame: Int, _ said: Ledger.Frame, from publisher: ParticipantHandle, in world: World) {
-        guard let route = routes[Key(publisher: publisher, alias: said.header.alias)] else {
+        guard let route = route(Key(publisher: publisher, alias: said.header.alias)) else {
             return world.fail("frame \(frame) passes on a track that no room knows")
         }
         let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.newsDelayMax
@@ -104,7 +120,7 @@ struct Truth {
 
     /// Nothing of what was cleared leaves any more, on whatever shard.
     func letOut(_ frame: Int, _ said: Ledger.Frame, in world: World) {
-        guard let publisher = said.stay.handle, let route = routes[Key(publisher: publisher, alias: said.header.alias)] else { return }
+        guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return }
         world.expect(
             route.epoch == said.header.epoch || world.now - route.clearedAt < world.swarm.newsDelayMax,
             "frame \(frame) of epoch \(said.header.epoch) is let out in epoch \(route.epoch)")
@@ -115,13 +131,13 @@ struct Truth {
 
     /// Its gate was closed not long ago, so that its clock has begun anew.
     func wasPaused(_ said: Ledger.Frame, lately world: World) -> Bool {
-        guard let publisher = said.stay.handle, let route = routes[Key(publisher: publisher, alias: said.header.alias)] else { return true }
+        guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return true }
         return route.gateChangedAt > World.start && world.now - route.gateChangedAt < .seconds(5)
     }
 
     /// A frame is given to a listener, to be written or queued.
     mutating func handed(_ frame: Int, of key: Key, to listener: ParticipantHandle, in world: World) {
-        guard let route = routes[key] else { return world.fail("frame \(frame) is handed out on a track that no room knows") }
+        guard let route = route(key) else { return world.fail("frame \(frame) is handed out on a track that no room knows") }
         let isOnOneShard = route.home == Int(key.publisher.shard) && listener.shard == key.publisher.shard
         let isListening = route.listeners.contains { known in
             known.handle == listener
@@ -146,11 +162,12 @@ struct Truth {
             expected.removeFirst()
             if delivered.remove(first.delivery) != nil || lost.remove(first.delivery) != nil { continue }
             // The room decided while the frame was on its way from the publisher's connection to the trunk.
-            guard routes[first.key]?.endedAt != first.at, routes[first.key]?.gateChangedAt != first.at else { continue }
+            guard route(first.key)?.endedAt != first.at, route(first.key)?.gateChangedAt != first.at else { continue }
             let listener = first.delivery.listener
-            let stillListens = routes[first.key]?.listeners.contains {
+            let stillListens = route(first.key)?.listeners.contains {
                 $0.handle == listener && $0.since == first.since && $0.until == nil
             }
+            guard route(first.key)?.movedAt ?? World.start < first.at else { continue }
             guard stillListens == true, let member = world.shards[Int(listener.shard)].member(at: listener), member.farewell == nil,
                 member.line.phase == .open
             else { continue }

@@ -23,6 +23,7 @@ extension World {
     func checkNothingIsLeft() {
         for shard in shards {
             let place = "shard \(shard.index)"
+            expect(shard.participantsAway == 0, "\(place) still counts \(shard.participantsAway) who are away")
             expect(shard.participants == 0, "\(place) still counts \(shard.participants) participants")
             expect(shard.seats.allSatisfy { $0 == nil }, "somebody still sits on \(place)")
             expect(

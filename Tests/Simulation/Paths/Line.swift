@@ -83,6 +83,8 @@ final class Line {
 
     // MARK: What a shard asks of it
 
+    var wasClosedByPeer: Bool { peerCloseCode == 1000 || peerCloseCode == 1001 }
+
     /// Whether lws still holds bytes of an earlier write.
     var isCongested: Bool { unacknowledgedBytesInAll > sendBuffer }
 

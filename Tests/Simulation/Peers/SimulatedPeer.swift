@@ -13,6 +13,8 @@ final class SimulatedPeer {
     var permission: Permission
     /// The newest one; an older one may still be there until the gateway ends it.
     private(set) var stay: Stay?
+    /// The last one, be it over.
+    private var lastStay: Stay?
     private var isComing = false
 
     init(number: Int, world: World) {
@@ -45,12 +47,17 @@ final class SimulatedPeer {
     func connect() {
         isComing = false
         guard !world.isEnding else { return }
+        // Whoever has been here may want to go on from there; now and then with a token that is an old one.
+        let past = world.chance.chance(world.swarm.resuming) ? lastStay.flatMap { Inheritance(from: $0) ?? $0.inheritance } : nil
+        let token = past.map { world.chance.chance(0.05) ? "RT_old" : $0.hello.resumeToken }
         let admission = Admission(
             identity: identity, name: identity.text, kind: kind, permission: permission, isRoomAdmin: isAdmin, autoSubscribe: !isChoosy,
-            resumeToken: "RT_\(world.stays.count)")
-        let ticket = JoinTicket(admission: admission, room: world.roomName(room), settings: world.roomSettings)
+            resumeToken: "RT_\(world.stays.count)", resuming: token)
+        let ticket = JoinTicket(admission: admission, lastSeq: past?.lastSeq, room: world.roomName(room), settings: world.roomSettings)
         let stay = Stay(number: world.stays.count, peer: self, ticket: ticket, shard: world.chance.below(world.shards.count))
+        stay.inheritance = past
         self.stay = stay
+        lastStay = stay
         world.stays.append(stay)
         world.lines.append(stay.line)
         world.agenda.add(.upgraded(line: stay.line.number), at: world.now + stay.line.latency * 2)

@@ -61,7 +61,7 @@ extension Stay {
     }
 
     private func takeAsked(_ id: UInt64) -> Asked? {
-        world.expect(hello != nil, "\(self) gets an answer before hello")
+        world.expect(hello != nil || isResumed, "\(self) gets an answer before hello")
         guard let meaning = asked.removeValue(forKey: id) else {
             world.fail("\(self) gets an answer to \(id), which it has not asked or which was answered")
             return nil
@@ -70,8 +70,8 @@ extension Stay {
     }
 
     /// A track of one's own may be talked on.
-    private func begin(_ info: TrackInfo) {
-        name(info)
+    func begin(_ info: TrackInfo) {
+        if tracks[info.sid] == nil { name(info) }
         published.append(
             OwnTrack(
                 info, sequence: UInt16(truncatingIfNeeded: world.chance.next()), timestamp: UInt32(truncatingIfNeeded: world.chance.next()),

@@ -4,9 +4,10 @@ internal import Wire
 /// What is told, in which order, and of whom.
 extension Stay {
     func take(_ event: Event, seq: UInt64) {
+        takeOrForgetInheritance(at: event)
         world.expect(seq == lastSeq + 1, "\(self) gets event \(seq) after \(lastSeq)")
         lastSeq = seq
-        if hello == nil {
+        if hello == nil, !isResumed {
             switch event {
             case .hello, .bye: break
             default: world.fail("\(self) is told \(event) before hello")
@@ -68,14 +69,31 @@ extension Stay {
         }
     }
 
+    /// The first event tells: a greeting that says no, or what was missed.
+    private func takeOrForgetInheritance(at event: Event) {
+        guard hello == nil, !isResumed, let inheritance else { return }
+        switch event {
+        case .hello(let hello) where hello.resumed == false: self.inheritance = nil
+        case .bye: break
+        default: adopt(inheritance)
+        }
+    }
+
     private func welcome(_ hello: Hello) {
         world.expect(self.hello == nil, "\(self) is welcomed twice")
         world.note("\(self) is in")
+        let past = inheritance?.hello
         self.hello = hello
         welcomedAt = world.now
         world.expect(hello.participant.identity == peer.identity, "\(self) is taken for \(hello.participant.identity)")
         world.expect(hello.room.name == ticket.room, "\(self) is in \(hello.room.name)")
         obey(hello.participant.permission)
+        if isResumed, let past {
+            welcomeBack(hello, after: past)
+            if isSettling { settle() }
+            return
+        }
+        world.expect(hello.resumed == (ticket.admission.resuming == nil ? nil : false), "\(self) is not told whether it is back")
         for info in hello.participants {
             world.expect(!info.permission.hidden, "\(self) is told of somebody hidden")
             world.expect(
@@ -113,6 +131,8 @@ extension Stay {
     }
 
     func knows(_ sid: TrackSID, of identity: Identity, _ event: Event) {
+        // Of a track of its own it may have missed the answer that names it: its greeting will.
+        if isResumed, hello == nil, identity == peer.identity, tracks[sid] == nil { return }
         world.expect(tracks[sid]?.participant == identity, "\(self) is told of a track that is not there: \(event)")
     }
 

@@ -15,6 +15,9 @@ final class Stay: CustomStringConvertible {
 
     // What it has been told.
     var hello: Hello?
+    /// What it remembers of the connection before, if it wants to go on from there; and whether it does.
+    var inheritance: Inheritance?
+    var isResumed = false
     var welcomedAt = World.start
     var isDismissed = false
     var lastSeq: UInt64 = 0

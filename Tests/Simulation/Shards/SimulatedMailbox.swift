@@ -9,6 +9,8 @@ enum Mail {
     case deliver(EncodedEvent, to: [ParticipantHandle])
     case effect(Room.Effect)
     case seatIsFree(ParticipantHandle)
+    case takeOver(ParticipantHandle, Luggage?)
+    case takeAhead(AheadTrack)
     case administer(String, Room.AdminCommand)
 }
 
@@ -31,8 +33,17 @@ final class SimulatedMailbox {
 /// What was found out before the upgrade.
 struct JoinTicket {
     var admission: Admission
+    /// The last event that whoever wants to resume has got.
+    var lastSeq: UInt64?
     var room: String
     var settings: RoomSettings
+
+    var withoutClaim: JoinTicket {
+        var ticket = self
+        ticket.admission.resuming = ""
+        ticket.lastSeq = nil
+        return ticket
+    }
 }
 
 /// Frames on their way from one shard to another.

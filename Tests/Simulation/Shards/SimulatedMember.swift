@@ -11,7 +11,14 @@ final class SimulatedMember {
     let ageMax: Duration
     var budget = SendBudget()
     var receipts = Receipts()
-    var eventSeq: UInt64 = 0
+    var log = EventLog()
+    var link = Link.up
+    var awaitsLog = false
+    var heir: ParticipantHandle?
+    var owesProof = false
+    var resumption: JoinTicket?
+    var held: [EncodedEvent] = []
+    var wasGreeted = false
     var lastHeard: Instant
     var farewell: (reason: CloseReason, deadline: Instant)?
     var isWaiting = false
@@ -23,6 +30,8 @@ final class SimulatedMember {
     var malformed = 0
     var malformedSince: Instant
     var answersBeforeHello: [[UInt8]] = []
+
+    enum Link { case up, lost }
 
     enum Place {
         case here(room: Int)
@@ -38,6 +47,16 @@ final class SimulatedMember {
         outbox = Outbox(ageMax: ageMax, framesMax: swarm.outboxFramesMax)
         lastHeard = now
         malformedSince = now
+    }
+
+    var isReachable: Bool { link == .up && !awaitsLog }
+    var isNowhere: Bool { if case .nowhere = place { true } else { false } }
+
+    func take(_ luggage: Luggage) {
+        log = luggage.log
+        framesSent = luggage.framesSent
+        framesDropped = luggage.framesDropped
+        reported = (framesSent, framesDropped)
     }
 
     /// What keeps media from it, for the trace.

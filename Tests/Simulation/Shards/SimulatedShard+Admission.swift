@@ -21,6 +21,7 @@ extension SimulatedShard {
         line.openedAt = now
         line.stay.handle = handle
         participants += 1
+        if ticket.admission.resuming != nil { member.resumption = ticket }
         world.note("shard \(index) seats \(line.stay) at \(handle.seat).\(handle.generation)")
         join(member, ticket)
         scheduleTick()
@@ -30,16 +31,21 @@ extension SimulatedShard {
     func memberClosed(_ line: Line, _ end: End) {
         guard line.seat >= 0, let member = seats[line.seat], member.line === line else { return }
         line.seat = -1
-        participants -= 1
+        let end = member.farewell.map { End.closed($0.reason) } ?? end
         let reason: DisconnectReason =
             switch end {
             case .closed(let reason): reason.disconnectReason
-            case .lost: line.peerCloseCode == 1000 || line.peerCloseCode == 1001 ? .clientInitiated : .signalClose
+            case .lost: line.wasClosedByPeer ? .clientInitiated : .signalClose
             }
         world.note("shard \(index) has lost \(line.stay): \(reason)")
         var dropped: [FrameRef] = []
         member.outbox.removeAll { dropped.append($0) }
         for frame in dropped { release(frame, .left, of: member) }
-        leaveRoom(member, reason)
+        if isLoss(end, of: member) {
+            loseLink(of: member, reason)
+        } else {
+            participants -= 1
+            leaveRoom(member, reason)
+        }
     }
 }

@@ -40,7 +40,7 @@ extension SimulatedShard {
         guard !aheads.active.isEmpty else { return }
         var index = 0
         while index < aheads.active.count {
-            letOut(aheads.active[index], onlyIfUrgent: false)
+            if aheads.isWorthALook(aheads.active[index], at: now) { letOut(aheads.active[index], onlyIfUrgent: false) }
             index += 1
         }
         aheads.settle(at: now)
@@ -70,6 +70,11 @@ extension SimulatedShard {
         world.expect(
             aheads.tracks[place].takeSkippedFrames(ofListener: index) == 0, "\(listener.line.stay) loses speech that was not a minute old")
         guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
+        guard listener.isReachable else {
+            listener.isBehind = true
+            world.pacing.stall(listener, at: world.now)
+            return
+        }
         repeat {
             guard !listener.outbox.hasControl, hasRoom(listener) else {
                 listener.isBehind = true

@@ -36,10 +36,10 @@ extension SimulatedShard {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
         for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
         for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) {
-            if let deadline = rooms[room]?.room.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
+            if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
         }
-        for room in rooms.indices where rooms[room]?.room.isPlaying == true {
-            if let deadline = rooms[room]?.room.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
+        for room in rooms.indices where rooms[room]?.outlook.isPlaying == true {
+            if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
         }
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
             if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }

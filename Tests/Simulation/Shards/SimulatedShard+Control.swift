@@ -20,16 +20,21 @@ extension SimulatedShard {
     }
 
     func send(_ event: EncodedEvent, to member: SimulatedMember) {
-        let isFirst = member.eventSeq == 0
-        member.eventSeq += 1
-        send(event.bytes(seq: member.eventSeq), to: member)
-        guard isFirst else { return }
+        guard !member.awaitsLog else { return hold(event, for: member) }
+        let isGreeting = !member.wasGreeted
+        let seq = isGreeting ? member.log.appendGreeting(at: now) : member.log.append(event, at: now)
+        member.wasGreeted = true
+        guard member.link == .up else { return }
+        send(event.bytes(seq: seq), to: member)
+        guard isGreeting else { return }
+        member.resumption = nil
+        if member.owesProof { askForReceipt(from: member) }
         for answer in member.answersBeforeHello { send(answer, to: member) }
         member.answersBeforeHello = []
     }
 
     func send(answer: [UInt8], to member: SimulatedMember) {
-        if member.eventSeq > 0 {
+        if member.wasGreeted {
             send(answer, to: member)
         } else if member.answersBeforeHello.count < 100 {
             member.answersBeforeHello.append(answer)

@@ -62,6 +62,11 @@ extension SimulatedShard {
         for seat in listeners {
             guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
             world.handed(frame, to: listener, at: self)
+            guard listener.isReachable else {
+                listener.outbox.noteRefused(alias)
+                dropQueued(frame, .away, of: listener)
+                continue
+            }
             if listener.outbox.isEmpty, hasRoom(listener) {
                 write(frame, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
             } else {
@@ -120,7 +125,9 @@ extension SimulatedShard {
         guard line.seat >= 0, let member = seats[line.seat] else { return }
         member.lastHeard = now
         let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.receipts.answered($0, at: now) }
-        if isReceipt { pump(member) }
+        guard isReceipt else { return }
+        if member.owesProof, member.wasGreeted { confirmResume(of: member) }
+        pump(member)
     }
 
     // MARK: What waits

@@ -32,7 +32,7 @@ extension SimulatedShard {
     }
 
     /// What a track's publisher has said up to now is carried before its inlet closes.
-    private func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
+    func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
         guard inlets.hasListeners(to: alias, of: publisher) else { return }
         let peer = Int(publisher.shard)
         takeArrivals(from: peer)
@@ -54,6 +54,8 @@ extension SimulatedShard {
             }
         case .effect(let effect): performHere(effect)
         case .seatIsFree(let handle): freeSeat(handle)
+        case .takeAhead(let track): takeAhead(track)
+        case .takeOver(let handle, let luggage): takeOver(handle, luggage)
         case .administer(let name, let command):
             if let room = roomByName[name] { perform(.administered(command), in: room) }
         }
@@ -124,6 +126,9 @@ extension SimulatedShard {
         case .listen(let listener, _, let publisher, _), .stopListening(let listener, _, let publisher):
             perform(.patch(change), whereIs: listener)
             if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
+        case .move(_, _, let publisher, _, _):
+            perform(change, on: Int(publisher.shard))
+            for shard in world.shards.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
         case .unpublish, .gate:
             performHere(.patch(change))
             for shard in world.shards.indices where shard != index { post(.effect(.patch(change)), to: shard) }
@@ -155,6 +160,7 @@ extension SimulatedShard {
                 carryLastWords(of: alias, by: publisher)
                 inlets.remove(alias, of: publisher)
             }
+        case .move(let track, let old, let new, let gate, let listeners): move(track, from: old, to: new, gate, heardBy: listeners)
         case .gate(let alias, let publisher, let gate):
             if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.seat)) }
             if let place = aheads.place(of: alias, by: publisher) {
@@ -191,5 +197,5 @@ extension SimulatedShard {
         }
     }
 
-    private func isHere(_ handle: ParticipantHandle) -> Bool { Int(handle.shard) == index }
+    func isHere(_ handle: ParticipantHandle) -> Bool { Int(handle.shard) == index }
 }

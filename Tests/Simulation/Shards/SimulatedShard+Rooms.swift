@@ -9,6 +9,7 @@ struct HostedRoom {
     var independents = 0
     /// Who is in it, as its inputs and effects tell.
     var present: Set<ParticipantHandle> = []
+    var outlook = Room.Outlook()
 }
 
 /// As `Shard+Rooms`.
@@ -20,7 +21,9 @@ extension SimulatedShard {
         let seed = world.chance.next()
         var identifiers = IdentifierSource(seed: ~seed)
         let room = Room(name: name, sid: identifiers.room(), settings: settings, createdAt: 0, seed: seed, at: now)
-        rooms[index] = HostedRoom(room: room, name: name)
+        var hosted = HostedRoom(room: room, name: name)
+        hosted.outlook = hosted.room.outlook()
+        rooms[index] = hosted
         roomByName[name] = index
         world.note("\(name) opens on shard \(self.index)")
         return index
@@ -30,6 +33,8 @@ extension SimulatedShard {
         guard index >= 0, rooms[index] != nil else { return }
         var effects: [Room.Effect] = []
         rooms[index]?.room.handle(input, at: now, into: &effects)
+        let outlook = rooms[index]?.room.outlook()
+        rooms[index]?.outlook = outlook ?? Room.Outlook()
         checkPresence(input, effects, in: index)
         for effect in effects {
             if case .patch(let change) = effect { world.truth.note(change, home: self.index, at: world.now) }
@@ -42,9 +47,9 @@ extension SimulatedShard {
     }
 
     private func noteWhoFill(_ index: Int) {
-        guard let room = rooms[index]?.room, room.isLimited, rooms[index]?.independents != room.participantCount else { return }
-        rooms[index]?.independents = room.participantCount
-        world.directory.note(whoFill: room.name, room.whoFillIt)
+        guard let hosted = rooms[index], let count = hosted.outlook.countOfLimited, hosted.independents != count else { return }
+        rooms[index]?.independents = count
+        world.directory.note(whoFill: hosted.name, hosted.room.whoFillIt)
     }
 
     /// Nobody is named who has not come or has left.
@@ -54,6 +59,7 @@ extension SimulatedShard {
         for effect in effects {
             for handle in effect.named where !present.contains(handle) { world.fail("somebody who is not in the room is named: \(effect)") }
             if case .close(let handle, _) = effect { present.remove(handle) }
+            if case .handOver(let old, _) = effect { present.remove(old) }
         }
         if case .left(let handle, _) = input { present.remove(handle) }
         rooms[index]?.present = present
@@ -64,6 +70,10 @@ extension SimulatedShard {
         case .send(let event, let handles): send(event, to: handles)
         case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
         case .patch(let change): perform(change)
+        case .handOver(let old, let new):
+            guests[old] = nil
+            perform(effect, whereIs: new)
+            if old.shard != new.shard { perform(effect, whereIs: old) }
         case .close(let handle, _):
             guests[handle] = nil
             perform(effect, whereIs: handle)
@@ -87,7 +97,8 @@ extension SimulatedShard {
         case .close(let handle, let reason):
             guard let member = member(at: handle) else { return }
             forget(member)
-            finish(member, reason)
+            if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
+        case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
         case .send, .closed: world.fail("is done at the room's home: \(effect)")
         }
@@ -108,7 +119,7 @@ extension SimulatedShard {
         }
     }
 
-    private func forget(_ member: SimulatedMember) {
+    func forget(_ member: SimulatedMember) {
         if case .here(let room) = member.place { rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) } }
         member.place = .nowhere
     }

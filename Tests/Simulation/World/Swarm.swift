@@ -30,6 +30,8 @@ package struct Swarm: Sendable {
     package var pauseMean: Duration = .milliseconds(800)
     /// 0 is no limit.
     package var maxParticipants = 0
+    /// How often who comes again wants its place back.
+    package var resuming = 0.0
     // Shares of the peers.
     package var agents = 0.2
     package var hidden = 0.0
@@ -68,6 +70,7 @@ package struct Swarm: Sendable {
         if chance.chance(0.3) { dumb = chance.unit() * 0.5 }
         if chance.chance(0.3) { deaf = chance.unit() * 0.5 }
         if chance.chance(0.3) { choosy = chance.unit() * 0.7 }
+        if chance.chance(0.7) { resuming = chance.pick([0.5, 0.9, 1]) ?? 1 }
         for doing in Doing.allCases where chance.chance(0.5) {
             doings[doing.rawValue] = doing.usualRate * chance.exponential(mean: .seconds(1)).inSeconds
         }
@@ -98,6 +101,7 @@ package struct Swarm: Sendable {
         if outboxFramesMax < Limits.outboxFramesMax { parts.append("outbox of \(outboxFramesMax)") }
         if trunkBytesMax < 4 << 20 { parts.append("trunk of \(trunkBytesMax) B") }
         if maxParticipants > 0 { parts.append("rooms for \(maxParticipants)") }
+        if resuming > 0 { parts.append("resume \(percent(resuming))") }
         for doing in Doing.allCases where doings[doing.rawValue] > 0 { parts.append("\(doing) \(perSecond(doings[doing.rawValue]))") }
         for trouble in Trouble.allCases where troubles[trouble.rawValue] > 0 {
             parts.append("\(trouble) \(perSecond(troubles[trouble.rawValue]))")

@@ -44,14 +44,16 @@ extension World {
 
     /// Until a peer that went without a word is missed, its room is over, and the shards have noticed.
     private static let fading: Duration =
-        .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) + departureTimeout + .seconds(5)
+        .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) + departureTimeout + resumeWindow + .seconds(5)
     static let departureTimeout: Duration = .seconds(2)
+    static let resumeWindow: Duration = .seconds(3)
     static let emptyTimeout: Duration = .seconds(5)
 
     /// Rooms that end when nobody is in them, silence that is told while somebody watches.
     var roomSettings: RoomSettings {
         RoomSettings(
-            emptyTimeout: Self.emptyTimeout, departureTimeout: Self.departureTimeout, maxParticipants: swarm.maxParticipants,
+            emptyTimeout: Self.emptyTimeout, departureTimeout: Self.departureTimeout, resumeWindow: Self.resumeWindow,
+            maxParticipants: swarm.maxParticipants,
             silenceLimit: .seconds(3))
     }
 

@@ -113,7 +113,7 @@ package final class World {
 extension World {
     /// One line about what happened, for a world that passed.
     package var summary: String {
-        "\(stays.count) connections, \(tally.admitted) frames passed, \(tally.heard) heard, \(tally.dropped.reduce(0, +)) dropped, "
+        "\(stays.count) connections, \(tally.resumed) resumed, \(tally.admitted) frames passed, \(tally.heard) heard, \(tally.dropped.reduce(0, +)) dropped, "
             + "\((now - World.start).inMilliseconds) ms"
     }
 }

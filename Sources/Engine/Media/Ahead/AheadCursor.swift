@@ -52,18 +52,30 @@ struct AheadCursor: Sendable {
         clock = AheadClock(time, playsAt: max(now, playedOut))
     }
 
+    /// Here everybody's clock began anew. One that is behind and has not noticed the silence before it keeps it all the same.
+    mutating func keepSilence(before time: MediaTime, of reference: AheadClock) {
+        if let clock, clock.instant(of: time) < reference.instant(of: time) { self.clock = reference }
+    }
+
     // MARK: Letting out
 
     /// Whether the listener has so little in hand that the next look may come too late for what is there now.
     func isUrgent(at now: Instant) -> Bool { playedOut < now + Limits.aheadUrgentSpan }
 
     func isDue(in queue: AheadQueue, at now: Instant) -> Bool {
-        guard let clock, offset < queue.end else { return false }
-        return clock.instant(of: queue.entry(at: offset).timestamp) <= now + Limits.aheadRefillLead
+        nextDue(in: queue).map { $0 <= now } ?? false
+    }
+
+    /// When the next message leaves; nil while nothing waits.
+    func nextDue(in queue: AheadQueue) -> Instant? {
+        guard let clock, offset < queue.end else { return nil }
+        return clock.instant(of: queue.entry(at: offset).timestamp) + (.zero - Limits.aheadRefillLead)
     }
 
     /// Takes what leaves next; nil while nothing is due.
-    mutating func take(from queue: AheadQueue, frameTicks: Int, at now: Instant) -> Batch? {
+    ///
+    /// - Parameter limit: where a batch ends at the latest.
+    mutating func take(from queue: AheadQueue, upTo limit: Int, frameTicks: Int, at now: Instant) -> Batch? {
         guard let clock, isDue(in: queue, at: now) else { return nil }
         let span = AheadClock.span(ofTicks: frameTicks)
         var entry = queue.entry(at: offset)
@@ -72,7 +84,7 @@ struct AheadCursor: Sendable {
         let horizon = now + .milliseconds(ProtocolLimits.leadMilliseconds)
         var (position, frames, last) = (entry.next, 1, entry.timestamp)
         var end = plays + span
-        while position < queue.end, frames < ProtocolLimits.bundleFramesMax {
+        while position < limit, frames < ProtocolLimits.bundleFramesMax {
             entry = queue.entry(at: position)
             plays = clock.instant(of: entry.timestamp)
             guard plays <= horizon, plays + span <= audioEnd, entry.next - offset <= Self.batchBytesMax else { break }

@@ -19,8 +19,25 @@ extension AheadTrack {
             if let fact = backlog.look(queuedMilliseconds: queuedMilliseconds(at: now), at: now) { tell(fact) }
         }
         let isIdle = queue.start == queue.end && hasToldDry && (sid == nil || backlog.isSettled)
+        quietUntil = nextLook(after: now)
         return !isIdle
     }
+
+    /// Until when nothing is due, nor to be told, unless something is done to the track; a second at most, for what is to be forgotten.
+    private func nextLook(after now: Instant) -> Instant {
+        var next = now + .seconds(1)
+        if !isPaused {
+            if let due = reference.nextDue(in: queue) { next = min(next, due) }
+            for listener in listeners {
+                if let due = listener.cursor.nextDue(in: queue) { next = min(next, due) }
+            }
+        }
+        guard sid != nil else { return next }
+        if !hasToldDry, reference.offset == queue.end { next = min(next, reference.playedOut + (.zero - Limits.aheadDryNotice)) }
+        return backlog.isSettled ? next : min(next, now + Self.backlogLook)
+    }
+
+    private static let backlogLook: Duration = .milliseconds(100)
 
     /// How much audio is still to be played, by the reference's clock.
     package func queuedMilliseconds(at now: Instant) -> Int {

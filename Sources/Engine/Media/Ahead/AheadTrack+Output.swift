@@ -13,7 +13,7 @@ extension AheadTrack {
     /// - Parameter onlyIfUrgent: a look between two of those that come by the clock; what is not urgent waits for more to go with it.
     package mutating func letOutReference(at now: Instant, onlyIfUrgent: Bool) {
         guard !isPaused, !onlyIfUrgent || reference.isUrgent(at: now) else { return }
-        while let batch = reference.take(from: queue, frameTicks: frameTicks, at: now) { waitingFrames -= batch.frames }
+        while let batch = reference.take(from: queue, upTo: queue.end, frameTicks: frameTicks, at: now) { waitingFrames -= batch.frames }
     }
 
     /// The next header of what the reference has let out, each once: what a meter is to see when it plays, not when it was published.
@@ -32,7 +32,7 @@ extension AheadTrack {
     ///
     /// - Parameter buffer: room for the longest message, 16 KiB.
     package mutating func letOut(toListener index: Int, at now: Instant, into buffer: UnsafeMutableRawPointer) -> Output? {
-        guard !isPaused, let batch = listeners[index].cursor.take(from: queue, frameTicks: frameTicks, at: now) else { return nil }
+        guard !isPaused, let batch = takeBatch(forListener: index, at: now) else { return nil }
         let afterDrop = listeners[index].cursor.takeInterruption()
         let isBundle = batch.frames > 1
         let lengthBytes = MemoryLayout<UInt16>.size
@@ -48,6 +48,15 @@ extension AheadTrack {
             flags.storeBytes(of: flags.load(as: UInt8.self) | FrameFlags.discontinuity.rawValue, as: UInt8.self)
         }
         return Output(bytes: batch.range.count + (isBundle ? Self.bundleHeadBytes : -lengthBytes), frames: batch.frames)
+    }
+
+    private mutating func takeBatch(forListener index: Int, at now: Instant) -> AheadCursor.Batch? {
+        let offset = listeners[index].cursor.offset
+        if offset == clockStart, offset < queue.end, let clock = reference.clock {
+            listeners[index].cursor.keepSilence(before: queue.entry(at: offset).timestamp, of: clock)
+        }
+        let limit = offset < clockStart ? clockStart : queue.end
+        return listeners[index].cursor.take(from: queue, upTo: limit, frameTicks: frameTicks, at: now)
     }
 
     /// How many frames a listener has lost since the last call.

@@ -12,10 +12,10 @@ package struct AheadTrack: Sendable {
     /// Kind and count before the frames of a bundle.
     static let bundleHeadBytes = 2
 
-    package let publisher: ParticipantHandle
+    package internal(set) var publisher: ParticipantHandle
     package let alias: TrackAlias
     /// Nil where the track is published on another shard: then nobody is told anything.
-    package let sid: TrackSID?
+    package internal(set) var sid: TrackSID?
     package private(set) var epoch: UInt8
     package private(set) var isPaused = false
     let frameTicks: Int
@@ -50,6 +50,8 @@ package struct AheadTrack: Sendable {
     /// Whether it is on the shard's lists.
     var isActive = false
     var isFresh = false
+    /// Nothing is due before, as of the last look.
+    var quietUntil = Instant(nanoseconds: 0)
 
     struct Listener: Sendable {
         let seat: UInt32

@@ -22,7 +22,7 @@ package struct AheadTracks: Sendable {
     private var fresh: [Int] = []
     /// Those that had something to tell at the last `settle`.
     package private(set) var withFacts: [Int] = []
-    /// Bytes of frames that all of them keep, as of the last look.
+    /// Bytes of frames that all of them keep. What was let out since the last look and is forgotten still counts.
     package private(set) var storedBytes = 0
     private let storedBytesMax: Int
 
@@ -46,11 +46,20 @@ package struct AheadTracks: Sendable {
         return place
     }
 
+    /// A track goes on under another handle of its publisher.
+    package mutating func rename(_ place: Int, to publisher: ParticipantHandle) {
+        let alias = tracks[place].alias
+        places[Key(publisher: tracks[place].publisher, alias: alias)] = nil
+        places[Key(publisher: publisher, alias: alias)] = place
+        tracks[place].publisher = publisher
+    }
+
     package mutating func close(_ place: Int) {
         let track = tracks[place]
         places[Key(publisher: track.publisher, alias: track.alias)] = nil
         if track.isActive { active.removeAll { $0 == place } }
         if track.isFresh { fresh.removeAll { $0 == place } }
+        storedBytes = max(0, storedBytes - track.storedBytes)
         tracks[place] = Self.vacant
         free.append(place)
     }
@@ -58,12 +67,12 @@ package struct AheadTracks: Sendable {
     /// Takes a frame for a track. What it must not be is counted by the caller.
     package mutating func append(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, to place: Int, at now: Instant) -> DropReason? {
         activate(place)
-        guard storedBytes + frame.count <= storedBytesMax else {
+        guard storedBytes + AheadQueue.size(of: frame) <= storedBytesMax else {
             tracks[place].refuse()
             return .full
         }
         if let refusal = tracks[place].append(frame, header, at: now) { return refusal }
-        storedBytes += frame.count
+        storedBytes += AheadQueue.size(of: frame)
         if !tracks[place].isFresh {
             tracks[place].isFresh = true
             fresh.append(place)
@@ -71,8 +80,12 @@ package struct AheadTracks: Sendable {
         return nil
     }
 
+    /// Whether something may be due on a track that was looked at before.
+    package func isWorthALook(_ place: Int, at now: Instant) -> Bool { tracks[place].quietUntil <= now }
+
     /// Has a track looked at from now on.
     package mutating func activate(_ place: Int) {
+        tracks[place].quietUntil = Instant(nanoseconds: 0)
         guard !tracks[place].isActive else { return }
         tracks[place].isActive = true
         active.append(place)
@@ -92,7 +105,7 @@ package struct AheadTracks: Sendable {
         var index = 0
         while index < active.count {
             let place = active[index]
-            let hasMore = tracks[place].settle(at: now)
+            let hasMore = tracks[place].quietUntil > now || tracks[place].settle(at: now)
             if tracks[place].hasFacts { withFacts.append(place) }
             if hasMore {
                 storedBytes += tracks[place].storedBytes

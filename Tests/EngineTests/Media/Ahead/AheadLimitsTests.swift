@@ -94,7 +94,7 @@ struct AheadLimitsTests {
     }
 
     @Test func allTracksOfAShardShareALimit() {
-        var tracks = AheadTracks(storedBytesMax: 10_000)
+        var tracks = AheadTracks(storedBytesMax: 10_020)
         let places = (0..<3).map { number in
             tracks.open(
                 AheadTrack(
@@ -109,5 +109,9 @@ struct AheadLimitsTests {
             frame.withUnsafeBytes { tracks.append($0, header, to: places[number % 3], at: .at(0)) }
         }
         #expect(reasons == Array(repeating: nil, count: 10) + [.full, .full])
+        tracks.close(places[0])
+        let reason = frame.withUnsafeBytes { tracks.append($0, header, to: places[1], at: .at(0)) }
+        #expect(reason == nil, "what has ended takes no room")
+        #expect(tracks.storedBytes == 7 * 1_002)
     }
 }

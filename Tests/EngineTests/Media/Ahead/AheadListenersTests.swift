@@ -20,6 +20,21 @@ struct AheadListenersTests {
         #expect(world.leads(2).suffix(100).allSatisfy { 200...300 ~= $0 })
     }
 
+    @Test func oneThatMissesASilenceHasItAllTheSame() {
+        var world = AheadWorld(listeners: [1, 2])
+        world.publish(50)
+        world.run(200)
+        world.stalled = [2]
+        world.run(4_800)
+        world.publish(500)
+        world.stalled = []
+        world.run(15_000)
+        #expect(world.sequences(2) == Array(0..<550))
+        // Frame 50 plays at 5,000.
+        #expect(world.leads(2, start: 4_000).dropFirst(50).allSatisfy { -20...300 ~= $0 }, "and not at once what plays later")
+        #expect(world.leads(2, start: 4_000).dropFirst(70).allSatisfy { 200...300 ~= $0 })
+    }
+
     @Test func whoComesLaterBeginsWithWhatPlaysThenByTheSameClock() {
         var world = AheadWorld()
         world.publish(500)

@@ -1,0 +1,14 @@
+package import Wire
+
+/// A participant's socket is lost and its place is kept for it.
+package struct Absence: Sendable, Hashable {
+    /// When the place is given up.
+    package let until: Instant
+    /// Why it will have left then: as the socket ended.
+    package let reason: DisconnectReason
+
+    package init(until: Instant, reason: DisconnectReason) {
+        self.until = until
+        self.reason = reason
+    }
+}

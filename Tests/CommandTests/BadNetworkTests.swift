@@ -1,0 +1,145 @@
+import Audio
+import Foundation
+import Testing
+
+/// A gateway at one end of a bad wire and listeners at the other, with the kernel's own TCP between them.
+@Suite(.serialized, .timeLimit(.minutes(6)), .enabled(if: BadNetwork.obstacle == nil, "namespaces and TUN devices are not for us here"))
+struct BadNetworkTests {
+    private let folder: URL
+    private let key = ["--api-key", "test", "--api-secret", "a-secret-of-at-least-32-characters"]
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-bad-network-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    /// As `join --events --listen` tells it every second.
+    private struct Playout: Decodable {
+        struct Data: Decodable {
+            var playedMs: Double
+            var concealedPercent: Double
+            var delayMs: Double
+        }
+
+        var type: String
+        var data: Data
+    }
+
+    private func playouts(_ lines: [RunningProgram.Line]) -> [(playout: Playout.Data, at: ContinuousClock.Instant)] {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return lines.filter { $0.text.contains("\"playout.statistics\"") }.compactMap { line in
+            (try? decoder.decode(Playout.self, from: Data(line.text.utf8))).map { ($0.data, line.at) }
+        }
+    }
+
+    /// The shipped recording eight times over: 22 s.
+    private func makeSpeech() throws -> URL {
+        let wav = try Data(contentsOf: Program.package.appending(path: "Tests/Fixtures/ps-goforward.wav"))
+        let sound = try WAVFile.read([UInt8](wav), mono: true).resampled(to: 48_000)
+        let samples = (0..<8).flatMap { _ in sound.samples }
+        var encoder = try OpusEncoder(application: .voip)
+        var writer = try OggOpusWriter(OpusHead(preSkip: encoder.preSkip), tags: OpusTags(vendor: "test"), serial: 1)
+        var file = try writer.start()
+        for start in stride(from: 0, to: samples.count - 960, by: 960) {
+            file += try writer.append(try encoder.encode(Array(samples[start..<start + 960])))
+        }
+        file += try writer.finish()
+        let path = folder.appending(path: "speech.ogg")
+        try Data(file).write(to: path)
+        return path
+    }
+
+    /// A gateway, and listeners beyond the wire, who hear a speaker beside the gateway for as long as `body` does.
+    ///
+    /// - Returns: how a listener beside the gateway heard it.
+    private func call(
+        on network: BadNetwork, listeners names: [String], _ body: ([RunningProgram]) async throws -> Void
+    ) async throws -> Playout.Data? {
+        let settings = folder.appending(path: "gateway.yaml")
+        try Data("keys: {test: a-secret-of-at-least-32-characters}\n".utf8).write(to: settings)
+        let gateway = try RunningProgram(
+            network.patchbay(
+                atFarEnd: false,
+                [
+                    "serve", "--host", "0.0.0.0", "--config", settings.path, "--cert", "certs/dev/server.cert.pem", "--key",
+                    "certs/dev/server.key.pem",
+                ]))
+        defer { gateway.stop(times: 2) }
+        await gateway.waits { !$0.isEmpty }
+        let join = ["join", "--insecure", "--room", "lobby"] + key
+        let listeners = try names.map { name in
+            let arguments = join + ["--url", "wss://\(network.gatewayHost):7880", "--identity", name, "--listen", "--events"]
+            return try RunningProgram(network.patchbay(atFarEnd: true, arguments))
+        }
+        let arguments = join + ["--url", "wss://127.0.0.1:7880", "--identity", "beside", "--listen", "--events"]
+        let beside = try RunningProgram(network.patchbay(atFarEnd: false, arguments))
+        defer { for listener in listeners + [beside] { listener.stop() } }
+        for listener in listeners + [beside] { await listener.waits { $0.contains { $0.text.contains("\"hello\"") } } }
+        let speaker = try RunningProgram(
+            network.patchbay(
+                atFarEnd: false, join + ["--url", "wss://127.0.0.1:7880", "--identity", "alice", "--play", makeSpeech().path, "--json"]))
+        defer { speaker.stop() }
+        try await body(listeners)
+        let course = playouts(beside.lines).map(\.playout)
+        guard var end = course.last else { return nil }
+        end.delayMs = course.map(\.delayMs).max() ?? 0
+        return end
+    }
+
+    @Test func withFiftyMillisecondsAndTwoPercentLossLittleIsInvented() async throws {
+        var concealed: [Double] = []
+        var delays: [Double] = []
+        try await untilTheMachineIsNotTheProblem {
+            let network = try BadNetwork(seed: 7)
+            try network.set("delay 25")
+            try network.set("loss 2")
+            return try await call(on: network, listeners: ["bob", "carol"]) { listeners in
+                let told = await heard(20, by: listeners)
+                concealed = told.compactMap(\.last?.playout.concealedPercent)
+                delays = told.map { mean($0.dropFirst(3).map(\.playout.delayMs)) }
+            }
+        }
+        #expect(concealed.count == 2)
+        #expect(mean(concealed) < 1, "\(concealed) %")
+        #expect(mean(delays) < 120, "\(delays) ms")
+    }
+
+    @Test func twoSecondsAfterAnOutageOfThreeTheDelayIsWhatItWas() async throws {
+        var (before, after) = (0.0, Double.infinity)
+        try await untilTheMachineIsNotTheProblem {
+            let network = try BadNetwork(seed: 7)
+            try network.set("delay 25")
+            return try await call(on: network, listeners: ["bob"]) { listeners in
+                before = mean(await heard(6, by: listeners)[0].suffix(3).map(\.playout.delayMs))
+                try network.set("down")
+                try await Task.sleep(for: .seconds(3))
+                try network.set("up")
+                let isDue = ContinuousClock.now + .seconds(2)
+                await listeners[0].waits { lines in playouts(lines).contains { $0.at > isDue } }
+                after = try #require(playouts(listeners[0].lines).first { $0.at > isDue }).playout.delayMs
+            }
+        }
+        #expect(abs(after - before) <= 20, "\(before) ms before, \(after) ms after")
+    }
+
+    /// Who hears the same speaker over no bad wire at all hears nothing bad, unless the machine has no time for a call: then it is tried
+    /// again. The third time counts in any case.
+    private func untilTheMachineIsNotTheProblem(_ attempt: () async throws -> Playout.Data?) async throws {
+        for _ in 1...3 {
+            if let beside = try await attempt(), beside.concealedPercent < 0.2, beside.delayMs < 60 { return }
+        }
+    }
+
+    /// The listeners' first reports, as far as they come.
+    private func heard(
+        _ count: Int, by listeners: [RunningProgram]
+    ) async -> [[(playout: Playout.Data, at: ContinuousClock.Instant)]] {
+        for listener in listeners { await listener.waits { $0.filter { $0.text.contains("\"playout.statistics\"") }.count >= count } }
+        return listeners.map { Array(playouts($0.lines).prefix(count)) }
+    }
+
+    private func mean(_ values: [Double]) -> Double {
+        values.reduce(0, +) / Double(max(values.count, 1))
+    }
+}

@@ -1,0 +1,82 @@
+import Engine
+import Testing
+import Wire
+
+struct EventLogTests {
+    private var log = EventLog()
+    private var now = Instant(nanoseconds: 1_000_000_000)
+
+    private mutating func note(_ count: Int, bytes: Int = 10) {
+        for _ in 0..<count {
+            let text = String(repeating: "x", count: bytes)
+            _ = log.append(EncodedEvent(.text(id: "t", from: Identity(text: "ann"), topic: "", text: text)), at: now)
+        }
+    }
+
+    @Test mutating func whatWasMissedComesBackUnderItsOwnNumbers() throws {
+        note(10)
+        let missed = try #require(log.events(after: 7))
+        #expect(missed.map(\.seq) == [8, 9, 10])
+        #expect(log.lastSeq == 10)
+    }
+
+    @Test mutating func whoMissedNothingIsToldNothing() throws {
+        note(3)
+        #expect(try #require(log.events(after: 3)).isEmpty)
+        #expect(try #require(EventLog().events(after: 0)).isEmpty)
+    }
+
+    @Test mutating func aNumberThatNeverWasIsNoPlaceToGoOnFrom() {
+        note(3)
+        #expect(log.events(after: 4) == nil)
+        #expect(log.events(after: .max) == nil)
+    }
+
+    @Test mutating func itKeepsTheLast256() throws {
+        note(300)
+        #expect(try #require(log.events(after: 44)).map(\.seq) == Array(45...300))
+        #expect(log.events(after: 43) == nil)
+        #expect(log.events(after: 0) == nil)
+    }
+
+    @Test mutating func itKeepsNoMoreThanAMegabyte() throws {
+        note(20, bytes: 100_000)
+        #expect(try #require(log.events(after: 10)).count == 10)
+        #expect(log.events(after: 9) == nil)
+    }
+
+    @Test mutating func anEventLargerThanAllIsNotKeptAndTheNumbersGoOn() throws {
+        note(1, bytes: 2_000_000)
+        #expect(log.events(after: 0) == nil)
+        note(2)
+        #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
+    }
+
+    @Test mutating func aGreetingThatNeverArrivedIsTakenOutAndTheNumbersHaveNoGap() throws {
+        note(3)
+        _ = log.appendGreeting(at: now)
+        note(2)
+        log.forgetGreetings(after: 2)
+        let missed = try #require(log.events(after: 2))
+        #expect(missed.map(\.seq) == [3, 4, 5])
+        #expect(log.lastSeq == 5)
+    }
+
+    @Test mutating func aGreetingThatArrivedStays() throws {
+        _ = log.appendGreeting(at: now)
+        note(2)
+        log.forgetGreetings(after: 1)
+        #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
+        log.forgetGreetings(after: 3)
+        log.forgetGreetings(after: 100)
+        #expect(log.lastSeq == 3)
+    }
+
+    @Test mutating func itForgetsWhatIsOlderThanAMinute() throws {
+        note(5)
+        now = now + .seconds(61)
+        note(1)
+        #expect(log.events(after: 4) == nil)
+        #expect(try #require(log.events(after: 5)).count == 1)
+    }
+}

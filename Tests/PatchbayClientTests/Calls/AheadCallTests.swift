@@ -1,0 +1,57 @@
+import Audio
+import PatchbayClient
+import Testing
+import Wire
+
+/// An assistant that speaks faster than real time, over the real gateway.
+@Suite(.timeLimit(.minutes(1)))
+struct AheadCallTests {
+    @Test func whatIsPushedAtOnceIsHeardInRealTimeAndWithoutAGap() async throws {
+        try await TestGateway.run { gateway in
+            let assistant = try await gateway.join("assistant", kind: .agent)
+            let user = try await gateway.join("user")
+            let spoken = try Sound.goForward()
+            let voice = try await assistant.publish(source: .assistant, mode: .ahead)
+            let track = try await user.track(of: "assistant")
+            let clock = PlayoutClock()
+            let sound = user.pcm(of: track.sid, clock: clock)
+            let pushing = ContinuousClock.now
+            #expect(try await voice.push(spoken))
+            #expect(ContinuousClock.now - pushing < .seconds(1))
+            try await voice.mark("end")
+
+            let chunks = await sound.prefix(140)
+            #expect(chunks.allSatisfy { $0.content == .sound })
+            #expect(clock.statistics.underruns == 0)
+            let fate = try await assistant.first {
+                if case .gateway(.playoutMarked(_, "end", let status, _), _) = $0 { status } else { nil }
+            }
+            #expect(fate == .played)
+            await assistant.leave()
+            await user.leave()
+        }
+    }
+
+    @Test func whatIsTakenBackIsNotHeardAndTheRestIsToldOf() async throws {
+        try await TestGateway.run { gateway in
+            let assistant = try await gateway.join("assistant", kind: .agent)
+            let user = try await gateway.join("user")
+            let voice = try await assistant.publish(source: .assistant, mode: .ahead)
+            let track = try await user.track(of: "assistant")
+            let clock = PlayoutClock()
+            let listening = Task { await user.pcm(of: track.sid, clock: clock).prefix(.max) }
+            try await voice.push(Sound.tone(milliseconds: 10_000))
+            while clock.statistics.playedMs < 1_000 { try await Task.sleep(for: .milliseconds(20)) }
+            let cut = try await voice.clear(reason: "barge-in")
+            #expect(cut.epoch == 1)
+            #expect((800...1_300).contains(cut.heard.playedMs), "\(cut)")
+            #expect(!cut.heard.isEstimated)
+            while clock.position?.epoch != 1 { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(clock.position?.playedTo == nil)
+            await assistant.leave()
+            let chunks = await listening.value
+            #expect(chunks.filter { $0.content == .sound }.count < 75)
+            await user.leave()
+        }
+    }
+}

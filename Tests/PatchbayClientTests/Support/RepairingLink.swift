@@ -1,0 +1,33 @@
+import PatchbayClient
+import Wire
+
+/// A TCP connection that loses packets and repairs them, in virtual time: a lost packet comes a round trip and a frame later, and what is
+/// behind it comes with it.
+struct RepairingLink {
+    var delayMs = 50
+    var lossPercent = 2.0
+    /// From when until when nothing passes.
+    var outage = 0..<0
+    /// Frames older than this are dropped before the outage's end, as the gateway does.
+    var ageMaxMs = 200
+
+    /// What arrives of frames that were sent in an even stream.
+    func carry(_ packets: [[UInt8]], seed: Int) -> [ReceivedFrame] {
+        var random = SeededRandom(seed: seed)
+        var arrived = 0
+        var received: [ReceivedFrame] = []
+        for (number, packet) in packets.enumerated() {
+            let sent = number * 20
+            var passes = sent + delayMs
+            while random.chance(lossPercent) { passes += 2 * delayMs + 20 }
+            if outage.contains(sent) {
+                // What the kernel had taken comes when the wire is up, what waited in the gateway only if it is fresh then.
+                if sent > outage.lowerBound + 300, sent < outage.upperBound - ageMaxMs { continue }
+                passes = outage.upperBound + delayMs + (sent > outage.lowerBound + 300 ? 2 * delayMs : 0)
+            }
+            arrived = max(arrived, passes)
+            received.append(.number(number, packet: packet, late: Int64(arrived - sent)))
+        }
+        return received
+    }
+}

@@ -1,0 +1,20 @@
+/// SplitMix64: the same numbers on every machine and in every Swift version.
+struct SeededRandom {
+    private var state: UInt64
+
+    init(seed: Int) {
+        state = UInt64(truncatingIfNeeded: seed)
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func chance(_ percent: Double) -> Bool {
+        Double(next() >> 11) / 9_007_199_254_740_992 * 100 < percent
+    }
+}
