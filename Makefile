@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup demo test bench budget format certs interop clean help
+.PHONY: setup demo test bench simulate fuzz budget format certs interop clean help
 
 SWIFT ?= swift
 
@@ -17,7 +17,7 @@ demo: setup certs ## build for release and show a call between two participants
 # at the memory of the whole process; and calls over a network that is bad enough without company.
 test: setup certs interop ## build everything and run all tests
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Audio|LoadTest)Tests|BadLinkTests'
+	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^(Gateway|PatchbayClient|Command)Tests' --skip 'GatewayTests.MemoryTests|BadLinkTests|BadNetworkTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
@@ -28,14 +28,26 @@ bench: setup certs ## build for release and measure calls, fan-out and conversat
 	$(SWIFT) build -c release --product patchbay-loadtest
 	@loadtest/bench
 
+# Worlds of the real engine in simulated time; a failure prints the seed that shows it again.
+SEEDS ?= 1000
+FROM ?= 1
+simulate: ## play SEEDS=1000 worlds of faults on the engine, FROM=1
+	$(SWIFT) build -c release --product simulate
+	.build/release/simulate --seeds $(SEEDS) --from $(FROM)
+
+# SECONDS counts the shell's own age, so the script has another name for it.
+SECONDS ?= 60
+fuzz: setup ## let a fuzzer loose on everything that reads bytes from outside, SECONDS=60 on each
+	@SECONDS_EACH=$(SECONDS) fuzz/run
+
 budget: setup certs ## count system calls, allocations and bytes for each frame and connection
 	$(SWIFT) build -c release --product patchbay-loadtest
 	$(SWIFT) build -c release --product patchbay-budget
 	.build/release/patchbay-budget
 
 format: ## format the Swift sources in place, then hold them to the rules
-	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest
+	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest fuzz
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest fuzz
 
 certs: ## make the development certificates in certs/dev, unless they are good
 	@certs/make-dev-certs

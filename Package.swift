@@ -97,11 +97,24 @@ let package = Package(
             name: "patchbay-barge-in", dependencies: ["Wire", "Identity", "PatchbayClient", "Audio", argumentParser],
             path: "loadtest/BargeIn", swiftSettings: settings),
 
+        // Seeded worlds of the real engine with simulated sockets, clocks and peers; and the command that runs them by the thousand.
+        .target(
+            name: "Simulation", dependencies: ["Engine", "Wire", deques], path: "Tests/Simulation",
+            exclude: ["Command", "README.md", "mutate", "mutations"], swiftSettings: settings),
+        .executableTarget(name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulation/Command", swiftSettings: settings),
+
+        // What a fuzzer is let loose on; `fuzz/run` builds the fuzzer around it.
+        .target(
+            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "Gateway", "Audio", "COpenSSL"], path: "fuzz/Bodies",
+            swiftSettings: settings),
+
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
+        .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: settings),
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
@@ -113,3 +126,11 @@ let package = Package(
         .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Wire"], swiftSettings: settings),
     ]
 )
+
+// The fuzzer has libFuzzer's `main` and cannot be linked without it: only `fuzz/run` asks for it.
+if Context.environment["PATCHBAY_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "patchbay-fuzz", dependencies: ["FuzzBodies"], path: "fuzz/Driver", swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
+}

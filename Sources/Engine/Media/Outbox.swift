@@ -18,12 +18,16 @@ package struct Outbox: Sendable {
         let frame: FrameRef
         let alias: TrackAlias
         let since: Instant
+        /// Frames between the one of this track before it and this one were dropped.
+        let isAfterDrop: Bool
     }
 
     private var control: Deque<[UInt8]> = []
     private var frames: Deque<Waiting> = []
     /// Tracks whose next frame must say that some before it were dropped.
     private var interrupted: [TrackAlias] = []
+    /// The same where others of the track still wait, which were before those that were dropped.
+    private var interruptedAtEnd: [TrackAlias] = []
     private let ageMax: Duration
     private let framesMax: Int
     /// How many bytes of control messages may wait.
@@ -58,7 +62,7 @@ package struct Outbox: Sendable {
             markInterrupted(oldest.alias)
             dropped(oldest.frame)
         }
-        frames.append(Waiting(frame: frame, alias: alias, since: now))
+        frames.append(Waiting(frame: frame, alias: alias, since: now, isAfterDrop: Self.take(alias, from: &interruptedAtEnd)))
     }
 
     /// Drops the frames that have waited too long, oldest first.
@@ -79,18 +83,29 @@ package struct Outbox: Sendable {
             return .control(message)
         }
         guard mayTakeFrame, let waiting = frames.popFirst() else { return nil }
-        return .frame(waiting.frame, afterDrop: takeInterruption(of: waiting.alias), since: waiting.since)
+        let isInterrupted = Self.take(waiting.alias, from: &interrupted)
+        return .frame(waiting.frame, afterDrop: waiting.isAfterDrop || isInterrupted, since: waiting.since)
     }
 
-    /// Notes a frame that was dropped before it could be queued.
-    package mutating func markInterrupted(_ alias: TrackAlias) {
+    /// Notes a frame that was dropped before it could be queued. Linear in the frames that wait.
+    package mutating func noteRefused(_ alias: TrackAlias) {
+        guard frames.contains(where: { $0.alias == alias }) else { return markInterrupted(alias) }
+        if !interruptedAtEnd.contains(alias) { interruptedAtEnd.append(alias) }
+    }
+
+    /// Whether a frame of this track that need not wait must say that some before it were dropped; it is said once.
+    package mutating func takeInterruption(of alias: TrackAlias) -> Bool {
+        let isInterrupted = Self.take(alias, from: &interrupted)
+        return Self.take(alias, from: &interruptedAtEnd) || isInterrupted
+    }
+
+    private mutating func markInterrupted(_ alias: TrackAlias) {
         if !interrupted.contains(alias) { interrupted.append(alias) }
     }
 
-    /// Whether the next frame of this track must say that some before it were dropped; it is said once.
-    package mutating func takeInterruption(of alias: TrackAlias) -> Bool {
-        guard !interrupted.isEmpty, let index = interrupted.firstIndex(of: alias) else { return false }
-        interrupted.remove(at: index)
+    private static func take(_ alias: TrackAlias, from aliases: inout [TrackAlias]) -> Bool {
+        guard !aliases.isEmpty, let index = aliases.firstIndex(of: alias) else { return false }
+        aliases.remove(at: index)
         return true
     }
 
@@ -100,5 +115,6 @@ package struct Outbox: Sendable {
         control.removeAll()
         controlBytes = 0
         interrupted.removeAll()
+        interruptedAtEnd.removeAll()
     }
 }

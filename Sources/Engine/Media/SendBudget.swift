@@ -6,6 +6,9 @@ package import Wire
 /// grow old. So media goes to the kernel only while what it holds is under a budget: what the listener gets in two round trips
 /// and 100 ms, at its present rate (PROTOCOL section 5). Asking the kernel is a system call (SIOCOUTQ), so it is asked only when what
 /// was written since the last time could have used the budget up.
+///
+/// The rate is what was acknowledged over a round trip or more, however often the kernel is asked meanwhile: a budget that has
+/// become too small, after a stall or because more people talk, doubles with every round trip until the path is used.
 package struct SendBudget: Sendable, Hashable {
     package enum Verdict: Sendable, Hashable {
         case send
@@ -16,9 +19,11 @@ package struct SendBudget: Sendable, Hashable {
     /// Never less than this, so that a burst of a few frames passes and the kernel is not asked for every one.
     package static let bytesMin = 2_048
 
-    private var askedAt = Instant(nanoseconds: 0)
     private var writtenSinceAsk = 0
     private var unacknowledged = 0
+    /// Since when the rate is measured, and what was acknowledged since then.
+    private var measuredFrom = Instant(nanoseconds: 0)
+    private var acknowledged = 0
     private var budget = SendBudget.bytesMin
 
     package init() {}
@@ -37,12 +42,17 @@ package struct SendBudget: Sendable, Hashable {
     ///
     /// - Parameter unacknowledged: bytes that the peer's kernel has not confirmed, sent or not.
     package mutating func observe(unacknowledged: Int, roundTrip: Duration, at now: Instant) {
-        let elapsed = Int((now - askedAt).inMilliseconds)
-        let span = 2 * Int(roundTrip.inMilliseconds) + 100
-        // A rate over a short or a long while is none: after a pause the last one stands.
-        if 20...2_000 ~= elapsed { budget = max(Self.bytesMin, writtenSinceAsk * span / elapsed) }
-        askedAt = now
+        // What else the kernel holds, control messages and pings, comes and goes between two looks.
+        acknowledged = max(0, acknowledged + self.unacknowledged + writtenSinceAsk - unacknowledged)
         self.unacknowledged = unacknowledged
         writtenSinceAsk = 0
+        let elapsed = Int((now - measuredFrom).inMilliseconds)
+        let trip = Int(roundTrip.inMilliseconds)
+        // A rate over less than a round trip is none: acknowledgements come in bursts.
+        guard elapsed >= max(20, trip) else { return }
+        // Over a long while it is none either: after a pause the last one stands.
+        if elapsed <= 2_000 { budget = max(Self.bytesMin, acknowledged * (2 * trip + 100) / elapsed) }
+        measuredFrom = now
+        acknowledged = 0
     }
 }

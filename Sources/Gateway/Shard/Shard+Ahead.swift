@@ -75,6 +75,11 @@ extension Shard {
     private func letOut(_ place: Int, to listener: Member, _ index: Int, at now: Instant, onlyIfUrgent: Bool) {
         for _ in 0..<aheads.tracks[place].takeSkippedFrames(ofListener: index) { dropQueued(.full, of: listener) }
         guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
+        // Who has just come back is told first what it missed, and that it is back. What is due waits as for a socket without room.
+        guard listener.isReachable else {
+            listener.isBehind = true
+            return
+        }
         let message = bundleStaging + Connection.headroom
         repeat {
             guard !listener.outbox.hasControl, hasRoom(listener, at: now) else {

@@ -79,7 +79,8 @@ extension Shard {
         let mark = FrameHeader(
             alias: alias, sequence: SequenceNumber(0), level: AudioLevelByte(rawValue: 0), epoch: aheads.tracks[place].epoch,
             timestamp: MediaTime(ticks: 0))
-        mark.bytes.withUnsafeBytes { send($0, from: publisher, to: Int(shard)) }
+        // Without it the other shard would wait for the beginning of the track for ever.
+        mark.bytes.withUnsafeBytes { send($0, from: publisher, to: Int(shard), evenIfFull: true) }
         aheads.tracks[place].replay(from: from, at: loop.now) { send($0, from: publisher, to: Int(shard)) }
     }
 

@@ -52,8 +52,8 @@ extension Shard {
     }
 
     /// Gives a frame to another shard, which is woken if it has none yet.
-    func send(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, to shard: Int) {
-        let (isTaken, needsWake) = common.trunk(from: index, to: shard).append(frame, from: publisher)
+    func send(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, to shard: Int, evenIfFull: Bool = false) {
+        let (isTaken, needsWake) = common.trunk(from: index, to: shard).append(frame, from: publisher, evenIfFull: evenIfFull)
         if needsWake { common.mailboxes[shard].wake() }
         if !isTaken { drop(.full) }
     }
@@ -77,7 +77,7 @@ extension Shard {
         for seat in listeners {
             guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
             guard listener.isReachable else {
-                listener.outbox.markInterrupted(alias)
+                listener.outbox.noteRefused(alias)
                 dropQueued(.away, of: listener)
                 continue
             }
@@ -99,7 +99,7 @@ extension Shard {
             stored = store.store(frame)
         }
         guard let stored else {
-            listener.outbox.markInterrupted(alias)
+            listener.outbox.noteRefused(alias)
             return dropQueued(.full, of: listener)
         }
         listener.outbox.append(stored, of: alias, at: now) { dropped in

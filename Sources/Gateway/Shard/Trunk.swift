@@ -11,11 +11,14 @@ final class Trunk: Sendable {
 
     private let waiting = Mutex(TrunkBatch())
 
+    /// - Parameter evenIfFull: for what the other side would wait for in vain: a header that says where a track begins.
     /// - Returns: whether the frame was taken, and whether the other side has to be woken for it.
-    func append(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle) -> (isTaken: Bool, needsWake: Bool) {
+    func append(
+        _ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, evenIfFull: Bool = false
+    ) -> (isTaken: Bool, needsWake: Bool) {
         waiting.withLock { batch in
             let needsWake = batch.isEmpty
-            guard batch.append(frame, from: publisher, limit: Self.bytesMax) else { return (false, false) }
+            guard batch.append(frame, from: publisher, limit: evenIfFull ? .max : Self.bytesMax) else { return (false, false) }
             return (true, needsWake)
         }
     }

@@ -46,6 +46,28 @@ struct OutboxTests {
         #expect(left.map(\.afterDrop) == [true, false])
     }
 
+    /// The shard's store was full: the gap is behind what waits, and not before it.
+    @Test func aFrameThatWasRefusedIsMissedByTheOneAfterIt() {
+        var outbox = Outbox(ageMax: .milliseconds(200))
+        let frames = frames(3)
+        outbox.append(frames[0], of: alias, at: .at(0)) { _ in }
+        outbox.append(frames[1], of: alias, at: .at(20)) { _ in }
+        outbox.noteRefused(alias)
+        outbox.append(frames[2], of: alias, at: .at(60)) { _ in }
+        let left = taken(from: &outbox)
+        #expect(left.map(\.afterDrop) == [false, false, true])
+    }
+
+    @Test func aFrameThatWasRefusedIsMissedEvenIfAllOthersHaveLeftMeanwhile() {
+        var outbox = Outbox(ageMax: .milliseconds(200))
+        outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
+        outbox.noteRefused(alias)
+        let left = taken(from: &outbox)
+        #expect(left.map(\.afterDrop) == [false])
+        let told = (outbox.takeInterruption(of: alias), outbox.takeInterruption(of: alias))
+        #expect(told == (true, false))
+    }
+
     @Test func aDropOfOneTrackIsNotToldOnAnother() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         let frames = frames(2)

@@ -42,4 +42,28 @@ struct SendBudgetTests {
         #expect(!near.hasRoom)
         #expect(far.hasRoom)
     }
+
+    /// Three talk at once on a path of a quarter of a second, and the shard looks every 10 ms while something waits.
+    @Test func aListenerFarAwayHearsAllWhoTalk() {
+        var budget = SendBudget()
+        var waiting: [Int] = []
+        var acknowledgements: [(at: Int, bytes: Int)] = []
+        var longestWait = 0
+        for time in stride(from: 0, to: 5_000, by: 10) {
+            if time % 20 == 0 { waiting += [time, time, time] }
+            acknowledgements.removeAll { $0.at <= time }
+            while let since = waiting.first {
+                if budget.verdict == .ask {
+                    let unacknowledged = acknowledgements.reduce(0) { $0 + $1.bytes }
+                    budget.observe(unacknowledged: unacknowledged, roundTrip: .milliseconds(250), at: .at(time))
+                }
+                guard budget.hasRoom else { break }
+                waiting.removeFirst()
+                budget.wrote(140)
+                acknowledgements.append((time + 250, 140))
+                if time > 2_000 { longestWait = max(longestWait, time - since) }
+            }
+        }
+        #expect(longestWait < 200, "frames wait \(longestWait) ms, until they are too old")
+    }
 }

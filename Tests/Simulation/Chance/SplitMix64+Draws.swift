@@ -1,0 +1,57 @@
+package import Engine
+internal import Wire
+
+/// Draws from a seed. Only integers and IEEE arithmetic, no mathematics library: the same on every machine.
+extension SplitMix64 {
+    /// 0..<1, in steps of 2⁻⁵³.
+    package mutating func unit() -> Double {
+        Double(next() >> 11) * 0x1p-53
+    }
+
+    /// - Parameter probability: 0 is never, 1 always.
+    package mutating func chance(_ probability: Double) -> Bool {
+        unit() < probability
+    }
+
+    package mutating func between(_ low: Int, _ high: Int) -> Int {
+        low + below(high - low + 1)
+    }
+
+    package mutating func between(_ low: Duration, _ high: Duration) -> Duration {
+        low + .nanoseconds(Int64(unit() * Double((high - low).inNanoseconds)))
+    }
+
+    /// How long until something that happens once in `mean` on average happens, at most 20 times as long.
+    package mutating func exponential(mean: Duration) -> Duration {
+        .nanoseconds(Int64(exponential() * Double(mean.inNanoseconds)))
+    }
+
+    /// With mean 1, by comparing uniform numbers only (von Neumann, "Various techniques used in connection with random digits", 1951).
+    private mutating func exponential() -> Double {
+        var whole = 0.0
+        while whole < 20 {
+            let first = unit()
+            var last = first
+            var length = 1
+            while true {
+                let next = unit()
+                if next >= last { break }
+                last = next
+                length += 1
+            }
+            if length % 2 == 1 { return whole + first }
+            whole += 1
+        }
+        return whole
+    }
+
+    /// One of them; nil if there is none.
+    package mutating func pick<T>(_ values: [T]) -> T? {
+        values.isEmpty ? nil : values[below(values.count)]
+    }
+
+    package mutating func shuffle<T>(_ values: inout [T]) {
+        guard values.count > 1 else { return }
+        for last in stride(from: values.count - 1, to: 0, by: -1) { values.swapAt(last, below(last + 1)) }
+    }
+}

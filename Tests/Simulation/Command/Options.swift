@@ -1,0 +1,31 @@
+private import Foundation
+
+/// What the command was asked for.
+struct Options {
+    var seeds = 100
+    var first: UInt64 = 1
+    /// Seeds from one to the next, for a worker among several.
+    var step: UInt64 = 1
+    var jobs = ProcessInfo.processInfo.activeProcessorCount
+    var isTraced = false
+    var isWorker = false
+
+    init?(_ arguments: ArraySlice<String>) {
+        var rest = arguments
+        while let option = rest.popFirst() {
+            switch option {
+            case "--trace": isTraced = true
+            case "--worker": isWorker = true
+            default:
+                guard let value = rest.popFirst().flatMap(UInt64.init) else { return nil }
+                switch option {
+                case "--seeds" where value >= 1: seeds = Int(value)
+                case "--from": first = value
+                case "--step" where value >= 1: step = value
+                case "--jobs" where value >= 1: jobs = Int(value)
+                default: return nil
+                }
+            }
+        }
+    }
+}

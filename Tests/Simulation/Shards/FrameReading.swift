@@ -1,0 +1,38 @@
+internal import Engine
+internal import Wire
+
+/// The wire's readers on arrays, which a simulation can afford.
+enum FrameReading {
+    static func header(of frame: [UInt8]) -> Result<FrameHeader, FrameError> {
+        frame.withUnsafeBytes { bytes in
+            do throws(FrameError) {
+                return .success(try FrameHeader(parsing: bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// The header of a frame that has one, 0x08 and all.
+    static func uncheckedHeader(of frame: [UInt8]) -> FrameHeader {
+        frame.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, bytes.count >= ProtocolLimits.frameHeaderBytes else {
+                preconditionFailure("a frame has a header")
+            }
+            return FrameHeader(unchecked: base)
+        }
+    }
+
+    /// The frames of a bundle.
+    static func frames(in bundle: [UInt8]) -> Result<[[UInt8]], FrameError> {
+        bundle.withUnsafeBytes { bytes in
+            var frames: [[UInt8]] = []
+            do throws(FrameError) {
+                try Bundle.forEachFrame(in: bytes) { frames.append(Array($0)) }
+                return .success(frames)
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Engine
+internal import Wire
+
+/// A participant whose socket a shard serves, as `Member` of the gateway.
+final class SimulatedMember {
+    let handle: ParticipantHandle
+    let line: Line
+    var place = Place.nowhere
+    let kind: ParticipantKind
+    var outbox: Outbox
+    let ageMax: Duration
+    var budget = SendBudget()
+    var receipts = Receipts()
+    var log = EventLog()
+    var link = Link.up
+    var awaitsLog = false
+    var heir: ParticipantHandle?
+    var owesProof = false
+    var resumption: JoinTicket?
+    var held: [EncodedEvent] = []
+    var wasGreeted = false
+    var lastHeard: Instant
+    var farewell: (reason: CloseReason, deadline: Instant)?
+    var isWaiting = false
+    var aheadPlaces: [Int] = []
+    var isBehind = false
+    var framesSent: UInt64 = 0
+    var framesDropped: UInt64 = 0
+    var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
+    var malformed = 0
+    var malformedSince: Instant
+    var answersBeforeHello: [[UInt8]] = []
+
+    enum Link { case up, lost }
+
+    enum Place {
+        case here(room: Int)
+        case on(shard: Int)
+        case nowhere
+    }
+
+    init(handle: ParticipantHandle, line: Line, kind: ParticipantKind, swarm: Swarm, now: Instant) {
+        self.handle = handle
+        self.line = line
+        self.kind = kind
+        ageMax = kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax
+        outbox = Outbox(ageMax: ageMax, framesMax: swarm.outboxFramesMax)
+        lastHeard = now
+        malformedSince = now
+    }
+
+    var isReachable: Bool { link == .up && !awaitsLog }
+    var isNowhere: Bool { if case .nowhere = place { true } else { false } }
+
+    func take(_ luggage: Luggage) {
+        log = luggage.log
+        framesSent = luggage.framesSent
+        framesDropped = luggage.framesDropped
+        reported = (framesSent, framesDropped)
+    }
+
+    /// What keeps media from it, for the trace.
+    func obstacle(at shard: SimulatedShard) -> String {
+        var receipts = receipts
+        if line.isCongested { return "congested" }
+        if receipts.isOverdue(at: shard.now, ownLag: shard.recentLag) { return "receipt overdue, lag \(shard.recentLag)" }
+        return "\(line.unacknowledgedBytes ?? -1) bytes on the way, \(outbox.frameCount) frames wait, budget \(budget)"
+    }
+}

@@ -1,0 +1,96 @@
+internal import Engine
+internal import Wire
+
+/// As `Shard+AheadPatches`.
+extension SimulatedShard {
+    func openAhead(_ track: TrackInfo, by publisher: ParticipantHandle) -> Int {
+        aheads.open(
+            AheadTrack(track.sid, alias: track.alias, by: publisher, epoch: track.epoch, frameMilliseconds: track.frameMs, at: now))
+    }
+
+    func closeAhead(_ place: Int) {
+        let track = aheads.tracks[place]
+        for index in 0..<track.listenerCount { seats[Int(track.seat(ofListener: index))]?.aheadPlaces.removeAll { $0 == place } }
+        aheads.close(place)
+    }
+
+    func pauseAhead(_ place: Int, _ pauses: Bool) {
+        aheads.tracks[place].setPaused(pauses, at: now)
+        aheads.activate(place)
+        noteFacts(of: place)
+        guard !pauses else { return }
+        for shard in aheads.tracks[place].replaysOwed { replay(place, to: shard, from: nil) }
+        aheads.tracks[place].replaysOwed.removeAll()
+    }
+
+    func clearAhead(_ place: Int, epoch: UInt8) {
+        _ = aheads.tracks[place].clear(epoch: epoch, at: now)
+        aheads.activate(place)
+        noteFacts(of: place)
+    }
+
+    // MARK: Listeners
+
+    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by listener: ParticipantHandle, _ listening: Room.Listening) {
+        let place =
+            aheads.place(of: alias, by: publisher)
+            ?? aheads.open(
+                AheadTrack(
+                    nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds, at: now))
+        aheads.tracks[place].subscriptions += 1
+        guard let member = member(at: listener) else { return }
+        aheads.tracks[place].add(listener: listener.seat, from: listening.from, at: now)
+        if !member.aheadPlaces.contains(place) { member.aheadPlaces.append(place) }
+        aheads.activate(place)
+    }
+
+    func stopHearingAhead(_ place: Int, by listener: ParticipantHandle) {
+        aheads.tracks[place].subscriptions -= 1
+        aheads.tracks[place].remove(listener: listener.seat)
+        member(at: listener)?.aheadPlaces.removeAll { $0 == place }
+        if aheads.tracks[place].subscriptions == 0, aheads.tracks[place].sid == nil { closeAhead(place) }
+    }
+
+    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, from: MediaTime?) {
+        guard let place = aheads.place(of: alias, by: publisher) else { return }
+        if aheads.tracks[place].isPaused {
+            aheads.tracks[place].replaysOwed.append(shard)
+        } else {
+            replay(place, to: shard, from: from)
+        }
+    }
+
+    func forgetReplay(of alias: TrackAlias, by publisher: ParticipantHandle, to shard: UInt16) {
+        guard let place = aheads.place(of: alias, by: publisher) else { return }
+        aheads.tracks[place].replaysOwed.removeAll { $0 == shard }
+    }
+
+    private func replay(_ place: Int, to shard: UInt16, from: MediaTime?) {
+        let (publisher, alias) = (aheads.tracks[place].publisher, aheads.tracks[place].alias)
+        let mark = FrameHeader(
+            alias: alias, sequence: SequenceNumber(0), level: AudioLevelByte(rawValue: 0), epoch: aheads.tracks[place].epoch,
+            timestamp: MediaTime(ticks: 0))
+        var frames: [[UInt8]] = []
+        aheads.tracks[place].replay(from: from, at: now) { frames.append(Array($0)) }
+        send(mark.bytes, from: publisher, to: Int(shard), evenIfFull: true)
+        for frame in frames { send(frame, from: publisher, to: Int(shard)) }
+    }
+
+    // MARK: What the room is told
+
+    func noteFacts(of place: Int) {
+        guard aheads.tracks[place].hasFacts, let track = aheads.tracks[place].sid else { return }
+        let publisher = aheads.tracks[place].publisher
+        for fact in aheads.tracks[place].takeFacts() { playoutFacts.append((publisher, track, fact)) }
+    }
+
+    func tellFacts() {
+        guard performing == 0, !isTellingFacts, !playoutFacts.isEmpty else { return }
+        isTellingFacts = true
+        while !playoutFacts.isEmpty {
+            let (publisher, track, fact) = playoutFacts.removeFirst()
+            if let member = member(at: publisher) { tell(.playout(track, fact), roomOf: member) }
+        }
+        isTellingFacts = false
+    }
+}

@@ -1,0 +1,92 @@
+internal import Engine
+internal import Wire
+
+/// As `Shard+Clock`.
+extension SimulatedShard {
+    private static var talkTicks: Int { 5 }
+    private static var measureTicks: Int { 20 }
+    private static var deadlineTicks: Int { 10 }
+    private static var careTicks: Int { 50 }
+
+    func scheduleTick() {
+        let isBusy = participants > 0 || !guests.isEmpty
+        let due = now + (waiting.isEmpty ? (isBusy ? .milliseconds(20) : .milliseconds(500)) : .milliseconds(10))
+        if let nextTick, nextTick <= due { return }
+        nextTick = due
+        world.agenda.add(.turn(shard: index), at: max(due, world.now))
+    }
+
+    func timerRang() {
+        if let nextTick { recentLag = max(recentLag / 2, max(.zero, world.now - nextTick)) }
+        nextTick = nil
+        pumpWaiting()
+        letOutActive()
+        let tick = Int(now.nanoseconds / 20_000_000)
+        if tick != ticks {
+            if ticks == 0 || tick - ticks > 50 { ticks = tick - 1 }
+            while ticks < tick {
+                ticks += 1
+                everyTick(ticks)
+            }
+        }
+        scheduleTick()
+    }
+
+    private func everyTick(_ tick: Int) {
+        for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
+        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
+        for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) {
+            if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
+        }
+        for room in rooms.indices where rooms[room]?.outlook.isPlaying == true {
+            if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
+        }
+        for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
+            if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
+        }
+    }
+
+    private func watchTalk(of seat: Int) {
+        guard let publisher = seats[seat] else { return }
+        var patch = 0
+        while patch < panel.patches[seat].count {
+            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.tick(at: now)) }
+            if let edge { talk(edge, of: track, publishedBy: publisher) }
+            patch += 1
+        }
+    }
+
+    private func measure(_ seat: Int) {
+        guard let publisher = seats[seat] else { return }
+        var measurements: [TrackMeasurement] = []
+        for patch in panel.patches[seat].indices {
+            let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
+            if let found { measurements.append(found) }
+        }
+        if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
+    }
+
+    private func look(after member: SimulatedMember, second: Int) {
+        guard member.line.phase == .open else { return }
+        let silent = now - member.lastHeard
+        if silent >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) { return close(member, .pingTimeout) }
+        let turn = second + Int(member.handle.seat)
+        if turn.isMultiple(of: 10), member.receipts.isDue(at: now) { askForReceipt(from: member) }
+        if turn.isMultiple(of: 5), now - member.line.openedAt >= .seconds(4) { report(to: member, isSilent: silent > .seconds(10)) }
+    }
+
+    private func report(to member: SimulatedMember, isSilent: Bool) {
+        let sent = member.framesSent - member.reported.sent
+        let dropped = member.framesDropped - member.reported.dropped
+        member.reported = (member.framesSent, member.framesDropped)
+        let roundTrip = member.line.latency * 2
+        send(
+            .stats(
+                ConnectionStats(
+                    rttMs: Double(roundTrip.inMilliseconds), sent: member.framesSent, dropped: member.framesDropped, lateP99Ms: 0)),
+            to: member)
+        let loss = sent + dropped == 0 ? 0 : Double(dropped) * 100 / Double(sent + dropped)
+        let measurement = ConnectionMeasurement(roundTrip: roundTrip, jitter: member.line.jitter, lossPercent: loss, isSilent: isSilent)
+        tell(.connectionMeasured(member.handle, measurement), roomOf: member)
+    }
+}

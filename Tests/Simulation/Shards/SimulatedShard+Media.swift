@@ -1,0 +1,212 @@
+internal import Engine
+internal import Wire
+
+/// As `Shard+Media`.
+extension SimulatedShard {
+    func received(binary message: [UInt8], from line: Line) {
+        guard line.seat >= 0, let sender = seats[line.seat], sender.farewell == nil else { return }
+        sender.lastHeard = now
+        if message.first == FrameKind.bundle.rawValue {
+            switch FrameReading.frames(in: message) {
+            case .success(let frames): for frame in frames { relay(frame, from: sender, at: line.seat) }
+            case .failure(let error): malformed(error, from: sender)
+            }
+        } else {
+            relay(message, from: sender, at: line.seat)
+        }
+        if aheads.hasFresh { letOutFresh() }
+    }
+
+    private func relay(_ frame: [UInt8], from sender: SimulatedMember, at seat: Int) {
+        let header: FrameHeader
+        switch FrameReading.header(of: frame) {
+        case .success(let sound): header = sound
+        case .failure(let error): return malformed(error, from: sender)
+        }
+        world.tally.framesIn += 1
+        guard let patch = panel.index(of: header.alias, publishedBy: seat) else { return drop(.notPublished, of: frame) }
+        if let place = panel.patches[seat][patch].aheadPlace { return push(frame, header, of: patch, to: place, from: sender) }
+        let (refusal, edge) = panel.update(patch, publishedBy: seat) { patch -> (DropReason?, TrackMeter.Edge?) in
+            if let refusal = patch.admit(header, at: now) { return (refusal, nil) }
+            return (nil, patch.meter.note(header, at: now))
+        }
+        if let refusal { return drop(refusal, of: frame) }
+        let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
+        world.admitted(frame, from: sender, track: track, at: self)
+        forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners)
+        for trunk in trunks {
+            world.meanwhile(besides: index)
+            send(frame, from: sender.handle, to: Int(trunk.shard))
+        }
+        if let edge { talk(edge, of: track, publishedBy: sender) }
+    }
+
+    func send(_ frame: [UInt8], from publisher: ParticipantHandle, to shard: Int, evenIfFull: Bool = false) {
+        let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher, evenIfFull: evenIfFull)
+        if needsWake { world.shards[shard].wakeSoon() }
+        if !isTaken { world.truth.lostInTrunk(Ledger.number(of: frame), to: shard) }
+    }
+
+    func carry(_ carried: SimulatedTrunk.Carried) {
+        let header = FrameReading.uncheckedHeader(of: carried.frame)
+        let alias = header.alias
+        world.note(
+            "shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(inlets.listeners(to: alias, of: carried.publisher))")
+        let listeners = inlets.listeners(to: alias, of: carried.publisher)
+        guard listeners.isEmpty else { return forward(carried.frame, of: alias, to: listeners) }
+        if aheads.count > 0 { carryAhead(carried.frame, header, from: carried.publisher) }
+    }
+
+    private func forward(_ frame: [UInt8], of alias: TrackAlias, to listeners: [UInt32]) {
+        var stored: FrameRef?
+        for seat in listeners {
+            guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
+            world.handed(frame, to: listener, at: self)
+            guard listener.isReachable else {
+                listener.outbox.noteRefused(alias)
+                dropQueued(frame, .away, of: listener)
+                continue
+            }
+            if listener.outbox.isEmpty, hasRoom(listener) {
+                write(frame, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
+            } else {
+                queue(frame, &stored, of: alias, for: listener)
+            }
+        }
+    }
+
+    private func queue(_ frame: [UInt8], _ stored: inout FrameRef?, of alias: TrackAlias, for listener: SimulatedMember) {
+        if let reference = stored {
+            store.hold(reference)
+        } else {
+            stored = frame.withUnsafeBytes { store.store($0) }
+        }
+        guard let stored else {
+            listener.outbox.noteRefused(alias)
+            return dropQueued(frame, .full, of: listener)
+        }
+        var oldest: [FrameRef] = []
+        listener.outbox.append(stored, of: alias, at: now) { oldest.append($0) }
+        for dropped in oldest { release(dropped, .full, of: listener) }
+        startWaiting(listener)
+    }
+
+    private func write(_ frame: [UInt8], afterDrop: Bool, to listener: SimulatedMember) {
+        var sent = frame
+        if afterDrop { sent[1] |= FrameFlags.discontinuity.rawValue }
+        listener.line.write(.binary(sent))
+        noteWritten(frame.count, frames: 1, to: listener)
+    }
+
+    func noteWritten(_ count: Int, frames: Int, to listener: SimulatedMember) {
+        listener.budget.wrote(count + 24)
+        listener.framesSent += UInt64(frames)
+        world.tally.written += frames
+        if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
+    }
+
+    func hasRoom(_ listener: SimulatedMember) -> Bool {
+        guard !listener.line.isCongested, !listener.receipts.isOverdue(at: now, ownLag: recentLag) else { return false }
+        switch listener.budget.verdict {
+        case .send: return true
+        case .ask:
+            guard let bytes = listener.line.unacknowledgedBytes else { return false }
+            listener.budget.observe(unacknowledged: bytes, roundTrip: listener.receipts.roundTrip, at: now)
+            return listener.budget.hasRoom
+        }
+    }
+
+    func askForReceipt(from member: SimulatedMember) {
+        guard member.line.phase == .open, !member.line.isCongested else { return }
+        member.line.write(.ping(member.receipts.ask(at: now)))
+    }
+
+    func ponged(_ number: UInt32, from line: Line) {
+        guard line.seat >= 0, let member = seats[line.seat] else { return }
+        member.lastHeard = now
+        let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.receipts.answered($0, at: now) }
+        guard isReceipt else { return }
+        if member.owesProof, member.wasGreeted { confirmResume(of: member) }
+        pump(member)
+    }
+
+    // MARK: What waits
+
+    func startWaiting(_ member: SimulatedMember) {
+        guard !member.isWaiting else { return }
+        member.isWaiting = true
+        waiting.append(Int(member.handle.seat))
+        if member.line.isCongested { member.line.askForWritable() }
+        scheduleTick()
+    }
+
+    func pump(_ member: SimulatedMember) {
+        var old: [FrameRef] = []
+        member.outbox.dropOld(at: now) { old.append($0) }
+        for dropped in old { release(dropped, .age, of: member) }
+        while !member.outbox.isEmpty {
+            guard !member.line.isCongested else { return member.line.askForWritable() }
+            let mayTakeFrame = !member.outbox.hasControl && member.farewell == nil && hasRoom(member)
+            switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
+            case .control(let message): member.line.write(.text(message))
+            case .frame(let frame, let afterDrop, let since):
+                world.expect(now - since <= member.ageMax, "a frame leaves after it has waited \((now - since).inMilliseconds) ms")
+                write(Array(store.bytes(of: frame)), afterDrop: afterDrop, to: member)
+                store.release(frame)
+            case nil: return
+            }
+        }
+        if member.isBehind { letOutAhead(to: member) }
+    }
+
+    func pumpWaiting() {
+        var index = 0
+        while index < waiting.count {
+            let member = seats[waiting[index]]
+            if let member {
+                pump(member)
+                closeIfFarewellIsSaid(member)
+            }
+            if let member, !member.outbox.isEmpty {
+                index += 1
+            } else {
+                member?.isWaiting = false
+                waiting.swapAt(index, waiting.count - 1)
+                waiting.removeLast()
+            }
+        }
+    }
+
+    // MARK: Counting
+
+    func drop(_ reason: DropReason, of frame: [UInt8]) {
+        world.tally.refused[reason.rawValue] += 1
+        world.refused(frame, reason)
+    }
+
+    private func dropQueued(_ frame: [UInt8], _ reason: DropReason, of listener: SimulatedMember) {
+        listener.framesDropped += 1
+        world.dropped(frame, reason, of: listener, at: self)
+    }
+
+    /// A frame that waited goes nowhere.
+    func release(_ frame: FrameRef, _ reason: DropReason, of listener: SimulatedMember) {
+        let bytes = Array(store.bytes(of: frame))
+        store.release(frame)
+        dropQueued(bytes, reason, of: listener)
+    }
+
+    func malformed(_ error: FrameError, from sender: SimulatedMember) {
+        world.tally.malformed += 1
+        countMalformed(of: sender)
+    }
+
+    func countMalformed(of sender: SimulatedMember) {
+        if now - sender.malformedSince >= .seconds(1) {
+            sender.malformedSince = now
+            sender.malformed = 0
+        }
+        sender.malformed += 1
+        if sender.malformed >= Limits.malformedPerSecondMax { close(sender, .protocolError) }
+    }
+}

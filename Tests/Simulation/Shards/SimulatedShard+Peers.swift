@@ -1,0 +1,201 @@
+internal import Engine
+internal import Wire
+
+/// As `Shard+Peers`: mail and frames between shards. Wherever another thread may get in between, it may here.
+extension SimulatedShard {
+    func takeMail() {
+        for peer in arrivals.indices { takeArrivals(from: peer) }
+        repeat {
+            hasLateArrivals = false
+            world.meanwhile(besides: index)
+            for message in world.mailboxes[index].drain() { handle(message) }
+        } while hasLateArrivals
+        tellFacts()
+        for peer in arrivals.indices where !arrivals[peer].isEmpty {
+            carryArrivals(from: peer) { _ in true }
+        }
+        if aheads.hasFresh { letOutFresh() }
+    }
+
+    private func takeArrivals(from peer: Int) {
+        if peer != index { arrivals[peer] += world.trunk(from: peer, to: index).take() }
+    }
+
+    private func carryArrivals(from peer: Int, where isWanted: (SimulatedTrunk.Carried) -> Bool) {
+        let batch = arrivals[peer]
+        arrivals[peer] = []
+        var left: [SimulatedTrunk.Carried] = []
+        for carried in batch {
+            if isWanted(carried) { carry(carried) } else { left.append(carried) }
+        }
+        arrivals[peer] = left + arrivals[peer]
+    }
+
+    /// What a track's publisher has said up to now is carried before its inlet closes.
+    func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
+        guard inlets.hasListeners(to: alias, of: publisher) else { return }
+        let peer = Int(publisher.shard)
+        takeArrivals(from: peer)
+        hasLateArrivals = true
+        carryArrivals(from: peer) { $0.publisher == publisher && FrameReading.uncheckedHeader(of: $0.frame).alias == alias }
+    }
+
+    private func handle(_ message: Mail) {
+        switch message {
+        case .joined(let handle, let ticket): welcome(handle, ticket)
+        case .input(let input, let handle):
+            if let room = guests[handle] { perform(input, in: room) }
+        case .left(let handle, let reason):
+            if let room = guests.removeValue(forKey: handle) { perform(.left(handle, reason), in: room) }
+            post(.seatIsFree(handle), to: Int(handle.shard))
+        case .deliver(let event, let handles):
+            for handle in handles {
+                if let member = member(at: handle) { send(event, to: member) }
+            }
+        case .effect(let effect): performHere(effect)
+        case .seatIsFree(let handle): freeSeat(handle)
+        case .takeAhead(let track): takeAhead(track)
+        case .takeOver(let handle, let luggage): takeOver(handle, luggage)
+        case .administer(let name, let command):
+            if let room = roomByName[name] { perform(.administered(command), in: room) }
+        }
+    }
+
+    func post(_ message: Mail, to shard: Int) {
+        if shard == index { return handle(message) }
+        world.mailboxes[shard].post(message)
+        world.shards[shard].wakeSoon()
+        world.meanwhile(besides: index)
+    }
+
+    // MARK: Towards the home
+
+    func join(_ member: SimulatedMember, _ ticket: JoinTicket) {
+        let home = world.directory.claim(ticket.room, for: index)
+        if home == index {
+            let room = roomIndex(named: ticket.room, settings: ticket.settings)
+            member.place = .here(room: room)
+            rooms[room]?.seats.append(Int(member.handle.seat))
+            perform(.joined(member.handle, ticket.admission), in: room)
+        } else {
+            member.place = .on(shard: home)
+            post(.joined(member.handle, ticket), to: home)
+        }
+    }
+
+    private func welcome(_ handle: ParticipantHandle, _ ticket: JoinTicket) {
+        world.directory.arrived(in: ticket.room)
+        let room = roomIndex(named: ticket.room, settings: ticket.settings)
+        guests[handle] = room
+        perform(.joined(handle, ticket.admission), in: room)
+    }
+
+    func tell(_ input: Room.Input, roomOf member: SimulatedMember) {
+        switch member.place {
+        case .here(let room): perform(input, in: room)
+        case .on(let home): post(.input(input, of: member.handle), to: home)
+        case .nowhere: break
+        }
+    }
+
+    // MARK: From the home
+
+    func send(_ event: Event, to handles: [ParticipantHandle]) {
+        guard !handles.isEmpty else { return }
+        let encoded = EncodedEvent(event)
+        for handle in handles where Int(handle.shard) == index {
+            if let member = member(at: handle) { send(encoded, to: member) }
+        }
+        for shard in world.shards.indices where shard != index {
+            let there = handles.filter { Int($0.shard) == shard }
+            if !there.isEmpty { post(.deliver(encoded, to: there), to: shard) }
+        }
+    }
+
+    func perform(_ effect: Room.Effect, whereIs handle: ParticipantHandle) {
+        if Int(handle.shard) == index {
+            performHere(effect)
+        } else {
+            post(.effect(effect), to: Int(handle.shard))
+        }
+    }
+
+    func perform(_ change: Room.PatchChange) {
+        switch change {
+        case .publish(_, let publisher): perform(.patch(change), whereIs: publisher)
+        case .listen(let listener, _, let publisher, _), .stopListening(let listener, _, let publisher):
+            perform(.patch(change), whereIs: listener)
+            if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
+        case .move(_, _, let publisher, _, _):
+            perform(change, on: Int(publisher.shard))
+            for shard in world.shards.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
+        case .unpublish, .gate:
+            performHere(.patch(change))
+            for shard in world.shards.indices where shard != index { post(.effect(.patch(change)), to: shard) }
+        case .clear(_, let publisher, _):
+            for shard in world.shards.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
+            perform(change, on: Int(publisher.shard))
+        }
+    }
+
+    private func perform(_ change: Room.PatchChange, on shard: Int) {
+        if shard == index {
+            performHere(.patch(change))
+        } else {
+            post(.effect(.patch(change)), to: shard)
+        }
+    }
+
+    func apply(_ change: Room.PatchChange) {
+        world.note("shard \(index): \(change)")
+        switch change {
+        case .publish(let track, let publisher):
+            let place = track.mode == .ahead ? openAhead(track, by: publisher) : nil
+            panel.publish(track, by: Int(publisher.seat), aheadPlace: place)
+        case .unpublish(let alias, let publisher):
+            if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.seat)) }
+            if let place = aheads.place(of: alias, by: publisher) {
+                closeAhead(place)
+            } else if !isHere(publisher) {
+                carryLastWords(of: alias, by: publisher)
+                inlets.remove(alias, of: publisher)
+            }
+        case .move(let track, let old, let new, let gate, let listeners): move(track, from: old, to: new, gate, heardBy: listeners)
+        case .gate(let alias, let publisher, let gate):
+            if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.seat)) }
+            if let place = aheads.place(of: alias, by: publisher) {
+                pauseAhead(place, gate != .open)
+            } else if !isHere(publisher) {
+                if gate != .open { carryLastWords(of: alias, by: publisher) }
+                inlets.setGate(gate, of: alias, by: publisher)
+            }
+        case .clear(let alias, let publisher, let epoch):
+            if isHere(publisher) { panel.clear(alias, by: Int(publisher.seat), epoch: epoch) }
+            if let place = aheads.place(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
+        case .listen(let listener, let alias, let publisher, let listening) where listening.mode == .ahead:
+            if isHere(listener) {
+                hearAhead(alias, of: publisher, by: listener, listening)
+            } else if panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat)) {
+                replayAhead(alias, of: publisher, to: listener.shard, from: listening.from)
+            }
+        case .listen(let listener, let alias, let publisher, _):
+            switch (isHere(listener), isHere(publisher)) {
+            case (true, true): panel.add(listener: listener.seat, to: alias, of: Int(publisher.seat))
+            case (true, false): if member(at: listener) != nil { inlets.add(listener: listener.seat, to: alias, of: publisher) }
+            case (false, _): panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat))
+            }
+        case .stopListening(let listener, let alias, let publisher):
+            if isHere(listener), let place = aheads.place(of: alias, by: publisher) { return stopHearingAhead(place, by: listener) }
+            switch (isHere(listener), isHere(publisher)) {
+            case (true, true): panel.remove(listener: listener.seat, from: alias, of: Int(publisher.seat))
+            case (true, false): inlets.remove(listener: listener.seat, from: alias, of: publisher)
+            case (false, _):
+                if panel.remove(trunk: listener.shard, from: alias, of: Int(publisher.seat)) {
+                    forgetReplay(of: alias, by: publisher, to: listener.shard)
+                }
+            }
+        }
+    }
+
+    func isHere(_ handle: ParticipantHandle) -> Bool { Int(handle.shard) == index }
+}

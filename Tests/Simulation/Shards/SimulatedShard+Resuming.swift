@@ -1,0 +1,108 @@
+internal import Engine
+internal import Wire
+
+/// What goes from an old seat to a new one.
+struct Luggage {
+    var log: EventLog
+    let framesSent: UInt64
+    let framesDropped: UInt64
+}
+
+/// As `Shard+Resuming`.
+extension SimulatedShard {
+    func loseLink(of member: SimulatedMember, _ reason: DisconnectReason) {
+        member.link = .lost
+        participantsAway += 1
+        tell(.linkLost(member.handle, reason), roomOf: member)
+    }
+
+    func isLoss(_ end: End, of member: SimulatedMember) -> Bool {
+        if member.heir != nil { return true }
+        guard member.wasGreeted || member.resumption != nil || member.owesProof, !member.isNowhere else { return false }
+        switch end {
+        case .closed(let reason): return reason == .pingTimeout
+        case .lost: return !member.line.wasClosedByPeer
+        }
+    }
+
+    func endAbsence(of member: SimulatedMember) {
+        participants -= 1
+        participantsAway -= 1
+        freeSeat(member.handle)
+    }
+
+    func confirmResume(of member: SimulatedMember) {
+        member.owesProof = false
+        tell(.resumeConfirmed(member.handle), roomOf: member)
+    }
+
+    // MARK: From seat to seat
+
+    func handOver(from old: ParticipantHandle, to new: ParticipantHandle) {
+        member(at: new)?.awaitsLog = true
+        guard Int(old.shard) == index else { return }
+        guard let member = member(at: old) else { return give(nil, to: new) }
+        forget(member)
+        if member.awaitsLog {
+            member.heir = new
+            if member.link == .up { finish(member, .duplicateIdentity) }
+        } else {
+            give(Luggage(log: member.log, framesSent: member.framesSent, framesDropped: member.framesDropped), to: new)
+            end(member)
+        }
+    }
+
+    private func give(_ luggage: Luggage?, to new: ParticipantHandle) {
+        world.mailboxes[Int(new.shard)].post(.takeOver(new, luggage))
+        world.shards[Int(new.shard)].wakeSoon()
+    }
+
+    private func end(_ member: SimulatedMember) {
+        if member.link == .lost { endAbsence(of: member) } else { finish(member, .duplicateIdentity) }
+    }
+
+    private func pass(_ luggage: Luggage?, from member: SimulatedMember, to heir: ParticipantHandle) {
+        member.heir = nil
+        var luggage = luggage
+        for event in member.held.dropFirst() { _ = luggage?.log.append(event, at: now) }
+        give(luggage, to: heir)
+        end(member)
+    }
+
+    func takeOver(_ handle: ParticipantHandle, _ luggage: Luggage?) {
+        guard let member = member(at: handle), member.awaitsLog, let ticket = member.resumption else { return }
+        member.awaitsLog = false
+        member.resumption = nil
+        if let heir = member.heir { return pass(luggage, from: member, to: heir) }
+        var luggage = luggage
+        if let seq = ticket.lastSeq { luggage?.log.forgetGreetings(after: seq) }
+        let missed = luggage.flatMap { luggage in ticket.lastSeq.flatMap(luggage.log.events) }
+        if member.link == .up, missed == nil { return joinAnew(member, ticket) }
+        world.note("\(member.line.stay) takes its place back and has missed \(missed?.count ?? 0)")
+        world.tally.resumed += 1
+        if let luggage { member.take(luggage) }
+        member.owesProof = true
+        member.outbox.controlBytesMax += (missed ?? []).reduce(0) { $0 + $1.event.byteCount }
+        for (seq, event) in missed ?? [] { send(event.bytes(seq: seq), to: member) }
+        let held = member.held
+        member.held = []
+        for event in held { send(event, to: member) }
+    }
+
+    private func joinAnew(_ member: SimulatedMember, _ ticket: JoinTicket) {
+        let line = member.line
+        let handle = takeSeat()
+        let newcomer = SimulatedMember(handle: handle, line: line, kind: member.kind, swarm: world.swarm, now: now)
+        newcomer.receipts = member.receipts
+        seats[Int(handle.seat)] = newcomer
+        line.seat = Int(handle.seat)
+        line.stay.handle = handle
+        leaveRoom(member, .duplicateIdentity)
+        join(newcomer, ticket.withoutClaim)
+    }
+
+    func hold(_ event: EncodedEvent, for member: SimulatedMember) {
+        guard member.held.count < ProtocolLimits.resumeEventsMax else { return finish(member, .resumeWindowOver) }
+        member.held.append(event)
+    }
+}

@@ -1,0 +1,145 @@
+internal import Engine
+internal import Wire
+
+/// A room that is homed on a shard.
+struct HostedRoom {
+    var room: Room
+    let name: String
+    var seats: [Int] = []
+    var independents = 0
+    /// Who is in it, as its inputs and effects tell.
+    var present: Set<ParticipantHandle> = []
+    var outlook = Room.Outlook()
+}
+
+/// As `Shard+Rooms`.
+extension SimulatedShard {
+    func roomIndex(named name: String, settings: RoomSettings) -> Int {
+        if let index = roomByName[name] { return index }
+        let index = freeRooms.popLast() ?? rooms.count
+        if index == rooms.count { rooms.append(nil) }
+        let seed = world.chance.next()
+        var identifiers = IdentifierSource(seed: ~seed)
+        let room = Room(name: name, sid: identifiers.room(), settings: settings, createdAt: 0, seed: seed, at: now)
+        var hosted = HostedRoom(room: room, name: name)
+        hosted.outlook = hosted.room.outlook()
+        rooms[index] = hosted
+        roomByName[name] = index
+        world.note("\(name) opens on shard \(self.index)")
+        return index
+    }
+
+    func perform(_ input: Room.Input, in index: Int) {
+        guard index >= 0, rooms[index] != nil else { return }
+        var effects: [Room.Effect] = []
+        rooms[index]?.room.handle(input, at: now, into: &effects)
+        let outlook = rooms[index]?.room.outlook()
+        rooms[index]?.outlook = outlook ?? Room.Outlook()
+        checkPresence(input, effects, in: index)
+        for effect in effects {
+            if case .patch(let change) = effect { world.truth.note(change, home: self.index, at: world.now) }
+        }
+        performing += 1
+        for effect in effects { perform(effect, of: index) }
+        performing -= 1
+        noteWhoFill(index)
+        tellFacts()
+    }
+
+    private func noteWhoFill(_ index: Int) {
+        guard let hosted = rooms[index], let count = hosted.outlook.countOfLimited, hosted.independents != count else { return }
+        rooms[index]?.independents = count
+        world.directory.note(whoFill: hosted.name, hosted.room.whoFillIt)
+    }
+
+    /// Nobody is named who has not come or has left.
+    private func checkPresence(_ input: Room.Input, _ effects: [Room.Effect], in index: Int) {
+        guard var present = rooms[index]?.present else { return }
+        if case .joined(let handle, _) = input { present.insert(handle) }
+        for effect in effects {
+            for handle in effect.named where !present.contains(handle) { world.fail("somebody who is not in the room is named: \(effect)") }
+            if case .close(let handle, _) = effect { present.remove(handle) }
+            if case .handOver(let old, _) = effect { present.remove(old) }
+        }
+        if case .left(let handle, _) = input { present.remove(handle) }
+        rooms[index]?.present = present
+    }
+
+    private func perform(_ effect: Room.Effect, of room: Int) {
+        switch effect {
+        case .send(let event, let handles): send(event, to: handles)
+        case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
+        case .patch(let change): perform(change)
+        case .handOver(let old, let new):
+            guests[old] = nil
+            perform(effect, whereIs: new)
+            if old.shard != new.shard { perform(effect, whereIs: old) }
+        case .close(let handle, _):
+            guests[handle] = nil
+            perform(effect, whereIs: handle)
+        case .closed: removeRoom(room)
+        }
+    }
+
+    func performHere(_ effect: Room.Effect) {
+        switch effect {
+        case .reply(let reply, let id, let handle):
+            if let member = member(at: handle) { send(answer: EncodedAnswer.bytes(of: reply, re: id), to: member) }
+        case .refuse(let error, let id, let handle):
+            if let member = member(at: handle) { refuse(error, re: id, to: member) }
+        case .mintToken(let handle, _, let id):
+            guard let member = member(at: handle) else { return }
+            if let id {
+                send(answer: EncodedAnswer.bytes(of: .token("token", expiresAt: 600), re: id), to: member)
+            } else {
+                send(.tokenRefreshed(token: "token", expiresAt: 600), to: member)
+            }
+        case .close(let handle, let reason):
+            guard let member = member(at: handle) else { return }
+            forget(member)
+            if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
+        case .handOver(let old, let new): handOver(from: old, to: new)
+        case .patch(let change): apply(change)
+        case .send, .closed: world.fail("is done at the room's home: \(effect)")
+        }
+    }
+
+    func leaveRoom(_ member: SimulatedMember, _ reason: DisconnectReason) {
+        let place = member.place
+        forget(member)
+        switch place {
+        case .here(let room):
+            perform(.left(member.handle, reason), in: room)
+            freeSeat(member.handle)
+        case .on(let home):
+            seats[Int(member.handle.seat)] = nil
+            post(.left(member.handle, reason), to: home)
+        case .nowhere:
+            freeSeat(member.handle)
+        }
+    }
+
+    func forget(_ member: SimulatedMember) {
+        if case .here(let room) = member.place { rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) } }
+        member.place = .nowhere
+    }
+
+    private func removeRoom(_ index: Int) {
+        guard let hosted = rooms[index] else { return }
+        world.note("\(hosted.name) is over on shard \(self.index)")
+        roomByName[hosted.name] = nil
+        world.directory.release(hosted.name)
+        rooms[index] = nil
+        freeRooms.append(index)
+    }
+
+    func talk(_ edge: TrackMeter.Edge, of track: TrackSID, publishedBy publisher: SimulatedMember) {
+        switch edge {
+        case .started(let time): tell(.talkStarted(track, at: time), roomOf: publisher)
+        case .stopped(let time, let reason): tell(.talkStopped(track, at: time, reason), roomOf: publisher)
+        case .restarted(let time, let end):
+            tell(.talkStopped(track, at: end, .silence), roomOf: publisher)
+            tell(.talkStarted(track, at: time), roomOf: publisher)
+        }
+    }
+}

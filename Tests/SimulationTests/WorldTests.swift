@@ -1,0 +1,47 @@
+import Engine
+import Simulation
+import Testing
+import Wire
+
+/// A few worlds of every kind, so that who changes the engine sees at once what it broke. `make simulate` plays them by the thousand.
+struct WorldTests {
+    @Test(arguments: 1...40) func aWorldKeepsItsPromises(seed: Int) {
+        let world = World(seed: UInt64(seed))
+        let failure = world.run()
+        #expect(failure == nil, "seed \(seed) after \(String(describing: failure)); make simulate SEEDS=1 FROM=\(seed)")
+    }
+
+    @Test func theSameSeedMakesTheSameHistory() {
+        #expect(history(of: 2) == history(of: 2))
+        #expect(history(of: 2) != history(of: 3))
+    }
+
+    private func history(of seed: UInt64) -> [String] {
+        var lines: [String] = []
+        let world = World(seed: seed)
+        world.trace = { lines.append($0) }
+        _ = world.run()
+        return lines
+    }
+}
+
+struct DrawTests {
+    /// The mean of many draws, and no draw beyond 20 times the mean.
+    @Test func exponentialTimesHaveTheirMean() {
+        var chance = SplitMix64(seed: 1)
+        let times = (0..<20_000).map { _ in chance.exponential(mean: .milliseconds(100)) }
+        let mean = times.reduce(.zero, +) / times.count
+        #expect((.milliseconds(97)...(.milliseconds(103))).contains(mean), "the mean is \(mean)")
+        #expect(times.allSatisfy { $0 >= .zero && $0 <= .seconds(2) + .milliseconds(100) })
+    }
+}
+
+struct AgendaTests {
+    @Test func whatIsDueAtTheSameTimeHappensInTheOrderInWhichItWasPutIn() {
+        var agenda = Agenda<Int>()
+        for number in 0..<100 { agenda.add(number, at: Instant(nanoseconds: UInt64(number % 7))) }
+        var happened: [Int] = []
+        while let next = agenda.next() { happened.append(next.happening) }
+        #expect(happened == (0..<100).sorted { ($0 % 7, $0) < ($1 % 7, $1) })
+    }
+}

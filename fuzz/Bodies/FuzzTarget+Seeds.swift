@@ -1,0 +1,48 @@
+private import Wire
+
+/// What a fuzzer starts from: a few good inputs each, so that it need not guess the grammar.
+extension FuzzTarget {
+    package var seeds: [[UInt8]] {
+        switch self {
+        case .frames: [Self.frame, Bundle.joining([Self.frame, Self.frame])]
+        case .requests: Self.requestTexts.map { Array($0.utf8) }
+        case .events: Self.eventTexts.map { Array($0.utf8) }
+        case .json: [#"[1,-0.5e10,true,null,"a\u00e9\n",[],{"a":"b"}]"#, "1e308", #""\ud83d\ude00""#].map { Array($0.utf8) }
+        case .tokens: [[1] + Self.claims.utf8, [0] + "eyJhbGciOiJIUzI1NiJ9.e30.AAAA".utf8]
+        case .heads: ["Bearer abc\0patchbay.v1, patchbay.bearer.abc\0abc".utf8, "\0\0abc".utf8].map { Array($0) }
+        case .messages: [[1, 3, 0, 0, 0, 0, 0x82, 0x82, 1, 2, 3, 4, 5, 6], [2, 200] + [UInt8](repeating: 0x81, count: 600)]
+        case .files:
+            [[1] + "RIFF".utf8 + [40, 0, 0, 0] + "WAVEfmt ".utf8 + [16, 0, 0, 0, 1, 0, 1, 0], [2] + "OggS".utf8, [0, 0x78], [4, 0x8F]]
+        case .trunks: [[10, 70, 129, 193, 20, 128, 194, 195]]
+        }
+    }
+
+    private static let frame =
+        FrameHeader(
+            flags: .talkspurtStart, alias: TrackAlias(1), sequence: SequenceNumber(7), level: AudioLevelByte(voice: true, level: 30),
+            timestamp: MediaTime(ticks: 960)
+        ).bytes + [0x78, 1, 2]
+
+    private static let claims =
+        #"{"alg":"HS256","typ":"JWT"}"# + "\0"
+        + #"{"iss":"devkey","sub":"alice","exp":1760000600,"nbf":0,"name":"A","attributes":{"a":"b"},"video":{"room":"r","roomJoin":true}}"#
+
+    private static let requestTexts = [
+        #"{"type":"track.publish","id":1,"data":{"name":"mic","source":"microphone","mode":"ahead","frame_ms":20,"dtx":false}}"#,
+        #"{"type":"data.send","id":2,"data":{"topic":"t","payload_base64":"AAEC","to":["a"]}}"#,
+        #"{"type":"rpc.response","data":{"request_id":"RPC_1","error":{"code":1400,"message":"no"}}}"#,
+        #"{"type":"playout.progress","data":{"track":"TR_1","epoch":0,"played_ts":67200,"buffered_ms":180.5}}"#,
+        #"{"type":"transcript.segment","id":3,"data":{"id":"s","rev":2,"role":"user","text":"x","final":true,"words":[{"text":"x","start_ts":1,"end_ts":2}]}}"#,
+        #"{"type":"participant.update","id":4,"data":{"name":"n","attributes":{"k":"v"}}}"#,
+        #"{"type":"ping","id":18446744073709551615,"data":{"t":-1}}"#, #"{"type":"leave"}"#,
+    ]
+
+    private static let eventTexts = [
+        #"{"type":"talk.stopped","seq":13,"data":{"participant":"bob","track":"TR_1","ts":110400,"reason":"end"}}"#,
+        #"{"type":"speakers.changed","seq":14,"data":{"speakers":[{"participant":"b","track":"TR_1","level":0.25,"active":true}]}}"#,
+        #"{"type":"playout.cleared","seq":32,"data":{"track":"TR_1","epoch":1,"by":"a","played_ts":null,"played_ms":0,"discarded_ms":8,"estimated":true}}"#,
+        #"{"type":"stats","seq":26,"data":{"rtt_ms":12.5,"sent":1500,"dropped":0,"late_p99_ms":2}}"#,
+        #"{"type":"error","re":7,"data":{"code":1502,"message":"m","retryable":false}}"#,
+        #"{"type":"bye","seq":29,"data":{"reason":"SERVER_SHUTDOWN","retryable":true}}"#,
+    ]
+}
