@@ -42,6 +42,7 @@ extension SimulatedShard {
     }
 
     func send(_ frame: [UInt8], from publisher: ParticipantHandle, to shard: Int, evenIfFull: Bool = false) {
+        world.expect(shard != index, "shard \(index) gives a frame of \(publisher) to itself by trunk")
         let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher, evenIfFull: evenIfFull)
         if needsWake { world.shards[shard].wakeSoon() }
         if !isTaken { world.truth.lostInTrunk(Ledger.number(of: frame), to: shard) }

@@ -22,9 +22,10 @@ extension AheadTrack {
     }
 
     /// Goes on as the queue did that came along. One that was heard here has the same frames already, and its own count of bytes: it
-    /// only learns what has been told of them.
+    /// only learns what has been told of them. But one that was to get them after a pause has them now.
     package mutating func takeOver(_ other: AheadTrack) {
-        guard listeners.isEmpty else {
+        let isOwed = other.replaysOwed.contains(publisher.shard)
+        guard listeners.isEmpty || isOwed else {
             (backlog, hasToldDry, publishedEnd, facts) = (other.backlog, other.hasToldDry, other.publishedEnd, other.facts)
             replaysOwed += other.replaysOwed
             metered = reference.offset
@@ -33,5 +34,7 @@ extension AheadTrack {
         let mine = self
         self = other
         (subscriptions, isActive, isFresh) = (mine.subscriptions, mine.isActive, mine.isFresh)
+        replaysOwed.removeAll { $0 == publisher.shard }
+        listeners = mine.listeners.map { Listener(seat: $0.seat, cursor: reference) }
     }
 }
