@@ -74,7 +74,9 @@ extension Shard {
 
     private func letOut(_ place: Int, to listener: Member, _ index: Int, at now: Instant, onlyIfUrgent: Bool) {
         for _ in 0..<aheads.tracks[place].takeSkippedFrames(ofListener: index) { dropQueued(.full, of: listener) }
-        guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
+        // Before its log is there it has not had its `hello`.
+        guard listener.farewell == nil, !listener.awaitsLog else { return }
+        guard aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
         let message = bundleStaging + Connection.headroom
         repeat {
             guard !listener.outbox.hasControl, hasRoom(listener, at: now) else {
