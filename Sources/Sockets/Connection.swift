@@ -226,10 +226,22 @@ package import Wire
 
     func closed() {
         guard phase != .closed else { return }
+        if closeReason == nil, wasClosedByLibrary {
+            closeReason = .webSocketProtocol
+            unsafe loop.owner.refused(.webSocketProtocol, on: self)
+        }
         let end: SocketEnd = closeReason.map(SocketEnd.closed) ?? .lost
         phase = .closed
         assembly.reset()
         unsafe loop.owner.closed(self, end)
+    }
+
+    /// Whether lws itself closed a client's socket with 1002: for reserved bits, say. It tells nobody but the client; what it wrote is still there.
+    private var wasClosedByLibrary: Bool {
+        guard endpoint == nil, peerCloseCode == nil, let wsi = unsafe wsi, unsafe lws_get_close_length(wsi) >= 2,
+            let payload = unsafe lws_get_close_payload(wsi)
+        else { return false }
+        return unsafe UInt16(payload[0]) << 8 | UInt16(payload[1]) == CloseReason.webSocketProtocol.code
     }
 
     override func destroyed() {

@@ -84,8 +84,8 @@ final class ServedGateway {
     let port: Int
     private let process: Process
 
-    init(_ arguments: [String] = []) async throws {
-        let process = try Program.process(nil, ["serve", "--dev", "--port", "0"] + arguments, [:])
+    init(_ arguments: [String] = [], environment: [String: String] = [:]) async throws {
+        let process = try Program.process(nil, ["serve", "--dev", "--port", "0"] + arguments, environment)
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

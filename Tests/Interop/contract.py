@@ -24,6 +24,13 @@ class OneOf:
         self.values = values
 
 
+class Exactly:
+    """True or false, which are no numbers here."""
+
+    def __init__(self, value: bool):
+        self.value = value
+
+
 class Matching:
     def __init__(self, pattern: str):
         self.pattern = re.compile(pattern)
@@ -65,13 +72,15 @@ reason = OneOf(
     "STATE_MISMATCH", "JOIN_FAILURE", "MIGRATION", "SIGNAL_CLOSE", "ROOM_CLOSED", "USER_UNAVAILABLE", "USER_REJECTED",
     "CONNECTION_TIMEOUT", "MEDIA_FAILURE", "AGENT_ERROR",
 )
+# Up to where an utterance was heard. Without a listener that says it, the gateway reckons it.
+heard = {"played_ts": (int, type(None)), "played_ms": number, "estimated": bool}
 state = OneOf("initializing", "idle", "listening", "thinking", "speaking", "error")
 
 events = {
     "hello": {
         "protocol": OneOf(1), "server": {"version": str, "node": str}, "room": room,
         "participant": participant, "participants": ListOf(participant | {"tracks": ListOf(track)}),
-        "session_id": (str, type(None)), "resume_token": str, "ping_interval_ms": OneOf(5000), "ping_timeout_ms": OneOf(15000),
+        "session_id": (str, type(None)), "resume_token": Matching(r"RT_[0-9A-Za-z]{12,}"), "resumed": Optional(Exactly(False)), "ping_interval_ms": OneOf(5000), "ping_timeout_ms": OneOf(15000),
         "limits": {
             "max_frame_bytes": OneOf(1500), "max_message_bytes": OneOf(16384), "max_control_bytes": OneOf(65536),
             "live_frames_per_second": OneOf(100), "live_burst": OneOf(100), "ahead_ms": OneOf(60000),
@@ -92,6 +101,15 @@ events = {
         "participant": str, "track": track_sid, "ts": int, "reason": OneOf("end", "silence", "cleared", "muted", "left"),
     },
     "silence": {"participant": str, "silent_ms": int},
+    "playout.started": {"participant": str, "track": track_sid, "epoch": int, "ts": int},
+    "playout.finished": heard | {"participant": str, "track": track_sid, "epoch": int},
+    "playout.cleared": heard | {
+        "track": track_sid, "epoch": int, "by": str, "discarded_ms": number, "reason": Optional(str),
+    },
+    "playout.marked": {
+        "track": track_sid, "played_ts": (int, type(None)), "name": str, "status": OneOf("played", "cleared", "dropped", "timeout"),
+    },
+    "playout.backlog": {"track": track_sid, "queued_ms": number, "state": OneOf("high", "full", "low"), "dropped": int},
     "transcript.segment": {
         "id": str, "rev": int, "role": OneOf("user", "assistant"), "participant": str, "track": Optional(track_sid), "text": str,
         "final": bool, "language": str, "start_ts": Optional(int), "end_ts": Optional(int),
@@ -116,12 +134,16 @@ events = {
     "stats": {"rtt_ms": number, "sent": int, "dropped": int, "late_p99_ms": number},
 }
 
+# The hello of a place that was taken back: with one's own tracks.
+resumed_hello = events["hello"] | {"participant": participant | {"tracks": ListOf(track)}, "resumed": Exactly(True)}
+
 # What one run cannot bring about: it takes a gateway that stops.
 unseen = {"server.draining"}
 
 replies = {
     "track": Optional(track), "id": Optional(str), "payload": Optional(str), "t": Optional(int), "token": Optional(str),
-    "expires_at": Optional(int),
+    "expires_at": Optional(int), "epoch": Optional(int), "played_ts": Optional((int, type(None))), "played_ms": Optional(number),
+    "discarded_ms": Optional(number), "estimated": Optional(bool),
 }
 
 
@@ -133,7 +155,8 @@ def check_event(message: dict) -> None:
         violation(f"the contract has no event {kind}")
     else:
         seen.add(kind)
-        _check(message["data"], events[kind], kind)
+        was_resumed = kind == "hello" and message["data"].get("resumed") is True
+        _check(message["data"], resumed_hello if was_resumed else events[kind], kind)
 
 
 def check_answer(message: dict) -> None:
@@ -150,6 +173,8 @@ def check_message(message: bytes) -> None:
         violation(f"a binary message of {len(message)} bytes")
     elif message[0] not in (0x41, 0x42):
         violation(f"a binary message that begins with {message[0]:#x}")
+    elif message[0] == 0x42 and not 1 <= message[1] <= 50:
+        violation(f"a bundle of {message[1]} frames")
 
 
 def _check(value, shape, path: str) -> None:
@@ -158,6 +183,9 @@ def _check(value, shape, path: str) -> None:
             _check(value, shape.shape, path)
         case OneOf():
             if value not in shape.values or isinstance(value, bool):
+                violation(f"{path} is {value!r}")
+        case Exactly():
+            if value is not shape.value:
                 violation(f"{path} is {value!r}")
         case Matching():
             if not isinstance(value, str) or not shape.pattern.fullmatch(value):

@@ -58,8 +58,10 @@ class World:
     run = secrets.token_hex(4)
     rooms = itertools.count(1)
 
-    def __init__(self, url: str, ca: str, key: str, secret: str):
+    def __init__(self, url: str, ca: str, key: str, secret: str, resume_seconds: float):
         self.url, self.key, self.secret = url.rstrip("/"), key, secret
+        # How long the gateway keeps the place of a connection that was lost.
+        self.resume_seconds = resume_seconds
         self.tls = ssl.create_default_context(cafile=ca)
         self.clients: list[Client] = []
         self.room = f"interop-{self.run}-{next(self.rooms)}"
@@ -67,7 +69,7 @@ class World:
     def another(self) -> "World":
         other = World.__new__(World)
         other.url, other.key, other.secret, other.tls = self.url, self.key, self.secret, self.tls
-        other.clients = []
+        other.resume_seconds, other.clients = self.resume_seconds, []
         other.room = f"interop-{self.run}-{next(self.rooms)}"
         return other
 
@@ -120,6 +122,20 @@ class World:
                 await other.event("participant.joined", participant=identity)
             clients.append(client)
         return clients
+
+    async def come_back(self, lost: Client, *, token: str | None = None, last_seq: int | None = None, **options) -> Client:
+        """Takes the place of a connection back, or tries to."""
+        identity, kind = (lost.hello["participant"][name] for name in ("identity", "kind"))
+        resume = (token or lost.hello["resume_token"], lost.last_seq if last_seq is None else last_seq)
+        return await self.connect(self.token(identity, kind=kind), resume=resume, **options)
+
+    async def expect_lost(self, watcher: Client, identity: str, reason: str) -> None:
+        """Somebody's connection is lost: the others are told, and that it left only when its place is given up."""
+        await watcher.event("participant.updated", participant=identity, connection="reconnecting")
+        lost = watcher.time_of("participant.updated", participant=identity, connection="reconnecting")
+        await watcher.event("participant.left", participant=identity, reason=reason, timeout=self.resume_seconds + 15)
+        kept = watcher.time_of("participant.left", participant=identity) - lost
+        expect(kept > self.resume_seconds - 0.3, f"the place of {identity} was kept for {kept:.1f} s only")
 
     async def refusal(self, token: str | None, source: str | None = None, **options) -> Refused:
         """The answer to a handshake that must be refused.

@@ -14,7 +14,8 @@ import traceback
 
 import contract
 from checks import (  # noqa: F401
-    admission, agents, behaviour, frames, membership, messages, operations, procedures, talking, tracks, transcripts,
+    admission, agents, ahead, behaviour, clearing, frames, membership, messages, operations, playout, procedures, resuming, talking,
+    tracks, transcripts,
 )
 from harness import Check, World, checks
 
@@ -70,6 +71,8 @@ async def main() -> int:
     parser.add_argument("--ca", default="certs/dev/ca.cert.pem", help="whom to trust (default %(default)s)")
     parser.add_argument("--key", default="devkey", help="the API key (default %(default)s)")
     parser.add_argument("--secret", default="secret", help="its secret (default %(default)s)")
+    parser.add_argument(
+        "--resume-seconds", type=float, default=20, help="its `resume_seconds` (default %(default)s, the contract's)")
     parser.add_argument("--only", default="", help="run only the checks whose sentence has this in it")
     parser.add_argument("--list", action="store_true", help="list the checks and end")
     parser.add_argument("--verbose", action="store_true", help="say where a check failed")
@@ -82,7 +85,7 @@ async def main() -> int:
     if not chosen:
         parser.error(f"no check has \"{options.only}\" in its sentence")
     try:
-        world = World(options.url, options.ca, options.key, options.secret)
+        world = World(options.url, options.ca, options.key, options.secret, options.resume_seconds)
     except OSError as error:
         parser.error(f"--ca {options.ca}: {error.strerror}; `make certs` makes it")
     try:

@@ -6,6 +6,7 @@ collected in `violations` and fails the run at the end.
 
 import asyncio
 import json
+import socket as socket_module
 import ssl
 import struct
 from dataclasses import dataclass
@@ -93,16 +94,20 @@ class RequestFailed(Exception):
 class Client:
     """One participant. `await Client.connect(…)` gives one that has had its `hello`."""
 
-    def __init__(self, socket):
+    def __init__(self, socket, last_seq: int | None = None):
         self.socket = socket
         self.hello: dict = {}
+        # Events as they came; beside them the loop's time of arrival.
         self.events: list[tuple[str, dict]] = []
+        self.event_times: list[float] = []
         self.taken: set[int] = set()
         # Binary messages and the frames in them, as they came, with the loop's time of arrival.
-        self.messages: list[bytes] = []
+        self.messages: list[tuple[float, bytes]] = []
         self.frames: list[tuple[float, bytes]] = []
         self.close_code: int | None = None
-        self.last_seq = 0
+        # The last event's; a connection that takes a place back goes on from there, unless it begins anew.
+        self.last_seq = last_seq or 0
+        self.may_begin_anew = last_seq is not None
         self.next_id = 1
         self.answers: dict[int, asyncio.Future] = {}
         self.stray_errors: list[dict] = []
@@ -114,7 +119,11 @@ class Client:
         cls, url: str, token: str | None, *, tls: ssl.SSLContext, place: str = "header", query: dict | None = None,
         path: str = "/v1/rtc", subprotocols: tuple[str, ...] = (SUBPROTOCOL,), source: str | None = None,
         headers: dict | None = None, compression: str | None = None, pings: bool = True,
+        resume: tuple[str, int] | None = None,
     ) -> "Client":
+        """`resume` is the token of a place, and the seq of the last event that came there."""
+        if resume:
+            query = (query or {}) | {"resume": resume[0], "last_seq": resume[1]}
         query, headers, subprotocols = dict(query or {}), dict(headers or {}), list(subprotocols)
         if token is not None:
             match place:
@@ -130,7 +139,7 @@ class Client:
             )
         except websockets.exceptions.InvalidStatus as refusal:
             raise Refused(refusal.response) from None
-        client = cls(socket)
+        client = cls(socket, resume and resume[1])
         client.hello = await client.event("hello")
         if pings:
             client.tasks.append(asyncio.create_task(client._ping()))
@@ -164,8 +173,16 @@ class Client:
         await self.socket.close()
         await self.closed()
 
-    def vanish(self) -> None:
-        """Breaks the connection without a word."""
+    async def push(self, frames: list[Frame]) -> None:
+        """Sends frames at once, fifty to a bundle."""
+        for start in range(0, len(frames), 50):
+            await self.send(bundle([frame.bytes for frame in frames[start : start + 50]]))
+
+    def vanish(self, *, reset: bool = False) -> None:
+        """Breaks the connection without a word: by the end of what was sent, or by TCP's reset."""
+        if reset:
+            linger = struct.pack("ii", 1, 0)
+            self.socket.transport.get_extra_info("socket").setsockopt(socket_module.SOL_SOCKET, socket_module.SO_LINGER, linger)
         self.socket.transport.abort()
 
     # What it hears.
@@ -184,6 +201,13 @@ class Client:
 
     def has_event(self, kind: str, /, **fields) -> bool:
         return any(name == kind and all(data.get(key) == value for key, value in fields.items()) for name, data in self.events)
+
+    def time_of(self, kind: str, /, **fields) -> float:
+        """When the last event of this type with these fields came."""
+        for at, (name, data) in zip(reversed(self.event_times), reversed(self.events)):
+            if name == kind and all(data.get(key) == value for key, value in fields.items()):
+                return at
+        raise AssertionError(f"no event {kind} {fields or ''}")
 
     async def heard(self, count: int, alias: int | None = None, timeout: float = 20) -> list[bytes]:
         """At least this many frames, of one track or of all."""
@@ -241,10 +265,10 @@ class Client:
             self.changed.notify_all()
 
     def _take_binary(self, message: bytes) -> None:
-        if not self.events:
+        if not self.has_event("hello"):
             contract.violation("a media frame before hello")
         now = asyncio.get_running_loop().time()
-        self.messages.append(message)
+        self.messages.append((now, message))
         contract.check_message(message)
         for frame in unbundle(message):
             self.frames.append((now, frame))
@@ -267,10 +291,14 @@ class Client:
                 future.exception()
             return
         contract.check_event(message)
+        if self.may_begin_anew and kind == "hello" and message["data"].get("resumed") is False:
+            self.last_seq = 0
+        self.may_begin_anew = False
         if message["seq"] != self.last_seq + 1:
             contract.violation(f"{kind} has seq {message['seq']} after {self.last_seq}")
         self.last_seq = message["seq"]
         self.events.append((kind, message["data"]))
+        self.event_times.append(asyncio.get_running_loop().time())
 
     async def _ping(self) -> None:
         while True:

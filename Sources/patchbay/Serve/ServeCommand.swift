@@ -31,6 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
               shards: 2
               shard_ports: 7890    # of each shard its own, from here on; otherwise free ones
               drain_timeout: 600
+              resume_seconds: 20   # how long the place of a lost connection is kept; 0 gives it up at once
               keys:
                 my-app: a-secret-of-at-least-32-characters
                 other-issuer: {algorithm: RS256, public_key_file: issuer.pub.pem}

@@ -37,6 +37,7 @@ struct ServeConfiguration {
         let room = RoomSettings(
             emptyTimeout: .seconds(try reader.number("room.empty_timeout", in: 0...86_400) ?? 300),
             departureTimeout: .seconds(try reader.number("room.departure_timeout", in: 0...86_400) ?? 20),
+            resumeWindow: .seconds(try reader.number("resume_seconds", in: 0...60) ?? 20),
             maxParticipants: try reader.number("room.max_participants", in: 0...100_000) ?? 0,
             silenceLimit: .seconds(try reader.number("room.silence_limit", in: 1...3_600) ?? 10))
         let settings = GatewaySettings(

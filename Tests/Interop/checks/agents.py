@@ -28,6 +28,7 @@ async def loss(world: World):
     agent = await world.join("agent", kind="agent")
     track = await agent.publish(source="assistant")
     agent.vanish()
+    await world.expect_lost(alice, "agent", "SIGNAL_CLOSE")
     expect_equal(await alice.event("agent.lost"), {"participant": "agent", "reason": "SIGNAL_CLOSE"})
     order = [kind for kind, data in alice.events if kind in ("track.unpublished", "participant.left", "agent.lost")]
     expect_equal(order, ["track.unpublished", "participant.left", "agent.lost"])

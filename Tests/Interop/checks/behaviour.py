@@ -79,9 +79,8 @@ async def nonsense(world: World):
 
 @check("what is not in this version is answered unknown_type")
 async def later_versions(world: World):
-    alice = await world.join("alice", query={"resume": "RT_x", "last_seq": "7"})
-    expect_equal((alice.last_seq, "resumed" in alice.hello), (1, False), "resume in the query is passed over")
-    for kind in ("playout.mark", "playout.clear", "playout.progress", "call.ring", "call.answer", "recording.start", "hello", "ping "):
+    alice = await world.join("alice")
+    for kind in ("playout.pause", "call.ring", "call.answer", "recording.start", "hello", "ping "):
         await expect_failure("unknown_type", alice.request(kind, track="x"))
 
 
@@ -148,11 +147,12 @@ async def broken_websocket(world: World):
     raw = await RawWebSocket.connect(world, "unmasked")
     raw.send(1, b'{"type":"ping"}', masked=False)
     expect_equal(await raw.close_code(20), 1002)
-    await watcher.event("participant.left", participant="unmasked")
+    await watcher.event("participant.left", participant="unmasked", reason="STATE_MISMATCH")
     raw = await RawWebSocket.connect(world, "reserved")
     raw.send(2, b"x" * 20, reserved=0x40)
     expect_equal(await raw.close_code(20), 1002)
-    await watcher.event("participant.left", participant="reserved")
+    await watcher.event("participant.left", participant="reserved", reason="STATE_MISMATCH")
+    expect(not watcher.has_event("participant.updated"), "a place was kept for who broke the protocol")
 
 
 @check("who gives no sign of life for 15 s is closed with 4003", by_the_clock=True)
@@ -163,7 +163,7 @@ async def ping_timeout(world: World):
     expect_equal(await raw.close_code(30), 4003)
     took = asyncio.get_running_loop().time() - began
     expect(14 < took < 20, f"closed after {took:.1f} s")
-    await watcher.event("participant.left", participant="dead", reason="CONNECTION_TIMEOUT")
+    await world.expect_lost(watcher, "dead", "CONNECTION_TIMEOUT")
 
 
 @check("a client that only answers WebSocket pings lives")

@@ -52,8 +52,12 @@ async def failures(world: World):
     await waiting
     waiting = asyncio.create_task(expect_failure(1503, alice.request("rpc.request", to="bob", method="gone")))
     await bob.event("rpc.request", method="gone")
-    bob.vanish()
+    await bob.leave()
     await waiting
+    # For one whose connection is lost there is time: it may come back and answer.
+    carol.vanish()
+    await alice.event("participant.updated", participant="carol", connection="reconnecting")
+    await expect_failure(1502, alice.request("rpc.request", to="carol", method="away", timeout_ms=300))
     for fields in ({"to": "carol", "method": ""}, {"to": "carol", "method": "m" * 65}, {"to": "carol", "method": "m", "timeout_ms": 0},
                    {"to": "carol", "method": "m", "timeout_ms": 60_001}, {"method": "m"}):
         await expect_failure("invalid_argument", alice.request("rpc.request", **fields))

@@ -28,11 +28,11 @@ async def publishing(world: World):
     expect(not bob.frames, "frames of an unpublished track")
 
 
-@check("track.publish keeps its limits; ahead is not in this version")
+@check("track.publish keeps its limits")
 async def publish_limits(world: World):
     alice = await world.join("alice")
     for code, fields in (
-        ("unsupported", {"codec": "pcm"}), ("unsupported", {"mode": "ahead"}), ("invalid_argument", {"frame_ms": 30}),
+        ("unsupported", {"codec": "pcm"}), ("invalid_argument", {"frame_ms": 30}),
         ("invalid_argument", {"frame_ms": "20"}), ("invalid_argument", {"channels": 3}), ("invalid_argument", {"channels": 0}),
         ("invalid_argument", {"source": "camera"}), ("invalid_argument", {"mode": "later"}), ("limit_exceeded", {"name": "n" * 257}),
     ):
