@@ -20,6 +20,8 @@ struct Truth {
         let home: Int
         var gate = Room.Gate.open
         var gateChangedAt: Instant
+        /// Since the track began.
+        var wasEverClosed = false
         var endedAt: Instant?
         var epoch: UInt8 = 0
         var clearedAt = World.start
@@ -62,6 +64,7 @@ struct Truth {
             let key = Key(publisher: publisher, alias: alias)
             routes[key]?.gate = gate
             routes[key]?.gateChangedAt = now
+            routes[key]?.wasEverClosed = true
         case .clear(let alias, let publisher, let epoch):
             let key = Key(publisher: publisher, alias: alias)
             routes[key]?.epoch = epoch
@@ -132,7 +135,7 @@ struct Truth {
     /// Its gate was closed not long ago, so that its clock has begun anew.
     func wasPaused(_ said: Ledger.Frame, lately world: World) -> Bool {
         guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return true }
-        return route.gateChangedAt > World.start && world.now - route.gateChangedAt < .seconds(5)
+        return route.wasEverClosed && world.now - route.gateChangedAt < .seconds(5)
     }
 
     /// A frame is given to a listener, to be written or queued.

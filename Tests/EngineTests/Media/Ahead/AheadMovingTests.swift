@@ -15,7 +15,7 @@ struct AheadMovingTests {
         new.track.takeOver(old.track.handOver())
         #expect(new.track.replaysOwed == [2], "a shard gives nothing to itself")
         new.setPaused(false)
-                new.run(200)
+        new.run(200)
         #expect(new.sequences() == [0, 1, 2, 3, 4])
     }
 
