@@ -2,7 +2,8 @@
 
     python Tests/Interop/interop.py --url wss://127.0.0.1:7880 --ca certs/dev/ca.cert.pem --key devkey --secret secret
 
-Every check has a room of its own, so all run at once; what measures hundredths of a second, a little later. What failed and goes by the clock is tried again afterwards, alone.
+Every check has a room of its own, so all run at once; what measures hundredths of a second begins a little later. What failed
+and goes by the clock is tried again afterwards, alone.
 Prints a line for each; exits 1 if one failed, 2 if used wrongly.
 """
 
