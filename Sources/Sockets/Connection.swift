@@ -226,9 +226,9 @@ package import Wire
 
     func closed() {
         guard phase != .closed else { return }
-        if closeReason == nil, wasClosedByLibrary {
-            closeReason = .webSocketProtocol
-            unsafe loop.owner.refused(.webSocketProtocol, on: self)
+        if closeReason == nil, let reason = reasonOfLibrary {
+            closeReason = reason
+            unsafe loop.owner.refused(reason, on: self)
         }
         let end: SocketEnd = closeReason.map(SocketEnd.closed) ?? .lost
         phase = .closed
@@ -236,12 +236,13 @@ package import Wire
         unsafe loop.owner.closed(self, end)
     }
 
-    /// Whether lws itself closed a client's socket with 1002: for reserved bits, say. It tells nobody but the client; what it wrote is still there.
-    private var wasClosedByLibrary: Bool {
+    /// Why lws itself closed a client's socket: for reserved bits, say. It tells nobody but the client, but what it wrote is still there.
+    private var reasonOfLibrary: CloseReason? {
         guard endpoint == nil, peerCloseCode == nil, let wsi = unsafe wsi, unsafe lws_get_close_length(wsi) >= 2,
             let payload = unsafe lws_get_close_payload(wsi)
-        else { return false }
-        return unsafe UInt16(payload[0]) << 8 | UInt16(payload[1]) == CloseReason.webSocketProtocol.code
+        else { return nil }
+        let code = unsafe UInt16(payload[0]) << 8 | UInt16(payload[1])
+        return [CloseReason.webSocketProtocol, .invalidText, .messageTooBig].first { $0.code == code }
     }
 
     override func destroyed() {

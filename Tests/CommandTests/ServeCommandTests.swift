@@ -15,6 +15,7 @@ struct ServeCommandTests {
         WrongFile(text: "room: {empty_timeoutt: 3}", says: "did you mean `room.empty_timeout`?"),
         WrongFile(text: "port: high", says: "port: the value is not of the right kind"),
         WrongFile(text: "port: 70000", says: "port: 70000 is not within 0 and 65535"),
+        WrongFile(text: "resume_seconds: 61", says: "resume_seconds: 61 is not within 0 and 60"),
         WrongFile(text: "port: [1", says: "is not YAML"),
         WrongFile(text: "- 1", says: "must be a map of settings"),
         WrongFile(text: "keys: secret", says: "`keys` must be a map"),

@@ -27,16 +27,18 @@ class Check:
     function: object
     # Real time decides: a machine that is too busy to be in time may fail it, so it gets another try, alone.
     by_the_clock: bool
+    # When it begins, in seconds: what measures hundredths of a second waits until the crowd of the others is in.
+    begins: float
 
 
 checks: list[Check] = []
 
 
-def check(sentence: str, *, by_the_clock: bool = False):
+def check(sentence: str, *, by_the_clock: bool = False, begins: float = 0):
     """Puts a check into the table: an async function that takes a world and raises what is wrong."""
 
     def add(function):
-        checks.append(Check(sentence, function, by_the_clock))
+        checks.append(Check(sentence, function, by_the_clock, begins))
         return function
 
     return add

@@ -13,6 +13,15 @@ struct BadWebSocketTests {
         try Patience.until("Eve is gone") { try gateway.value(.participants) == before - 1 }
     }
 
+    @Test("is the leaver's fault, whoever noticed it", arguments: BadWebSocket.fatal.filter { $0.code != nil })
+    func fault(_ bad: BadWebSocket) throws {
+        let gateway = try TestGateway.besideACall
+        let lea = try join(gateway, room: "fault", as: "lea")
+        let eve = try join(gateway, room: "fault")
+        try? eve.socket.socket.write(bad.bytes)
+        try lea.await(.participantLeft(eve.hello.participant.identity, reason: .stateMismatch))
+    }
+
     @Test("is counted where the gateway itself finds it")
     func counted() throws {
         let gateway = try TestGateway.besideACall

@@ -3,11 +3,11 @@
 from harness import *
 from patchbay_client import unbundle
 
+# Samples in the 20 ms of a frame.
 FRAME = 960
-"""Samples in the 20 ms of a frame."""
 
 
-@check("5 s pushed at once arrive whole, bundled and by the clock, at an early and at a late listener", by_the_clock=True)
+@check("5 s pushed at once arrive whole, bundled and by the clock, at an early and at a late listener", by_the_clock=True, begins=6)
 async def paced(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(source="assistant", mode="ahead")
@@ -44,7 +44,7 @@ async def paced(world: World):
     expect(not alice.frames, "the publisher hears itself")
 
 
-@check("an utterance ends when it has been heard; what follows it is another, on a clock of its own", by_the_clock=True)
+@check("an utterance ends when it has been heard; what follows it is another, on a clock of its own", by_the_clock=True, begins=6)
 async def utterances(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(mode="ahead")

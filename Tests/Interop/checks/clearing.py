@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from harness import *
 
+# How long, in seconds, frames of the old epoch may still be under way after the clear was told.
 NO_LATER = 0.1
-"""How long, in seconds, frames of the old epoch may still be under way after the clear was told."""
 
 
 def of_epoch(epoch: int, frames: list[Frame]) -> list[Frame]:
@@ -26,7 +26,7 @@ async def dropped(world: World, reason: str) -> int:
     return sum(int(float(line.split()[-1])) for line in lines)
 
 
-@check("a clear by the publisher: all are told, nothing old is heard any more, the next epoch at once", by_the_clock=True)
+@check("a clear by the publisher: all are told, nothing old is heard any more, the next epoch at once", by_the_clock=True, begins=6)
 async def by_publisher(world: World):
     agent, bob = await world.join_all("agent", "bob", kind="agent")
     track = await agent.publish(source="assistant", mode="ahead")
@@ -34,7 +34,8 @@ async def by_publisher(world: World):
     await agent.request("playout.mark", track=sid, ts=240_000, name="sentence")
     words = [{"text": word, "start_ts": at * 48_000, "end_ts": (at + 1) * 48_000} for at, word in enumerate("one two three".split())]
     await agent.request(
-        "transcript.segment", id="s", role="assistant", track=sid, text="One, two, three.", final=True, start_ts=0, end_ts=144_000, words=words)
+        "transcript.segment", id="s", role="assistant", track=sid, text="One, two, three.", final=True, start_ts=0, end_ts=144_000,
+        words=words)
     await agent.push(speech(alias, 500))
     await bob.event("playout.started")
     await bob.event("agent.state", state="speaking")

@@ -2,8 +2,8 @@
 
 from harness import *
 
+# How far from its instant, in seconds, a mark may be told.
 CLOSE = 0.06
-"""How far from its instant, in seconds, a mark may be told."""
 
 
 async def expect_marked(publisher: Client, name: str, after: float, *, since: float, status: str = "played") -> dict:
@@ -14,7 +14,7 @@ async def expect_marked(publisher: Client, name: str, after: float, *, since: fl
     return marked
 
 
-@check("marks are told at the instant at which they are heard, whenever they were set", by_the_clock=True)
+@check("marks are told at the instant at which they are heard, whenever they were set", by_the_clock=True, begins=6)
 async def marks(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(source="assistant", mode="ahead")
@@ -47,7 +47,7 @@ async def marks(world: World):
     await expect_failure("invalid_argument", alice.request("playout.mark", track=live["sid"], ts=-1, name="x"))
 
 
-@check("where a listener says how far it is, that counts: marks and end are told as late as it hears them", by_the_clock=True)
+@check("where a listener says how far it is, that counts: marks and end are told as late as it hears them", by_the_clock=True, begins=6)
 async def reports(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(mode="ahead")
@@ -96,7 +96,7 @@ async def report_refusals(world: World):
         await expect_failure(code, client.request("playout.progress", **progress))
 
 
-@check("an assistant is speaking when it is heard, and not when it says so", by_the_clock=True)
+@check("an assistant is speaking when it is heard, and not when it says so", by_the_clock=True, begins=6)
 async def assistant_state(world: World):
     alice = await world.join("alice")
     agent = await world.join("agent", kind="agent")
