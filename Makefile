@@ -26,6 +26,7 @@ test: setup certs interop ## build everything and run all tests
 bench: setup certs ## build for release and measure calls, fan-out and conversations on this machine, 2 minutes
 	$(SWIFT) build -c release --product patchbay
 	$(SWIFT) build -c release --product patchbay-loadtest
+	$(SWIFT) build -c release --product patchbay-barge-in
 	@loadtest/bench
 
 # Worlds of the real engine in simulated time; a failure prints the seed that shows it again.
