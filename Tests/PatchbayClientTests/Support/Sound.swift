@@ -24,7 +24,11 @@ enum Sound {
     /// kHz does not count.
     static func correlation(of sound: ArraySlice<Int16>, in heard: [Int16]) -> Double {
         let wanted = coarse(sound)
-        let heard = coarse(heard[...])
+        // A player may have moved it by less than what is looked at as one.
+        return stride(from: 0, to: 16, by: 4).reduce(0) { max($0, correlation(of: wanted, in: coarse(heard.dropFirst($1)))) }
+    }
+
+    private static func correlation(of wanted: [Float], in heard: [Float]) -> Double {
         guard heard.count >= wanted.count else { return 0 }
         let energy = wanted.reduce(0) { $0 + $1 * $1 }
         var best: Float = 0
