@@ -74,6 +74,8 @@ extension World {
             expect(shard.now - at > listener.ageMax, "frame \(number) is too old after \((shard.now - at).inMilliseconds) ms")
         }
         guard ledger.frames[number].mustBeHeard, listener.line.stay.isSettling, !listener.line.isPeerGone else { return }
+        // A room of nobody but agents ends in the midst of it, and so do their connections.
+        if reason == .left || reason == .away { return }
         if reason == .full, swarm.hasSmallQueues {
             // A queue of a handful of frames may be full at any time.
             listener.line.stay.mustHaveHeard.insert(number)

@@ -111,6 +111,7 @@ extension Stay {
     private func obey(_ permission: Permission) {
         forbiddenSince = permission.canSubscribe ? nil : forbiddenSince ?? world.now
         let mayHearNow = permission.canSubscribe && !self.permission.canSubscribe
+        if permission.canSubscribe != self.permission.canSubscribe { listensAnew.formUnion(epochs.keys) }
         self.permission = permission
         if mayHearNow, isSettling { for track in trackOrder { askToHear(track) } }
     }
