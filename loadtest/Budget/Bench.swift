@@ -25,12 +25,12 @@ struct Bench {
     /// How much a thousand connections more take, once a hundred have been there.
     func bytesOfAConnection() async throws -> Int {
         try await waitForParticipants(0)
-        let few = try start(calls: 50, seconds: 30, pattern: "conversation")
+        let few = try start(calls: 50, seconds: 30, pattern: "silent")
         defer { end(few) }
         try await waitForParticipants(100)
         try await Task.sleep(for: .seconds(1))
         let before = Self.residentBytes
-        let many = try start(calls: 500, seconds: 30, pattern: "conversation")
+        let many = try start(calls: 500, seconds: 30, pattern: "silent")
         defer { end(many) }
         try await waitForParticipants(1_100)
         try await Task.sleep(for: .seconds(1))

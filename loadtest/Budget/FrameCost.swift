@@ -22,7 +22,9 @@ struct FrameCost: Encodable {
 
     /// - Parameter samples: at least two, a few milliseconds apart.
     init(_ samples: [Sample]) {
-        let (before, after) = (samples[0], samples[samples.count - 1])
+        // The gateway tells its counts once a second: from one telling to another.
+        let tellings = zip(samples, samples.dropFirst()).compactMap { $1.frames != $0.frames ? $1 : nil }
+        let (before, after) = (tellings.first ?? samples[0], tellings.last ?? samples[samples.count - 1])
         frames = after.frames - before.frames
         allocations = Self.allocationsOfTheQuieterHalf(samples)
         receives = after.receives - before.receives

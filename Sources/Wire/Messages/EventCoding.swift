@@ -38,25 +38,35 @@ enum EventType: String, CaseIterable {
 
 /// An event as text, made once for all who get it: only `seq` differs from one connection to the next.
 public struct EncodedEvent: Sendable {
-    private let head: [UInt8]
-    private let tail: [UInt8]
+    private let text: [UInt8]
+    /// Where `seq` belongs.
+    private let place: Int
 
     public init(_ event: Event) {
         let (type, fields) = event.typeAndFields
-        head = Array(#"{"type":"\#(type.rawValue)","seq":"#.utf8)
-        tail = Array(#","data":"#.utf8) + ControlCoding.bytes(of: fields) + [UInt8(ascii: "}")]
+        let head = #"{"type":"\#(type.rawValue)","seq":"#
+        let body = ControlCoding.bytes(of: fields)
+        // No larger than need be: logs keep it for a while.
+        var text: [UInt8] = []
+        text.reserveCapacity(head.utf8.count + 8 + body.count + 1)
+        text += head.utf8
+        place = text.count
+        text += #","data":"#.utf8
+        text += body
+        text.append(UInt8(ascii: "}"))
+        self.text = text
     }
 
     /// Bytes of the message, but for the digits of `seq`.
-    public var byteCount: Int { head.count + tail.count }
+    public var byteCount: Int { text.count }
 
     /// The whole message for a connection on which this is event number `seq`.
     public func bytes(seq: UInt64) -> [UInt8] {
         var bytes = [UInt8]()
-        bytes.reserveCapacity(head.count + 20 + tail.count)
-        bytes += head
+        bytes.reserveCapacity(text.count + 20)
+        bytes += text[..<place]
         bytes += String(seq).utf8
-        bytes += tail
+        bytes += text[place...]
         return bytes
     }
 }

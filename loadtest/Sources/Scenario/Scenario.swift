@@ -5,6 +5,8 @@ struct Scenario: Hashable, Sendable, Codable {
         case constant
         /// Talkspurts and pauses of ITU-T P.59 (`Conversation`); in pauses no frames.
         case conversation
+        /// Nobody says a word: connections that are only there.
+        case silent
     }
 
     struct SlowListeners: Hashable, Sendable, Codable {

@@ -133,8 +133,8 @@ extension Call {
         if let mean = scenario.meanCallSeconds { endsAt = instant + UInt64((0.2 + chance.exponential(mean: mean)) * 1e9) }
         guard scenario.pattern == .conversation, scenario.listenersPerRoom == nil else {
             conversation = nil
-            now = .both
-            next = .both
+            now = scenario.pattern == .silent ? Talk(user: false, assistant: false) : .both
+            next = now
             return
         }
         conversation = Conversation(chance: chance, bargeInShare: scenario.bargeInShare)
