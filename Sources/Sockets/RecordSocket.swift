@@ -17,7 +17,7 @@ internal import Glibc
     /// While lws is made to take what stayed: else a peer that sends without pause would have the loop for itself.
     var isForbiddenToRead = false
     /// Records that the socket did not take yet. Bounded by those who write: nobody begins a message while there are any, but for
-    /// lws's own pongs.
+    /// lws, which answers one ping each time the socket takes something, and what waited goes out before the answer is added.
     @exclusivity(unchecked) private var unsent: [UInt8] = []
 
     init(wsi: OpaquePointer, ssl: OpaquePointer, owner: RecordIO) {
@@ -138,7 +138,7 @@ internal import Glibc
     func write(_ bio: OpaquePointer?, _ record: UnsafeRawPointer, _ count: Int) -> Int32 {
         unsafe BIO_clear_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
         var sent = 0
-        if unsafe unsent.isEmpty {
+        if flush() {
             sent = unsafe send(descriptor, record, count, Int32(MSG_NOSIGNAL))
             if sent == count { return Int32(count) }
             if sent < 0 {

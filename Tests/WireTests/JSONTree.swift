@@ -1,14 +1,8 @@
 import Foundation
+import Wire
 
-/// Any JSON at all, to compare what different readers see.
-indirect enum JSONTree: Equatable {
-    case null
-    case truth(Bool)
-    case number(Double)
-    case text(String)
-    case array([JSONTree])
-    case object([String: JSONTree])
-
+// To compare what different readers see.
+extension JSONTree {
     /// What `JSONSerialization` made of a text.
     init(_ object: Any) {
         switch object {
@@ -34,37 +28,6 @@ indirect enum JSONTree: Equatable {
         default:
             let members = (0..<random.below(5)).map { _ in (random.text(), JSONTree(depth: depth - 1, from: &random)) }
             self = .object(Dictionary(members) { first, _ in first })
-        }
-    }
-}
-
-extension JSONTree: Codable {
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
-            self = .null
-        } else if let truth = try? value.decode(Bool.self) {
-            self = .truth(truth)
-        } else if let number = try? value.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let array = try? value.decode([JSONTree].self) {
-            self = .array(array)
-        } else {
-            self = .object(try value.decode([String: JSONTree].self))
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var value = encoder.singleValueContainer()
-        switch self {
-        case .null: try value.encodeNil()
-        case .truth(let truth): try value.encode(truth)
-        case .number(let number): try value.encode(number)
-        case .text(let text): try value.encode(text)
-        case .array(let array): try value.encode(array)
-        case .object(let object): try value.encode(object)
         }
     }
 }

@@ -45,49 +45,10 @@ package enum WireFuzzing {
     }
 
     package static func readJSON(_ text: [UInt8]) {
-        guard let value = try? JSON.decode(AnyJSON.self, from: text, names: .asDeclared) else { return }
+        guard let value = try? JSON.decode(JSONTree.self, from: text, names: .asDeclared) else { return }
         guard let written = try? JSON.encode(value, names: .asDeclared) else { preconditionFailure("what was read cannot be written") }
-        guard let again = try? JSON.decode(AnyJSON.self, from: written, names: .asDeclared), again == value else {
+        guard let again = try? JSON.decode(JSONTree.self, from: written, names: .asDeclared), again == value else {
             preconditionFailure("what was written does not read the same")
-        }
-    }
-}
-
-/// Any JSON without objects of mixed values, which no message has.
-private indirect enum AnyJSON: Codable, Equatable {
-    case null
-    case truth(Bool)
-    case number(Double)
-    case text(String)
-    case array([AnyJSON])
-    case texts([String: String])
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
-            self = .null
-        } else if let truth = try? value.decode(Bool.self) {
-            self = .truth(truth)
-        } else if let number = try? value.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let array = try? value.decode([AnyJSON].self) {
-            self = .array(array)
-        } else {
-            self = .texts(try value.decode([String: String].self))
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var value = encoder.singleValueContainer()
-        switch self {
-        case .null: try value.encodeNil()
-        case .truth(let truth): try value.encode(truth)
-        case .number(let number): try value.encode(number)
-        case .text(let text): try value.encode(text)
-        case .array(let array): try value.encode(array)
-        case .texts(let texts): try value.encode(texts)
         }
     }
 }

@@ -119,11 +119,11 @@ extension Event {
         case .playoutMarked:
             let mark = try PlayoutFields(from: decoder)
             self = .playoutMarked(
-                mark.track, name: try found(mark.name, "name"), try found(mark.status, "status"),
+                mark.track, name: try required(mark.name, "name"), try required(mark.status, "status"),
                 at: mark.playedTs.map(MediaTime.init(ticks:)))
         case .playoutCleared:
             let cleared = try PlayoutFields(from: decoder)
-            self = .playoutCleared(try found(cleared.cut, "epoch"), by: try found(cleared.by, "by"))
+            self = .playoutCleared(try required(cleared.cut, "epoch"), by: try required(cleared.by, "by"))
         case .playoutStarted:
             self = .playoutStarted(
                 try fields.trackSID, of: try fields[\.participant], epoch: try fields[\.epoch],
@@ -131,7 +131,7 @@ extension Event {
         case .playoutFinished:
             let finished = try PlayoutFields(from: decoder)
             self = .playoutFinished(
-                finished.track, of: try found(finished.participant, "participant"), epoch: try found(finished.epoch, "epoch"),
+                finished.track, of: try required(finished.participant, "participant"), epoch: try required(finished.epoch, "epoch"),
                 finished.heard)
         case .playoutBacklog:
             let backlog = try BacklogFields(from: decoder)
@@ -146,11 +146,6 @@ extension Event {
         case .stats: self = .stats(try ConnectionStats(from: decoder))
         }
     }
-}
-
-private func found<T>(_ field: T?, _ name: String) throws -> T {
-    guard let field else { throw MissingField(name: name) }
-    return field
 }
 
 /// Reads an event's body and says which field is missing.

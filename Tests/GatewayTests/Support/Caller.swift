@@ -61,8 +61,9 @@ final class Caller {
         self.socket = socket
         var replayed: [Event] = []
         while true {
-            guard case .text(let text) = try socket.next(), case .event(let event, let number) = try ServerMessage(parsing: text) else {
-                throw DidNotHappen(what: "nothing but events before hello")
+            let incoming = try socket.next()
+            guard case .text(let text) = incoming, case .event(let event, let number) = try ServerMessage(parsing: text) else {
+                throw NotGreeted(incoming: incoming)
             }
             if case .hello(let hello) = event {
                 let expected = hello.resumed == true ? seq + UInt64(replayed.count) + 1 : 1
@@ -204,4 +205,10 @@ enum TestFrame {
 
     static func sequence(of frame: [UInt8]) -> Int { Int(frame[4]) << 8 | Int(frame[5]) }
     static func isAfterDrop(_ frame: [UInt8]) -> Bool { frame[1] & 0x08 != 0 }
+}
+
+/// What came where an event or `hello` should have come.
+struct NotGreeted: Error, CustomStringConvertible {
+    let incoming: Incoming
+    var description: String { "not greeted, but \(incoming)" }
 }
