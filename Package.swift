@@ -24,6 +24,7 @@ let deques = Target.Dependency.product(name: "DequeModule", package: "swift-coll
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
 let package = Package(
@@ -40,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -63,6 +65,8 @@ let package = Package(
         .target(name: "Identity", dependencies: ["Wire", "CJWT", "COpenSSL"], swiftSettings: settingsAtC),
         // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
+        // What is kept of conversations, if the user agreed: users, sessions, turns, summaries, and the jobs around them.
+        .target(name: "Sessions", dependencies: ["Wire", "Identity", sqlite], swiftSettings: settings),
         // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
         .target(
             name: "Gateway",
@@ -112,6 +116,7 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
+        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Identity", "Wire", sqlite], swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: settings),
