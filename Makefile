@@ -13,13 +13,15 @@ demo: setup certs ## build for release and show a call between two participants
 	$(SWIFT) build -c release --product patchbay
 	.build/release/patchbay demo
 
-# Four runs: those that only compute, which take whole cores; those that keep time on sockets, a few side by side; the one that looks
-# at the memory of the whole process; and calls over a network that is bad enough without company.
+# Five runs: those that only compute, which take whole cores; those that keep time on sockets, a few side by side; those that play sound
+# in time, two; the one that looks at the memory of the whole process; and calls over a network that is bad enough without company.
 test: setup certs interop ## build everything and run all tests
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
+	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Sessions|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
-		--filter '^(Gateway|PatchbayClient|Command)Tests' --skip 'GatewayTests.MemoryTests|BadLinkTests|BadNetworkTests'
+		--filter '^GatewayTests' --skip 'GatewayTests.MemoryTests'
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 $(SWIFT) test --skip-build --disable-xctest \
+		--filter '^(PatchbayClient|Command)Tests' --skip 'BadLinkTests|BadNetworkTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^CommandTests.BadNetworkTests'
 

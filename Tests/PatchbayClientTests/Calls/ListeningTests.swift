@@ -18,11 +18,14 @@ struct ListeningTests {
             try await voice.unpublish()
             let samples = await heard.flatMap(\.samples)
 
-            // What the codec makes of the sound is the codec's business. Pieces of it must be there, in whatever delay.
+            // What the codec makes of the sound is the codec's business. The loudest pieces of it must be there, in whatever delay: most
+            // of them, since a player that a busy machine does not let run conceals what it could not play in time.
             var decoder = try OpusDecoder()
             let expected = try PCMSpeech(spoken).frames().flatMap { try decoder.decode($0.packet) }
-            let likeness = [38_400, 65_280].map { Sound.correlation(of: expected[$0..<$0 + 4_800], in: samples) }
-            #expect(likeness.allSatisfy { $0 > 0.9 }, "\(likeness)")
+            let pieces = stride(from: 0, to: expected.count - 4_800, by: 4_800).map { expected[$0..<$0 + 4_800] }
+            let loudest = pieces.sorted { Sound.energy(of: $0) > Sound.energy(of: $1) }.prefix(7)
+            let likeness = loudest.map { Sound.correlation(of: $0, in: samples) }
+            #expect(likeness.count { $0 > 0.9 } > 4, "\(likeness)")
             #expect(bob.statistics.framesLost == 0)
             await alice.leave()
             await bob.leave()

@@ -20,6 +20,10 @@ enum Sound {
         return try WAVFile.read([UInt8](Data(contentsOf: file)))
     }
 
+    static func energy(of sound: ArraySlice<Int16>) -> Double {
+        sound.reduce(0) { $0 + Double($1) * Double($1) }
+    }
+
     /// How like `sound` the likest stretch of `heard` is: 1 is the same but for its loudness, 0 is nothing alike. What is above 1.5
     /// kHz does not count.
     static func correlation(of sound: ArraySlice<Int16>, in heard: [Int16]) -> Double {
