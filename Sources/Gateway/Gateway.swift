@@ -20,8 +20,10 @@ package final class Gateway: Service {
     /// The ports that lead to one shard each, in their order; empty where there is one shard only.
     package var shardPorts: [Int] { context.shardPorts }
 
-    /// What else may be asked of the rooms.
+    /// The door to the rooms, from any thread.
     package var rooms: RoomDesk { context.rooms }
+    /// All that is served by HTTP.
+    package var routes: [Route] { context.router.routes }
 
     /// Binds the ports, so that what is wrong is known before anything runs.
     ///

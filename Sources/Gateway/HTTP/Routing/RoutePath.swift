@@ -22,7 +22,7 @@ package struct RoutePath: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     }
 
     /// As OpenAPI writes it: `/v1/sessions/{id}/turn`.
-    var inOpenAPI: String {
+    package var inOpenAPI: String {
         pieces.isEmpty ? "/" : pieces.map { piece in
             switch piece {
             case .literal(let text): "/" + text

@@ -21,9 +21,8 @@ extension Schema.Format {
 
     /// RFC 3339 section 5.6, and the day must be one of its month.
     private static func isTime(_ text: String) -> Bool {
-        guard let match = text.wholeMatch(of: /(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](\d\d):(\d\d))/) else {
-            return false
-        }
+        let form = /([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]{1,9})?(?:[Zz]|[+-]([0-9]{2}):([0-9]{2}))/
+        guard let match = text.wholeMatch(of: form) else { return false }
         func number(_ digits: Substring?) -> Int { digits.flatMap { Int($0) } ?? 0 }
         let (year, month, day) = (number(match.1), number(match.2), number(match.3))
         guard 1...9_999 ~= year, 1...12 ~= month, number(match.4) < 24, number(match.5) < 60, number(match.6) < 60 else { return false }
