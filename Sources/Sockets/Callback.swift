@@ -102,7 +102,7 @@ private func callback(
         return unsafe exchange.handOver(to: loop(of: wsi).owner) ? 0 : -1
     case LWS_CALLBACK_HTTP_WRITEABLE:
         guard let wsi = unsafe wsi, let exchange = unsafe attachment(of: wsi) as? HTTPExchange else { return 0 }
-        return exchange.writable() ? 0 : -1
+        return exchange.goOn() ? 0 : -1
 
     case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
         // `wsi` is a stand-in here and `user` is OpenSSL's context.

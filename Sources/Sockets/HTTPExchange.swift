@@ -6,14 +6,16 @@ internal import Wire
 ///
 /// Lives as long as somebody holds it or lws has its transaction; an answer to a client that has gone is dropped. From the moment the
 /// request is handed over nothing more is read from the connection until the answer has left: so requests that come one behind the other
-/// are answered in their order, and there is one at a time.
+/// are answered in their order, and there is one at a time. lws, which would take the next request in the middle of an answer, tells nothing
+/// of the socket meanwhile; what it does not take at once leaves by a watch of our own.
 @safe package final class HTTPExchange: Attachment {
     /// The largest request body, in bytes.
     package static let bodyBytesMax = 1 << 20
     /// How long an answer may take, in seconds; then the connection ends without one.
     package static let answerSecondsMax = 60
-    /// What the socket is given at once, in bytes.
+    /// What the socket is given at once, in bytes, and how often in one turn.
     private static let pieceBytesMax = 1 << 16
+    private static let piecesOfTurnMax = 4
     /// How long a client may take for a piece of the answer, in seconds.
     private static let pieceSecondsMax = 30
     /// What is still read of a refused body so that its sender gets to read the answer, in bytes and seconds: a connection that is closed
@@ -47,6 +49,9 @@ internal import Wire
     /// A method that usually has a body came without a word on its length: lws would take the next request for it.
     private var isLengthUnknown = false
     private var stage = Stage.reading
+    /// Whoever hands over sees to it that the answer is begun.
+    private var isHandingOver = false
+    private var watch: WritableWatch?
     private var discardedBytes = 0
     private var discardsUntil: Instant?
 
@@ -55,7 +60,7 @@ internal import Wire
         /// The request has been handed over.
         case waiting
         case writing(Response, Progress)
-        /// All of the answer is lws's, which has to wait for the socket.
+        /// All of the answer is lws's, some of which has to wait for the socket.
         case flushing
         case written
     }
@@ -84,7 +89,7 @@ internal import Wire
     package func respond(_ response: Response) {
         guard case .waiting = stage else { return }
         stage = .writing(response, .nothing)
-        if let wsi = unsafe wsi { unsafe lws_callback_on_writable(wsi) }
+        if !isHandingOver { goOnOrEnd() }
     }
 
     // MARK: What lws tells (see Callback)
@@ -112,13 +117,15 @@ internal import Wire
     /// - Returns: false to end the connection.
     func handOver(to owner: any SocketOwner) -> Bool {
         // Behind the answer: the end of a body that was refused.
-        if case .written = stage { return false }
+        if case .written = stage { return fault == nil }
         guard case .reading = stage, let wsi = unsafe wsi else { return true }
         stage = .waiting
         if fault == nil { unsafe lws_rx_flow_control(wsi, 0) }
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.answerSecondsMax))
+        isHandingOver = true
         owner.handle(self)
-        return true
+        isHandingOver = false
+        return goOn()
     }
 
     /// - Returns: false to end the connection.
@@ -140,41 +147,68 @@ internal import Wire
         return handOver(to: owner)
     }
 
-    /// Writes some of the answer, if it is there.
+    /// Writes as much of the answer as the socket takes, if there is one.
     ///
     /// - Returns: false to end the connection.
-    func writable() -> Bool {
+    func goOn() -> Bool {
         guard let wsi = unsafe wsi else { return true }
         switch stage {
         case .reading, .waiting, .written: return true
         case .writing(let response, .nothing):
             guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown) else { return false }
             return unsafe write(response, from: 0, to: wsi)
-        case .writing(let response, .body(let sent)): return unsafe write(response, from: sent, to: wsi)
-        case .flushing: return unsafe finish(wsi)
+        case .writing(let response, .body(let sent)):
+            return switch unsafe flush(wsi) {
+            case .done: unsafe write(response, from: sent, to: wsi)
+            case .waits: true
+            case .broken: false
+            }
+        case .flushing:
+            return switch unsafe flush(wsi) {
+            case .done: unsafe finish(wsi)
+            case .waits: true
+            case .broken: false
+            }
         }
     }
 
-    /// Writes one piece: the rest of this turn is for others.
-    private func write(_ response: Response, from sent: Int, to wsi: OpaquePointer) -> Bool {
-        let rest = method == .head ? [] : response.body[sent...]
-        let piece = rest.prefix(Self.pieceBytesMax)
-        guard unsafe piece.isEmpty || Response.write(piece, isLast: piece.count == rest.count, to: wsi) else { return false }
-        if piece.count == rest.count {
-            // lws would end the transaction by itself later, when the next one may have begun.
-            guard unsafe lws_partial_buffered(wsi) != 0 else { return unsafe finish(wsi) }
-            stage = .flushing
-        } else {
-            stage = .writing(response, .body(sent + piece.count))
+    private func goOnOrEnd() {
+        if !goOn(), let wsi = unsafe wsi { unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC)) }
+    }
+
+    private enum Flush {
+        case done, waits, broken
+    }
+
+    /// Has lws write what it had to keep.
+    private func flush(_ wsi: OpaquePointer) -> Flush {
+        while unsafe lws_partial_buffered(wsi) != 0 {
+            let taken = unsafe lws_write(wsi, nil, 0, LWS_WRITE_HTTP)
+            if taken < 0 { return .broken }
+            if taken == 0 { return .waits }
         }
+        return .done
+    }
+
+    private func write(_ response: Response, from start: Int, to wsi: OpaquePointer) -> Bool {
+        let end = method == .head ? 0 : response.body.count
+        var sent = start
+        for _ in 0..<Self.piecesOfTurnMax {
+            guard sent < end, unsafe lws_partial_buffered(wsi) == 0 else { break }
+            let next = min(end, sent + Self.pieceBytesMax)
+            guard unsafe Response.write(response.body[sent..<next], isLast: next == end, to: wsi) else { return false }
+            sent = next
+        }
+        if sent >= end, unsafe lws_partial_buffered(wsi) == 0 { return unsafe finish(wsi) }
+        stage = sent < end ? .writing(response, .body(sent)) : .flushing
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.pieceSecondsMax))
-        unsafe lws_callback_on_writable(wsi)
-        return true
+        if watch == nil { watch = unsafe loop.watchWritable(wsi) { [unowned self] in goOnOrEnd() } }
+        return watch != nil
     }
 
     private func finish(_ wsi: OpaquePointer) -> Bool {
         stage = .written
-        releaseBody()
+        release()
         switch fault {
         case nil:
             guard !isLengthUnknown else { return false }
@@ -191,10 +225,11 @@ internal import Wire
 
     override func destroyed() {
         unsafe wsi = nil
-        releaseBody()
+        release()
     }
 
-    private func releaseBody() {
+    private func release() {
+        watch?.stop()
         loop.giveBackBodyBytes(body.count)
         body = []
     }

@@ -125,6 +125,11 @@ package import Wire
 
     // MARK: Serving
 
+    /// Nil if the system has no descriptor for it.
+    func watchWritable(_ wsi: OpaquePointer, _ isWritable: @escaping () -> Void) -> WritableWatch? {
+        unsafe WritableWatch(lws_get_socket_fd(wsi), on: uv, isWritable: isWritable)
+    }
+
     /// How long the body of an HTTP request may take.
     var bodyTimeout: Duration { .seconds(3 * settings.handshakeSecondsMax) }
 
