@@ -55,12 +55,13 @@ let package = Package(
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
         .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .systemLibrary(name: "COgg", pkgConfig: "ogg", providers: [.apt(["libogg-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
 
         // Bytes to values and back: frame header, control messages, close reasons, identifiers, time.
         .target(name: "Wire", swiftSettings: settings),
         // Sockets: one lws context on one libuv loop on one thread; connections, mailbox, HTTP, TLS.
-        .target(name: "Sockets", dependencies: ["Wire", "CLibwebsockets", "COpenSSL", httpTypes], swiftSettings: settingsAtC),
+        .target(name: "Sockets", dependencies: ["Wire", "CLibwebsockets", "COpenSSL", "CZlib", httpTypes], swiftSettings: settingsAtC),
         // Who may come in: token to grant, keys.
         .target(name: "Identity", dependencies: ["Wire", "CJWT", "COpenSSL"], swiftSettings: settingsAtC),
         // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
@@ -114,7 +115,7 @@ let package = Package(
 
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
-        .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets"], swiftSettings: settings),
+        .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "CZlib"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Identity", "Wire", sqlite], swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
@@ -123,7 +124,7 @@ let package = Package(
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
-            dependencies: ["Gateway", "Engine", "Identity", "Sockets", "Wire", "COpenSSL", httpTypes], swiftSettings: settings),
+            dependencies: ["Gateway", "Engine", "Identity", "Sockets", "Wire", "COpenSSL", "CZlib", httpTypes], swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),

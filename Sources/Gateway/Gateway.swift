@@ -20,10 +20,16 @@ package final class Gateway: Service {
     /// The ports that lead to one shard each, in their order; empty where there is one shard only.
     package var shardPorts: [Int] { context.shardPorts }
 
+    /// The door to the rooms, from any thread.
+    package var rooms: RoomDesk { context.rooms }
+    /// All that is served by HTTP.
+    package var routes: [Route] { context.router.routes }
+
     /// Binds the ports, so that what is wrong is known before anything runs.
     ///
+    /// - Parameter routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms.
     /// - Throws: `ListenError` if a port cannot be had, `TLSFileError` if the certificate cannot be used.
-    package init(settings: GatewaySettings, keys: KeyRing) throws {
+    package init(settings: GatewaySettings, keys: KeyRing, routes: (RoomDesk) throws -> [Route] = { _ in [] }) throws {
         try settings.tls.check()
         var settings = settings
         let isAlone = settings.shardCount == 1
@@ -45,7 +51,9 @@ package final class Gateway: Service {
         }
         self.listeners = listeners
         port = settings.port
-        context = GatewayContext(settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port })
+        var context = GatewayContext(settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port })
+        context.serve(try routes(context.rooms))
+        self.context = context
     }
 
     /// Serves until all shards have ended: after a graceful shutdown, when the rooms are empty or the drain's time is over.
@@ -72,6 +80,7 @@ package final class Gateway: Service {
 
     /// Takes new keys and reads the certificate again. Calls go on; an unusable certificate is logged and the old one stays.
     package func reload(keys: KeyRing?) {
+        if let keys { context.keysInUse.replace(with: keys) }
         for mailbox in context.mailboxes { mailbox.post(.reload(keys, context.settings.tls)) }
     }
 
@@ -94,5 +103,14 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
+    var rooms: RoomDesk { RoomDesk(mailboxes: mailboxes, directory: directory) }
+
+    /// Makes the router, of the gateway's own routes and these.
+    mutating func serve(_ others: [Route]) {
+        let routes = OperationRoutes.routes(rooms, state, metrics) + RoomRoutes.routes(rooms, keys: keysInUse) + others
+        let document = OperationRoutes.document(of: routes, version: settings.version)
+        router = Router(routes: routes + [document], origins: origins, failures: failures)
+    }
+
     var serverInfo: ServerInfo { ServerInfo(version: settings.version, node: settings.nodeName) }
 }

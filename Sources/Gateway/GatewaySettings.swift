@@ -18,6 +18,8 @@ package struct GatewaySettings: Sendable {
     /// How long a drain may take before everybody is sent away.
     package var drainTimeout: Duration
     package var connectionsMax: Int
+    /// Whose web pages may call the HTTP API: `https://app.example`, or `*` for all.
+    package var allowedOrigins: [String]
     /// How long a peer may take for TLS, and again for its request, in seconds.
     package var handshakeSecondsMax: Int
     package var nodeName: String
@@ -27,7 +29,7 @@ package struct GatewaySettings: Sendable {
         host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, shardPortsFrom: Int = 0, tls: TLSFiles,
         room: RoomSettings = RoomSettings(),
         createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000,
-        handshakeSecondsMax: Int = 10, nodeName: String = "node", version: String = "0"
+        allowedOrigins: [String] = [], handshakeSecondsMax: Int = 10, nodeName: String = "node", version: String = "0"
     ) {
         self.host = host
         self.port = port
@@ -38,6 +40,7 @@ package struct GatewaySettings: Sendable {
         self.createsRooms = createsRooms
         self.drainTimeout = drainTimeout
         self.connectionsMax = connectionsMax
+        self.allowedOrigins = allowedOrigins
         self.handshakeSecondsMax = handshakeSecondsMax
         self.nodeName = nodeName
         self.version = version

@@ -2,8 +2,10 @@ internal import Synchronization
 
 /// Where the gateway is in its life, for whoever asks from any thread.
 package final class GatewayState: Sendable {
-    package enum Phase: Int, Sendable {
+    package enum Phase: Int, Sendable, Comparable {
         case starting, serving, draining, stopped
+
+        package static func < (left: Phase, right: Phase) -> Bool { left.rawValue < right.rawValue }
     }
 
     private let phaseValue = Atomic(Phase.starting.rawValue)

@@ -4,14 +4,22 @@ internal import Wire
 
 /// The failed attempts of all shards together: an address does not get as many attempts as there are threads.
 final class SharedFailures: Sendable {
-    private let limiter = Mutex(FailureLimiter())
+    private struct State {
+        var limiter = FailureLimiter()
+        var latest = Instant(nanoseconds: 0)
+    }
+
+    private let state = Mutex(State())
 
     func mayTry(_ address: String, at now: Instant) -> Bool {
-        limiter.withLock { $0.verdict(on: address, at: now) == .mayTry }
+        state.withLock { $0.limiter.verdict(on: address, at: now) == .mayTry }
     }
 
     /// The shards' clocks are one clock, read at different times: the limiter is never told that it went back.
     func record(from address: String, at now: Instant) {
-        limiter.withLock { $0.recordFailure(from: address, at: now) }
+        state.withLock { state in
+            state.latest = max(state.latest, now)
+            state.limiter.recordFailure(from: address, at: state.latest)
+        }
     }
 }

@@ -95,14 +95,14 @@ private func callback(
         return unsafe wsi.map(startExchange) ?? -1
     case LWS_CALLBACK_HTTP_BODY:
         guard let wsi = unsafe wsi, let exchange = unsafe attachment(of: wsi) as? HTTPExchange else { return -1 }
-        return unsafe exchange.append(UnsafeRawBufferPointer(start: input, count: length)) ? 0 : -1
+        let piece = unsafe UnsafeRawBufferPointer(start: input, count: length)
+        return unsafe exchange.append(piece, owner: loop(of: wsi).owner) ? 0 : -1
     case LWS_CALLBACK_HTTP_BODY_COMPLETION:
         guard let wsi = unsafe wsi, let exchange = unsafe attachment(of: wsi) as? HTTPExchange else { return -1 }
-        unsafe exchange.handOver(to: loop(of: wsi).owner)
-        return 0
+        return unsafe exchange.handOver(to: loop(of: wsi).owner) ? 0 : -1
     case LWS_CALLBACK_HTTP_WRITEABLE:
         guard let wsi = unsafe wsi, let exchange = unsafe attachment(of: wsi) as? HTTPExchange else { return 0 }
-        return exchange.writable() ? 0 : -1
+        return exchange.goOn() ? 0 : -1
 
     case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS:
         // `wsi` is a stand-in here and `user` is OpenSSL's context.
@@ -159,6 +159,12 @@ package class Attachment {
 // MARK: First steps
 
 private func admit(_ wsi: OpaquePointer) -> Int32 {
+    guard unsafe Header.upgrade.text(of: wsi)?.lowercased() == "websocket" else {
+        // lws would go over to HTTP/2.
+        unsafe attach(Attachment(), to: wsi)
+        unsafe Response.error(.badRequest, "upgrade_refused", "this port speaks HTTP/1.1 and WebSocket").refuseUpgrade(of: wsi)
+        return -1
+    }
     let loop = unsafe loop(of: wsi)
     let connection = unsafe Connection(wsi: wsi, loop: loop)
     let request = unsafe UpgradeRequest(wsi: wsi, peerAddress: connection.peerAddress, isSecure: lws_is_ssl(wsi) != 0)
@@ -176,15 +182,9 @@ private func startExchange(_ wsi: OpaquePointer) -> Int32 {
     let uri = Header.uriByMethod.lazy.compactMap { method, header in unsafe header.text(of: wsi).map { (method, $0) } }.first
     guard let (method, path) = uri else { return -1 }
     let address = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)).peerAddress
-    let exchange = unsafe HTTPExchange(wsi: wsi, method: method, path: path, peerAddress: address)
+    let loop = unsafe loop(of: wsi)
+    let exchange = unsafe HTTPExchange(wsi: wsi, loop: loop, method: method, path: path, peerAddress: address)
     unsafe attach(exchange, to: wsi)
-    let length = unsafe Header.contentLength.text(of: wsi).map { Int($0) ?? -1 } ?? 0
-    if unsafe Header.transferEncoding.text(of: wsi) != nil {
-        // lws waits for ever for the end of a chunked body.
-        exchange.fault = .bodyInChunks
-    } else if !(0...HTTPExchange.bodyBytesMax ~= length) {
-        exchange.fault = .bodyTooBig
-    }
-    if length == 0 || exchange.fault != nil { unsafe exchange.handOver(to: loop(of: wsi).owner) }
-    return 0
+    guard exchange.readHead() else { return 0 }
+    return unsafe exchange.handOver(to: loop.owner) ? 0 : -1
 }

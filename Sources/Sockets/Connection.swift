@@ -1,4 +1,5 @@
 internal import CLibwebsockets
+internal import HTTPTypes
 package import Wire
 
 /// One WebSocket connection on a loop's thread: whole messages in, whole messages out, one close with a reason.
@@ -283,7 +284,7 @@ package import Wire
 
     private var refusalCode: String? {
         guard let wsi = unsafe wsi, refusalStatus != nil else { return nil }
-        let name = Response.errorFieldName.lowercased() + ":"
+        let name = HTTPField.Name.patchbayError.canonicalName + ":"
         let length = unsafe Int(lws_hdr_custom_length(wsi, name, Int32(name.utf8.count)))
         guard length > 0 else { return nil }
         var buffer = [CChar](repeating: 0, count: length + 1)

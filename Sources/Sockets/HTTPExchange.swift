@@ -1,156 +1,236 @@
 internal import CLibwebsockets
 package import HTTPTypes
+internal import Wire
 
 /// One HTTP request and its answer, which may come later but only from the loop's thread.
 ///
-/// Lives as long as somebody holds it or lws has its transaction; an answer to a client that has gone is dropped.
+/// Lives as long as somebody holds it or lws has its transaction; an answer to a client that has gone is dropped. From the moment the
+/// request is handed over nothing more is read from the connection until the answer has left: so requests that come one behind the other
+/// are answered in their order, and there is one at a time. lws, which would take the next request in the middle of an answer, tells nothing
+/// of the socket meanwhile; what it does not take at once leaves by a watch of our own.
 @safe package final class HTTPExchange: Attachment {
     /// The largest request body, in bytes.
     package static let bodyBytesMax = 1 << 20
+    /// How long an answer may take, in seconds; then the connection ends without one.
+    package static let answerSecondsMax = 60
+    /// What the socket is given at once, in bytes, and how often in one turn.
+    private static let pieceBytesMax = 1 << 16
+    private static let piecesOfTurnMax = 4
+    /// How long a client may take for a piece of the answer, in seconds.
+    private static let pieceSecondsMax = 30
+    /// What is still read of a refused body so that its sender gets to read the answer, in bytes and seconds: a connection that is closed
+    /// with something unread takes the answer with it.
+    private static let discardedBytesMax = 4 << 20
+    private static let discardingSecondsMax = 5
 
     package let method: HTTPRequest.Method
     package let path: String
-    package let authorization: String?
-    package let contentType: String?
-    package let origin: String?
+    package let query: Query
+    /// Those that `Header.ofRequests` names.
+    package private(set) var headers: HTTPFields = [:]
+    /// What the client calls us, with the port.
+    package let host: String?
     package let isSecure: Bool
     package let peerAddress: String
     package private(set) var body: [UInt8] = []
     /// Why the body is not read. The connection ends after the answer, because what follows is not the next request.
-    package internal(set) var fault: Fault?
+    package private(set) var fault: Fault?
 
     package enum Fault {
-        case bodyInChunks, bodyTooBig
+        case bodyInChunks, bodyTooBig, bodyTooSlow
+        /// Too many other bodies are being read.
+        case noRoom
     }
 
+    private unowned let loop: Loop
     private var wsi: OpaquePointer?
-    private let query: Query
-    private var response: Response?
-    private var isHandedOver = false
-    private var isAnswered = false
+    /// When the body must be there.
+    private let deadline: Instant
+    /// A method that usually has a body came without a word on its length: lws would take the next request for it.
+    private var isLengthUnknown = false
+    private var stage = Stage.reading
+    /// Whoever hands over sees to it that the answer is begun.
+    private var isHandingOver = false
+    private var watch: WritableWatch?
+    private var discardedBytes = 0
+    private var discardsUntil: Instant?
 
-    init(wsi: OpaquePointer, method: String, path: String, peerAddress: String) {
+    private enum Stage {
+        case reading
+        /// The request has been handed over.
+        case waiting
+        case writing(Response, Progress)
+        /// All of the answer is lws's, some of which has to wait for the socket.
+        case flushing
+        case written
+    }
+
+    /// How much of an answer has left: nothing, or the head and so many bytes of the body.
+    private enum Progress {
+        case nothing, body(Int)
+    }
+
+    init(wsi: OpaquePointer, loop: Loop, method: String, path: String, peerAddress: String) {
         unsafe self.wsi = unsafe wsi
+        self.loop = loop
         self.method = HTTPRequest.Method(method) ?? .get
         self.path = path
-        self.query = unsafe Query(of: wsi)
-        self.authorization = unsafe Header.authorization.text(of: wsi)
-        self.contentType = unsafe Header.contentType.text(of: wsi)
-        self.origin = unsafe Header.origin.text(of: wsi)
-        self.isSecure = unsafe lws_is_ssl(wsi) != 0
         self.peerAddress = peerAddress
+        query = unsafe Query(of: wsi)
+        host = unsafe Header.host.text(of: wsi)
+        isSecure = unsafe lws_is_ssl(wsi) != 0
+        deadline = loop.now + loop.bodyTimeout
+        super.init()
+        for (name, header) in Header.ofRequests { headers[name] = unsafe header.text(of: wsi) }
+        for name in Header.customOfRequests { headers[name] = unsafe Header.custom(name.canonicalName, of: wsi) }
     }
-
-    package func query(_ name: String) -> String? { query[name] }
 
     /// Answers. Only the first answer counts.
     package func respond(_ response: Response) {
-        guard self.response == nil else { return }
-        self.response = response
-        if let wsi = unsafe wsi { unsafe lws_callback_on_writable(wsi) }
+        guard case .waiting = stage else { return }
+        stage = .writing(response, .nothing)
+        if !isHandingOver { goOnOrEnd() }
     }
 
     // MARK: What lws tells (see Callback)
 
+    /// The head is there.
+    ///
+    /// - Returns: whether the request is whole, because nothing comes behind its head or nothing of it is wanted.
+    func readHead() -> Bool {
+        guard let wsi = unsafe wsi else { return false }
+        let lengthText = unsafe Header.contentLength.text(of: wsi)
+        // More digits than lws reads would be one length to it and another to us.
+        let length = lengthText.map { $0.utf8.count <= 10 ? Int($0) ?? -1 : -1 } ?? 0
+        if unsafe Header.transferEncoding.text(of: wsi) != nil {
+            // lws waits for ever for the end of a chunked body.
+            fault = .bodyInChunks
+        } else if !(0...Self.bodyBytesMax ~= length) {
+            fault = .bodyTooBig
+        }
+        isLengthUnknown = lengthText == nil && method != .get && method != .head && method != .delete && method != .options
+        return length == 0 || fault != nil
+    }
+
     /// The request is there whole. lws says so twice of a body of no bytes.
-    func handOver(to owner: any SocketOwner) {
-        guard !isHandedOver else { return }
-        isHandedOver = true
-        owner.handle(self)
-    }
-
-    /// - Returns: false if the body is too big.
-    func append(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard body.count + piece.count <= Self.bodyBytesMax else { return false }
-        unsafe body.append(contentsOf: piece)
-        return true
-    }
-
-    /// Writes the answer, if it is there.
     ///
     /// - Returns: false to end the connection.
-    func writable() -> Bool {
-        guard let wsi = unsafe wsi, let response, !isAnswered else { return true }
-        isAnswered = true
-        guard unsafe response.write(to: wsi, omittingBody: method == .head) else { return false }
-        return unsafe fault == nil && lws_http_transaction_completed(wsi) == 0
+    func handOver(to owner: any SocketOwner) -> Bool {
+        // Behind the answer: the end of a body that was refused.
+        if case .written = stage { return fault == nil }
+        guard case .reading = stage, let wsi = unsafe wsi else { return true }
+        stage = .waiting
+        if fault == nil { unsafe lws_rx_flow_control(wsi, 0) }
+        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.answerSecondsMax))
+        isHandingOver = true
+        owner.handle(self)
+        isHandingOver = false
+        return goOn()
+    }
+
+    /// - Returns: false to end the connection.
+    func append(_ piece: UnsafeRawBufferPointer, owner: any SocketOwner) -> Bool {
+        guard case .reading = stage else {
+            discardedBytes += piece.count
+            return discardedBytes <= Self.discardedBytesMax && discardsUntil.map { loop.now <= $0 } ?? true
+        }
+        if body.count + piece.count > Self.bodyBytesMax {
+            fault = .bodyTooBig
+        } else if loop.now > deadline {
+            fault = .bodyTooSlow
+        } else if !loop.takeBodyBytes(piece.count) {
+            fault = .noRoom
+        } else {
+            unsafe body.append(contentsOf: piece)
+            return true
+        }
+        return handOver(to: owner)
+    }
+
+    /// Writes as much of the answer as the socket takes, if there is one.
+    ///
+    /// - Returns: false to end the connection.
+    func goOn() -> Bool {
+        guard let wsi = unsafe wsi else { return true }
+        switch stage {
+        case .reading, .waiting, .written: return true
+        case .writing(let response, .nothing):
+            guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown) else { return false }
+            return unsafe write(response, from: 0, to: wsi)
+        case .writing(let response, .body(let sent)):
+            return switch unsafe flush(wsi) {
+            case .done: unsafe write(response, from: sent, to: wsi)
+            case .waits: true
+            case .broken: false
+            }
+        case .flushing:
+            return switch unsafe flush(wsi) {
+            case .done: unsafe finish(wsi)
+            case .waits: true
+            case .broken: false
+            }
+        }
+    }
+
+    private func goOnOrEnd() {
+        if !goOn(), let wsi = unsafe wsi { unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC)) }
+    }
+
+    private enum Flush {
+        case done, waits, broken
+    }
+
+    /// Has lws write what it had to keep.
+    private func flush(_ wsi: OpaquePointer) -> Flush {
+        while unsafe lws_partial_buffered(wsi) != 0 {
+            let taken = unsafe lws_write(wsi, nil, 0, LWS_WRITE_HTTP)
+            if taken < 0 { return .broken }
+            if taken == 0 { return .waits }
+        }
+        return .done
+    }
+
+    private func write(_ response: Response, from start: Int, to wsi: OpaquePointer) -> Bool {
+        let end = method == .head ? 0 : response.body.count
+        var sent = start
+        for _ in 0..<Self.piecesOfTurnMax {
+            guard sent < end, unsafe lws_partial_buffered(wsi) == 0 else { break }
+            let next = min(end, sent + Self.pieceBytesMax)
+            guard unsafe Response.write(response.body[sent..<next], isLast: next == end, to: wsi) else { return false }
+            sent = next
+        }
+        if sent >= end, unsafe lws_partial_buffered(wsi) == 0 { return unsafe finish(wsi) }
+        stage = sent < end ? .writing(response, .body(sent)) : .flushing
+        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.pieceSecondsMax))
+        if watch == nil { watch = unsafe loop.watchWritable(wsi) { [unowned self] in goOnOrEnd() } }
+        return watch != nil
+    }
+
+    private func finish(_ wsi: OpaquePointer) -> Bool {
+        stage = .written
+        release()
+        switch fault {
+        case nil:
+            guard !isLengthUnknown else { return false }
+            unsafe lws_rx_flow_control(wsi, 1)
+            return unsafe lws_http_transaction_completed(wsi) == 0
+        case .bodyTooBig, .bodyTooSlow, .noRoom:
+            discardsUntil = loop.now + .seconds(Self.discardingSecondsMax)
+            unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.discardingSecondsMax))
+            return true
+        case .bodyInChunks:
+            return false
+        }
     }
 
     override func destroyed() {
         unsafe wsi = nil
-    }
-}
-
-/// An HTTP answer: status, a few fields, a body that is there whole.
-package struct Response: Sendable {
-    package var status: HTTPResponse.Status
-    package var fields: HTTPFields
-    package var body: [UInt8]
-
-    package init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
-        self.status = status
-        self.fields = fields
-        self.body = body
+        release()
     }
 
-    /// Plain text, or whatever `type` says.
-    package init(status: HTTPResponse.Status = .ok, text: String, type: String = "text/plain; charset=utf-8") {
-        self.init(status: status, fields: [.contentType: type], body: Array(text.utf8))
-    }
-
-    /// An error as PROTOCOL section 2 has it: `{"code","message"}`. The code stands in a field of its own too, because some WebSocket
-    /// clients show their caller the head of a refused upgrade but not its body.
-    package static func error(_ status: HTTPResponse.Status, _ code: String, _ message: String) -> Response {
-        let body = #"{"code":"\#(code)","message":"\#(message.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })"}"#
-        return Response(
-            status: status,
-            fields: [.contentType: "application/json", .cacheControl: "no-store", HTTPField.Name(errorFieldName)!: code],
-            body: Array(body.utf8))
-    }
-
-    static let errorFieldName = "X-Patchbay-Error"
-
-    /// The code of an error; nil of any other answer.
-    package var errorCode: String? { fields[HTTPField.Name(Self.errorFieldName)!] }
-
-    /// Writes an answer to a request to upgrade, after which the connection ends.
-    ///
-    /// Put together by hand: lws calls its own HTTP/1.0 until it has read the version of the request, which is later, and WebSocket
-    /// clients exist that take nothing but HTTP/1.1.
-    func refuseUpgrade(of wsi: OpaquePointer) {
-        var head = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
-        for field in fields { head += "\(field.name.rawName): \(field.value)\r\n" }
-        head += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
-        var message = [UInt8](repeating: 0, count: Int(patchbay_lws_pre)) + Array(head.utf8) + body
-        unsafe message.withUnsafeMutableBufferPointer { buffer in
-            let count = buffer.count - Int(patchbay_lws_pre)
-            _ = unsafe lws_write(wsi, buffer.baseAddress! + Int(patchbay_lws_pre), count, LWS_WRITE_HTTP_HEADERS)
-        }
-    }
-
-    func write(to wsi: OpaquePointer, omittingBody: Bool = false) -> Bool {
-        let fieldBytes = fields.reduce(512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 8 }
-        var buffer = [UInt8](repeating: 0, count: Int(patchbay_lws_pre) + fieldBytes)
-        let headSent = unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
-            let start = unsafe buffer.baseAddress! + Int(patchbay_lws_pre)
-            let end = unsafe buffer.baseAddress! + buffer.count
-            var cursor: UnsafeMutablePointer<UInt8>? = unsafe start
-            guard unsafe lws_add_http_header_status(wsi, UInt32(status.code), &cursor, end) == 0 else { return false }
-            for field in fields {
-                let name = field.name.rawName + ":"
-                let value = Array(field.value.utf8)
-                guard unsafe lws_add_http_header_by_name(wsi, name, value, Int32(value.count), &cursor, end) == 0 else { return false }
-            }
-            guard unsafe lws_add_http_header_content_length(wsi, UInt64(body.count), &cursor, end) == 0,
-                unsafe lws_finalize_http_header(wsi, &cursor, end) == 0, let cursor = unsafe cursor
-            else { return false }
-            return unsafe lws_write(wsi, start, cursor - start, LWS_WRITE_HTTP_HEADERS) >= 0
-        }
-        guard headSent else { return false }
-        guard !body.isEmpty, !omittingBody else { return true }
-        var padded = [UInt8](repeating: 0, count: Int(patchbay_lws_pre)) + body
-        return unsafe padded.withUnsafeMutableBufferPointer {
-            unsafe lws_write(wsi, $0.baseAddress! + Int(patchbay_lws_pre), body.count, LWS_WRITE_HTTP_FINAL) >= 0
-        }
+    private func release() {
+        watch?.stop()
+        loop.giveBackBodyBytes(body.count)
+        body = []
     }
 }

@@ -29,6 +29,10 @@ package import Wire
     /// Connections that ended before a whole request had come: silent ones, broken TLS, request heads over 16 KiB.
     package private(set) var handshakesAbandoned: UInt64 = 0
 
+    /// Of HTTP requests that are not answered yet.
+    private var bodyBytes = 0
+    private static let bodyBytesMax = 64 << 20
+
     /// - Throws: `LoopError` if the system has no memory or descriptors for another loop, `TLSFileError` for a bad certificate.
     package init(settings: LoopSettings, owner: any SocketOwner) throws {
         self.settings = settings
@@ -120,6 +124,25 @@ package import Wire
     package var waker: LoopWaker { unsafe LoopWaker(handle: async) }
 
     // MARK: Serving
+
+    /// Nil if the system has no descriptor for it.
+    func watchWritable(_ wsi: OpaquePointer, _ isWritable: @escaping () -> Void) -> WritableWatch? {
+        unsafe WritableWatch(lws_get_socket_fd(wsi), on: uv, isWritable: isWritable)
+    }
+
+    /// How long the body of an HTTP request may take.
+    var bodyTimeout: Duration { .seconds(3 * settings.handshakeSecondsMax) }
+
+    /// - Returns: false if bodies that are being read take up too much already.
+    func takeBodyBytes(_ count: Int) -> Bool {
+        guard bodyBytes + count <= Self.bodyBytesMax else { return false }
+        bodyBytes += count
+        return true
+    }
+
+    func giveBackBodyBytes(_ count: Int) {
+        bodyBytes -= count
+    }
 
     /// Accepts from a listener until the loop ends or `stopListening`. The listener is closed with the loop.
     package func listen(on listener: Listener) {

@@ -35,6 +35,7 @@ package struct Counters: Sendable {
     package var joinsRefused: [String: UInt64] = [:]
     /// Ordinary HTTP requests refused, by the code of the answer.
     package var httpRefused: [String: UInt64] = [:]
+    package var http = HTTPCounters()
     package var joins: UInt64 = 0
     var resumes: [ResumeOutcome: UInt64] = [:]
     /// From the upgrade request to `hello`.

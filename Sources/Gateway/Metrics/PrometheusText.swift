@@ -51,6 +51,10 @@ struct PrometheusText {
         }
         labelled("patchbay_joins_refused_total", "Handshakes that were refused.", "code") { $0.joinsRefused.sorted { $0.key < $1.key } }
         labelled("patchbay_http_refused_total", "HTTP requests that were refused.", "code") { $0.httpRefused.sorted { $0.key < $1.key } }
+        perOutcome("patchbay_http_requests_total", "HTTP requests answered; without a route where there is none.")
+        labelled("patchbay_http_route_seconds_total", "From the whole request to its answer, added up.", "route") {
+            $0.http.secondsOfRoute.sorted { $0.key < $1.key }
+        }
         labelled("patchbay_closed_total", "Connections closed by the gateway.", "code") { counters in
             counters.closed.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }
         }
@@ -59,6 +63,7 @@ struct PrometheusText {
         perShard("patchbay_handshakes_abandoned_total", "counter", "Connections that ended before a whole request had come.") {
             Double($0.handshakesAbandoned)
         }
+        histogram("patchbay_http_seconds", "From a whole HTTP request to its answer.", \.http.seconds)
         histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)
         histogram("patchbay_loop_lag_seconds", "How late a shard's timer rang.", \.loopLagSeconds)
     }
@@ -78,9 +83,23 @@ struct PrometheusText {
     }
 
     private mutating func labelled(_ name: String, _ help: String, _ label: String, _ values: (Counters) -> [(String, UInt64)]) {
+        labelled(name, help, label) { counters in values(counters).map { ($0, Double($1)) } }
+    }
+
+    private mutating func labelled(_ name: String, _ help: String, _ label: String, _ values: (Counters) -> [(key: String, value: Double)]) {
         head(name, "counter", help)
         for (shard, counters) in shards.enumerated() {
-            for (key, value) in values(counters) { text += "\(name){shard=\"\(shard)\",\(label)=\"\(key)\"} \(value)\n" }
+            for (key, value) in values(counters) { text += "\(name){shard=\"\(shard)\",\(label)=\"\(key)\"} \(Self.number(value))\n" }
+        }
+    }
+
+    private mutating func perOutcome(_ name: String, _ help: String) {
+        head(name, "counter", help)
+        for (shard, counters) in shards.enumerated() {
+            let outcomes = counters.http.requests.sorted { ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status) }
+            for (outcome, count) in outcomes {
+                text += "\(name){shard=\"\(shard)\",route=\"\(outcome.route)\",status=\"\(outcome.status)\"} \(count)\n"
+            }
         }
     }
 

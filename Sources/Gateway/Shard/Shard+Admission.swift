@@ -157,22 +157,3 @@ extension Connection {
     /// In good order, by who wanted to go (RFC 6455 section 7.4.1: 1001 is a browser's page that was left).
     var wasClosedByPeer: Bool { peerCloseCode == 1000 || peerCloseCode == 1001 }
 }
-
-/// Why somebody is not let in, or a route not served.
-struct Refusal: Error, Sendable {
-    var status: HTTPResponse.Status
-    var code: String
-    var message: String
-
-    init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
-        self.status = status
-        self.code = code
-        self.message = message
-    }
-}
-
-extension Response {
-    init(_ refusal: Refusal) {
-        self = .error(refusal.status, refusal.code, refusal.message)
-    }
-}

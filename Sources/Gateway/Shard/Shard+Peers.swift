@@ -79,8 +79,8 @@ extension Shard {
         case .seatIsFree(let handle): freeSeat(handle)
         case .takeAhead(let track): takeAhead(track)
         case .takeOver(let handle, let luggage): takeOver(handle, luggage)
-        case .question(let question, let number, let asker): post(.answer(answer(question), number: number), to: asker)
-        case .answer(let answer, let number): take(answer, toQuestion: number)
+        case .question(let question, let reply): reply(answer(question))
+        case .respond(let answer, let number): respond(answer, toRequest: number)
         }
     }
 

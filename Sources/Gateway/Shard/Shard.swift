@@ -65,8 +65,8 @@ final class Shard: SocketOwner {
     /// Shards that have nobody any more, in a drain.
     var emptied: Set<Int> = []
     var keys: KeyRing
-    /// HTTP requests that other shards have been asked for.
-    var questions = OpenQuestions()
+    /// HTTP requests that are being answered.
+    var openRequests = OpenRequests()
 
     init(index: Int, common: GatewayContext, mailbox: Mailbox<ShardMessage>) {
         self.index = index
@@ -162,6 +162,10 @@ struct GatewayContext: Sendable {
     let directory = RoomDirectory()
     let failures = SharedFailures()
     let quota: ConnectionQuota
+    let keysInUse: KeysInUse
+    let origins: AllowedOrigins
+    /// Set before the shards are made.
+    var router: Router
     /// The port of each shard's own; empty where there is one shard only.
     var shardPorts: [Int]
     private let trunks: [Trunk]
@@ -171,6 +175,9 @@ struct GatewayContext: Sendable {
         self.keys = keys
         self.shardPorts = shardPorts
         quota = ConnectionQuota(limit: settings.connectionsMax)
+        keysInUse = KeysInUse(keys)
+        origins = AllowedOrigins(settings.allowedOrigins)
+        router = Router(routes: [], origins: origins, failures: failures)
         metrics = MetricsBoard(shardCount: settings.shardCount)
         state = GatewayState()
         mailboxes = (0..<settings.shardCount).map { _ in Mailbox() }

@@ -30,7 +30,8 @@ enum ShardMessage: Sendable {
     /// The queue of an `ahead` track that is published there from now on; before `takeOver`.
     case takeAhead(AheadTrack)
 
-    // For HTTP, which is answered where it was asked.
-    case question(Question, number: Int, from: Int)
-    case answer(Answer, number: Int)
+    // For HTTP.
+    case question(Question, Reply)
+    /// To where the request came.
+    case respond(RoutedResponse, number: Int)
 }

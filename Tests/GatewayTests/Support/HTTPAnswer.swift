@@ -16,8 +16,11 @@ struct HTTPAnswer {
 extension HTTPAnswer {
     /// Reads a head from `socket`, and a body as long as the head says. What came after it is left in `inbox`.
     ///
+    /// - Parameter hasBody: false for the answer to HEAD.
     /// - Returns: nil if the connection ends before the head does.
-    static func read(from socket: RawSocket, inbox: inout [UInt8], within span: Duration = Patience.usual) throws -> HTTPAnswer? {
+    static func read(from socket: RawSocket, inbox: inout [UInt8], hasBody: Bool = true, within span: Duration = Patience.usual) throws
+        -> HTTPAnswer?
+    {
         var end = headEnd(in: inbox)
         while end == nil {
             let more = try socket.read(within: span)
@@ -35,7 +38,7 @@ extension HTTPAnswer {
             fields[parts[0].lowercased()] = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
         }
         var answer = HTTPAnswer(status: status, fields: fields, body: [])
-        let length = fields["content-length"].flatMap { Int($0) } ?? 0
+        let length = hasBody ? fields["content-length"].flatMap { Int($0) } ?? 0 : 0
         while inbox.count < length {
             let more = try socket.read(within: span)
             if more.isEmpty { break }

@@ -1,0 +1,23 @@
+/// Who may call a route: found out before the request's body is looked at, and handed to the route's handler.
+///
+/// A handler that needs a user takes one, and so cannot be written without.
+package struct Access<Caller: Sendable>: Sendable {
+    /// Whether a token is needed, as the OpenAPI document says.
+    let needsToken: Bool
+    /// The refusals of its own, by status, for the document: 401 and 429 go without saying where a token is needed.
+    let statuses: [Int]
+    let identify: @Sendable (HTTPQuestion) async throws -> Caller
+
+    /// - Parameter identify: throws a `Refusal`. One with status 401 counts as a failed attempt of the address; after too many of
+    ///   them it is not asked any more.
+    package static func token(
+        refusing statuses: [Int] = [], _ identify: @escaping @Sendable (HTTPQuestion) async throws -> Caller
+    ) -> Access {
+        Access(needsToken: true, statuses: statuses, identify: identify)
+    }
+}
+
+extension Access<Void> {
+    /// For everybody.
+    package static var open: Access { Access(needsToken: false, statuses: []) { _ in } }
+}

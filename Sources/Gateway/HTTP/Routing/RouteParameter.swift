@@ -1,0 +1,50 @@
+internal import HTTPTypes
+
+/// A value that a route takes from its query or its path, and what it has to be.
+package struct RouteParameter: Sendable {
+    enum Place: String, Sendable {
+        case query, path
+    }
+
+    let place: Place
+    let name: String
+    let schema: Schema
+    let isRequired: Bool
+    let summary: String
+
+    /// `?name=…`, which may be left out.
+    package static func query(_ name: String, _ schema: Schema, _ summary: String) -> RouteParameter {
+        RouteParameter(place: .query, name: name, schema: schema, isRequired: false, summary: summary)
+    }
+
+    /// `?name=…`, which has to be there.
+    package static func requiredQuery(_ name: String, _ schema: Schema, _ summary: String) -> RouteParameter {
+        RouteParameter(place: .query, name: name, schema: schema, isRequired: true, summary: summary)
+    }
+
+    /// `:name` of the path. What is something else is not found.
+    package static func path(_ name: String, _ schema: Schema, _ summary: String) -> RouteParameter {
+        RouteParameter(place: .path, name: name, schema: schema, isRequired: true, summary: summary)
+    }
+
+    fileprivate func check(_ question: HTTPQuestion) throws(Refusal) {
+        switch place {
+        case .path:
+            guard schema.fault(inText: question.parameter(name)) == nil else {
+                throw Refusal(.notFound, "not_found", "there is nothing at this path")
+            }
+        case .query:
+            guard let text = question.query(name) else {
+                if isRequired { throw Refusal(.badRequest, "invalid_query", "\(name) is missing from the query") }
+                return
+            }
+            if let fault = schema.fault(inText: text) { throw Refusal(.badRequest, "invalid_query", "\(name) of the query \(fault)") }
+        }
+    }
+}
+
+extension [RouteParameter] {
+    func check(_ question: HTTPQuestion) throws(Refusal) {
+        for parameter in self { try parameter.check(question) }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Gateway
+import Testing
+
+/// A body that a route must not take, and what is answered.
+struct BadBody: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let bytes: [UInt8]
+    /// Stands in the answer's message.
+    let words: String
+    var status = 400
+    var code = "invalid_body"
+    var type = "application/json"
+
+    init(_ story: String, _ body: String, _ words: String) {
+        self.init(story, Array(body.utf8), words)
+    }
+
+    init(_ story: String, _ bytes: [UInt8], _ words: String) {
+        testDescription = story
+        self.bytes = bytes
+        self.words = words
+    }
+
+    init(_ story: String, type: String) {
+        self.init(story, #"{"title":"ball"}"#, "application/json")
+        status = 415
+        code = "unsupported_media_type"
+        self.type = type
+    }
+
+    static let all: [BadBody] = [
+        BadBody("nothing", "", "no value"),
+        BadBody("no JSON", "title=ball", "not JSON"),
+        BadBody("two values", #"{"title":"ball"}{}"#, "something behind"),
+        BadBody("a comma too many", #"{"title":"ball",}"#, "not JSON"),
+        BadBody("NaN", #"{"title":"ball","weight":NaN}"#, "no value"),
+        BadBody("infinity", #"{"title":"ball","weight":1e999}"#, "too large"),
+        BadBody("invalid UTF-8", Array(#"{"title":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8), "UTF-8"),
+        BadBody("a byte order mark", [0xEF, 0xBB, 0xBF] + Array(#"{"title":"ball"}"#.utf8), "not JSON"),
+        BadBody("half a surrogate pair", #"{"title":"\ud800"}"#, "surrogate"),
+        BadBody("65 arrays deep", String(repeating: "[", count: 65) + String(repeating: "]", count: 65), "too deep"),
+        BadBody("100,000 arrays deep", String(repeating: "[", count: 100_000), "too deep"),
+        BadBody("a name twice", #"{"title":"ball","title":"doll"}"#, "twice"),
+        BadBody("a name twice, once escaped", #"{"title":"ball","\u0074itle":"doll"}"#, "twice"),
+        BadBody("an array", "[]", "must be an object"),
+        BadBody("null", "null", "must be an object"),
+        BadBody("nothing of what is needed", "{}", "title is missing"),
+        BadBody("a field too many", #"{"title":"ball","titel":"doll"}"#, "titel is no field here"),
+        BadBody("a field in the wrong case", #"{"Title":"ball"}"#, "Title is no field here"),
+        BadBody("a number for a string", #"{"title":7}"#, "title must be a string"),
+        BadBody("null for a string", #"{"title":null}"#, "title must be a string"),
+        BadBody("an empty string", #"{"title":""}"#, "1 to"),
+        BadBody("a string for a number", #"{"title":"ball","count":"3"}"#, "count must be an integer"),
+        BadBody("a fraction for an integer", #"{"title":"ball","count":1.5}"#, "count must be an integer"),
+        BadBody("a negative number", #"{"title":"ball","count":-1}"#, "count must be 1 to 99"),
+        BadBody("a number of 400 digits", #"{"title":"ball","count":\#(String(repeating: "9", count: 400))}"#, "too large"),
+        BadBody("2 to the 63", #"{"title":"ball","count":9223372036854775808}"#, "count must be an integer"),
+        BadBody("a word that is no choice", #"{"title":"ball","kind":"car"}"#, "toy, book"),
+        BadBody("the year 10,000", #"{"title":"ball","due":"10000-01-01T00:00:00Z"}"#, "date-time"),
+        BadBody("the 30th of February", #"{"title":"ball","due":"2026-02-30T00:00:00Z"}"#, "date-time"),
+        BadBody("a day without a time", #"{"title":"ball","due":"2026-02-20 at noon  "}"#, "date-time"),
+        BadBody("an id that goes up", #"{"title":"ball","owner":"../../../../../../../../../etc/passwd.."}"#, "uuid"),
+        BadBody("too many elements", #"{"title":"ball","tags":["a","b","c","d"]}"#, "at most 3"),
+        BadBody("a bad element", #"{"title":"ball","tags":["a",2]}"#, "tags[1] must be a string"),
+        BadBody("a bad field inside", #"{"title":"ball","extra":{"is_urgent":"yes"}}"#, "extra.is_urgent must be true or false"),
+        BadBody("a form", type: "application/x-www-form-urlencoded"),
+        BadBody("plain text", type: "text/plain"),
+        BadBody("something that begins alike", type: "application/jsonp"),
+    ]
+}
+
+@Suite("A JSON body is refused", .onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct BadBodyTests {
+    private static let gateway = Result { try TestGateway(routes: WishList.routes()) }
+
+    @Test("that is", arguments: BadBody.all)
+    func refused(_ bad: BadBody) throws {
+        let connection = try HTTPConnection(try Self.gateway.get())
+        let answer = try #require(try connection.answer(to: .json("POST", "/v1/lists/a/wishes", bad.bytes, type: bad.type)))
+        #expect(answer.status == bad.status)
+        #expect(answer.code == bad.code)
+        #expect((answer.json?["message"] as? String)?.contains(bad.words) == true, "\(answer.text)")
+        // And nothing is wrong with the connection.
+        let good = HTTPAsk.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#, type: "application/json; charset=utf-8")
+        #expect(try connection.answer(to: good)?.status == 201)
+    }
+
+    @Test("not for what its strings say", arguments: ["'; DROP TABLE wishes; --", "../../etc/passwd", "\u{0}", "\u{202E}", "😀", "\\\"<script>"])
+    func anyText(text: String) throws {
+        let body = try JSONSerialization.data(withJSONObject: ["title": text])
+        let answer = try HTTPConnection(try Self.gateway.get()).answer(to: .json("POST", "/v1/lists/a/wishes", Array(body)))
+        #expect((answer?.json?["wish"] as? [String: Any])?["title"] as? String == text)
+    }
+
+    @Test("as the query is", arguments: ["limit=0", "limit=1001", "limit=many", "limit=1.5", "limit=", "kind=car", "limit=99999999999999999999"])
+    func query(_ query: String) throws {
+        let answer = try #require(try HTTPConnection(try Self.gateway.get()).answer(to: HTTPAsk(path: "/v1/lists/a/wishes?\(query)")))
+        #expect(answer.status == 400)
+        #expect(answer.code == "invalid_query")
+    }
+
+    @Test("and a path that is not as its route has it is not found")
+    func path() throws {
+        let path = "/v1/lists/\(String(repeating: "a", count: 21))/wishes"
+        #expect(try HTTPConnection(try Self.gateway.get()).answer(to: HTTPAsk(path: path))?.status == 404)
+    }
+}

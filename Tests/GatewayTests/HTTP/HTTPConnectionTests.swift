@@ -1,0 +1,164 @@
+import Foundation
+import Gateway
+import Testing
+import Wire
+
+@Suite("On one HTTP connection", .onOwnThread, .serialized, .timeLimit(.minutes(1)))
+struct HTTPConnectionTests {
+    private let gate = Gate()
+    private let gateway: TestGateway
+
+    init() throws {
+        gateway = try TestGateway(routes: WishList.routes(gate: gate)) { $0.handshakeSecondsMax = 2 }
+    }
+
+    private func named(_ ask: HTTPAsk, _ id: String) -> HTTPAsk {
+        var ask = ask
+        ask.fields.append((name: "X-Request-ID", value: id))
+        return ask
+    }
+
+    @Test("many requests follow each other, with and without bodies")
+    func keepAlive() throws {
+        let connection = try HTTPConnection(gateway)
+        for number in 0..<50 {
+            let added = try #require(try connection.answer(to: .json("POST", "/v1/lists/\(number)/wishes", #"{"title":"ball"}"#)))
+            #expect(added.status == 201)
+            #expect(added.json?["list"] as? String == String(number))
+            #expect(try connection.answer(to: HTTPAsk(path: "/v1/lists/ann/wishes"))?.status == 200)
+            #expect(try connection.answer(to: HTTPAsk(method: "DELETE", path: "/v1/lists/ann"))?.status == 401)
+        }
+    }
+
+    @Test("requests that come together are answered in their order, though the first takes longest", arguments: [true, false])
+    func pipelining(areTogether: Bool) throws {
+        let connection = try HTTPConnection(gateway)
+        let asks = [
+            named(HTTPAsk(path: "/v1/lists/first/late"), "1"), named(.json("POST", "/v1/lists/b/wishes", #"{"title":"ball"}"#), "2"),
+            named(HTTPAsk(path: "/nowhere"), "3"), named(.json("POST", "/v1/lists/c/wishes", "{}"), "4"),
+            named(HTTPAsk(path: "/v1/lists/d/late"), "5"), named(HTTPAsk(path: "/healthz"), "6"),
+        ]
+        if areTogether {
+            try connection.socket.write(asks.flatMap(\.bytes))
+        } else {
+            for ask in asks { try connection.send(ask) }
+        }
+        try Patience.until("the first is being answered") { gate.waitingCount == 1 }
+        gate.open()
+        for (id, status) in [("1", 200), ("2", 201), ("3", 404), ("4", 400), ("5", 200), ("6", 200)] {
+            let answer = try #require(try connection.next())
+            #expect(answer.fields["x-request-id"] == id)
+            #expect(answer.status == status)
+        }
+    }
+
+    @Test("a hundred requests in one piece get a hundred answers")
+    func longPipeline() throws {
+        let connection = try HTTPConnection(gateway)
+        let asks = (0..<100).map { named(.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#), String($0)) }
+        try connection.socket.write(asks.flatMap(\.bytes))
+        for number in 0..<100 { #expect(try connection.next()?.fields["x-request-id"] == String(number)) }
+    }
+
+    @Test("HEAD is answered as GET would be, without the body")
+    func head() throws {
+        let connection = try HTTPConnection(gateway)
+        let answer = try #require(try connection.answer(to: HTTPAsk(method: "HEAD", path: "/healthz")))
+        #expect(answer.status == 200)
+        #expect(answer.fields["content-length"] == "3")
+        #expect(try connection.answer(to: HTTPAsk(path: "/healthz"))?.text == "ok\n")
+    }
+
+    @Test("a POST that says nothing of its length is the last")
+    func unknownLength() throws {
+        let connection = try HTTPConnection(gateway)
+        let answer = try #require(try connection.answer(to: HTTPAsk(method: "POST", path: "/v1/lists/a/wishes")))
+        #expect(answer.status == 400)
+        #expect(answer.fields["connection"] == "close")
+        #expect(try connection.isAtEnd())
+    }
+
+    @Test("a body may come in small pieces")
+    func piecemeal() throws {
+        let connection = try HTTPConnection(gateway)
+        for byte in HTTPAsk.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#).bytes { try connection.socket.write([byte]) }
+        #expect(try connection.next()?.status == 201)
+        #expect(try connection.answer(to: HTTPAsk(path: "/healthz"))?.status == 200)
+    }
+
+    @Test("a body of one byte now and then is cut off with 408")
+    func slowBody() throws {
+        let connection = try HTTPConnection(gateway)
+        try connection.send(HTTPAsk(method: "POST", path: "/v1/lists/a/wishes", fields: [("Content-Length", "1000")]))
+        let started = ContinuousClock.now
+        var answer: [UInt8] = []
+        while answer.isEmpty, ContinuousClock.now - started < .seconds(20) {
+            try connection.socket.write([UInt8(ascii: " ")])
+            do { answer = try connection.socket.read(within: .milliseconds(300)) } catch is DidNotHappen {}
+        }
+        #expect(String(decoding: answer.prefix(12), as: UTF8.self) == "HTTP/1.1 408")
+        // It sends on, and is not listened to for ever.
+        while ContinuousClock.now - started < .seconds(30) {
+            guard (try? connection.socket.write([UInt8(ascii: " ")])) != nil else { break }
+            do { if try connection.socket.read(within: .milliseconds(300)).isEmpty { break } } catch is DidNotHappen {}
+        }
+        #expect(ContinuousClock.now - started < .seconds(25))
+    }
+
+    @Test("a body of 1 MiB is read, and one byte more is refused in a way that its sender gets to see", arguments: [0, 1])
+    func largestBody(more: Int) throws {
+        let connection = try HTTPConnection(gateway)
+        let frame = #"{"title":""}"#
+        let title = String(repeating: "a", count: 1 << 20 - frame.utf8.count + more)
+        let answer = try #require(try connection.answer(to: .json("POST", "/v1/lists/a/wishes", #"{"title":"\#(title)"}"#)))
+        #expect(answer.status == (more == 0 ? 201 : 413))
+        if more == 0 {
+            #expect(try connection.answer(to: HTTPAsk(path: "/healthz"))?.status == 200)
+        } else {
+            #expect(answer.code == "body_too_large")
+            #expect(try connection.isAtEnd())
+        }
+    }
+
+    @Test("an answer of megabytes comes whole to who reads slowly, and the next one after it")
+    func largeAnswer() throws {
+        let connection = try HTTPConnection(gateway, receiveBuffer: 4_096)
+        try connection.send(HTTPAsk(path: "/v1/sound?bytes=5000000"), HTTPAsk(path: "/healthz"))
+        Thread.sleep(forTimeInterval: 0.3)
+        let answer = try #require(try connection.next())
+        #expect(answer.body == WishList.sound(5_000_000))
+        #expect(try connection.next()?.text == "ok\n")
+    }
+
+    @Test("who goes before the answer harms nobody")
+    func goneBeforeTheAnswer() throws {
+        for number in 0..<10 {
+            let connection = try HTTPConnection(gateway)
+            try connection.send(HTTPAsk(path: "/v1/lists/a/late"))
+            try Patience.until("it is being answered") { gate.waitingCount == number + 1 }
+            if number.isMultiple(of: 2) { connection.socket.reset() } else { connection.socket.close() }
+        }
+        gate.open()
+        #expect(try gateway.get("/healthz")?.status == 200)
+        let late = Counter(name: "patchbay_http_requests_total", labels: ["route": "GET /v1/lists/:list/late", "status": "200"])
+        try Patience.until("all ten are through") { try gateway.value(late) == 10 }
+    }
+
+    @Test("HTTP/2 is neither offered nor taken")
+    func http2() throws {
+        let preface = try HTTPConnection(gateway)
+        try preface.socket.write(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0".utf8))
+        #expect(try preface.next() == nil)
+        let upgrade = try HTTPConnection(gateway)
+        let fields = [
+            (name: "Connection", value: "Upgrade, HTTP2-Settings"), (name: "Upgrade", value: "h2c"),
+            (name: "HTTP2-Settings", value: "AAMAAABkAAQAAP__"),
+            (name: "Authorization", value: "Bearer " + TestToken.joining("table", as: "eve")),
+            (name: "Sec-WebSocket-Protocol", value: "patchbay.v1"),
+        ]
+        let answer = try #require(try upgrade.answer(to: HTTPAsk(path: "/v1/rtc", fields: fields)))
+        #expect(answer.status == 400)
+        #expect(answer.code == "upgrade_refused")
+        #expect(try upgrade.isAtEnd())
+    }
+}
