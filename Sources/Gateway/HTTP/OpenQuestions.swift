@@ -5,6 +5,8 @@ internal import Sockets
 enum Question: Sendable {
     /// All rooms that are homed there.
     case rooms
+    /// The same with those who are in them.
+    case openRooms
     /// Bring your counters up to date.
     case counters
     case room(String)
@@ -13,6 +15,7 @@ enum Question: Sendable {
 
 enum Answer: Sendable {
     case rooms([RoomSummary])
+    case openRooms([Gateway.OpenRoom])
     case response(Response)
 }
 

@@ -81,6 +81,7 @@ extension Shard {
         case .takeOver(let handle, let luggage): takeOver(handle, luggage)
         case .question(let question, let number, let asker): post(.answer(answer(question), number: number), to: asker)
         case .answer(let answer, let number): take(answer, toQuestion: number)
+        case .inquiry(let question, let inquiry): inquiry.answer(answer(question))
         }
     }
 
@@ -191,7 +192,10 @@ extension Shard {
             let place = track.mode == .ahead ? openAhead(track, by: publisher) : nil
             panel.publish(track, by: Int(publisher.seat), aheadPlace: place)
         case .unpublish(let alias, let publisher):
-            if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.seat)) }
+            if isHere(publisher) {
+                forgetTap(of: alias, by: publisher)
+                panel.unpublish(alias, by: Int(publisher.seat))
+            }
             if let place = aheads.place(of: alias, by: publisher) {
                 closeAhead(place)
             } else if !isHere(publisher) {

@@ -33,4 +33,7 @@ enum ShardMessage: Sendable {
     // For HTTP, which is answered where it was asked.
     case question(Question, number: Int, from: Int)
     case answer(Answer, number: Int)
+
+    /// From somewhere else in the program.
+    case inquiry(Question, Inquiry)
 }
