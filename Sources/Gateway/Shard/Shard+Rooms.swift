@@ -37,7 +37,8 @@ extension Shard {
         let seed = UInt64.random(in: 0 ... .max)
         var identifiers = IdentifierSource(seed: ~seed)
         let room = Room(
-            name: name, sid: identifiers.room(), settings: kept(settings, room: name), createdAt: WallClock.seconds, seed: seed, at: loop.now)
+            name: name, sid: identifiers.room(), settings: kept(settings, room: name), createdAt: WallClock.seconds, seed: seed,
+            at: loop.now)
         rooms[index] = HostedRoom(room: room, name: name)
         roomByName[name] = index
         return index

@@ -61,7 +61,8 @@ struct RoomWorld {
     @discardableResult
     mutating func join(
         _ name: String, kind: ParticipantKind = .standard, permission: Permission = Permission(), isRoomAdmin: Bool = false,
-        autoSubscribe: Bool = true, isShownText: Bool = true, attributes: [String: String] = [:], session: String? = nil, token: String? = nil,
+        autoSubscribe: Bool = true, isShownText: Bool = true, attributes: [String: String] = [:], session: String? = nil,
+        token: String? = nil,
         resuming: String? = nil
     ) -> ParticipantHandle {
         let handle = newHandle(name)

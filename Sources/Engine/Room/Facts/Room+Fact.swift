@@ -41,6 +41,19 @@ extension Room {
         /// Whether that track is being recorded.
         package var isRecorded: Bool
 
+        package init(
+            segment: TranscriptSegment, speaker: ParticipantKind, sessionID: String? = nil, began: Duration = .zero,
+            ended: Duration = .zero, track: TrackSID? = nil, isRecorded: Bool = false
+        ) {
+            self.segment = segment
+            self.speaker = speaker
+            self.sessionID = sessionID
+            self.began = began
+            self.ended = ended
+            self.track = track
+            self.isRecorded = isRecorded
+        }
+
         package var wasInterrupted: Bool { segment.spoken == .interrupted }
     }
 
@@ -53,6 +66,18 @@ extension Room {
         package var emptyTimeout: Duration
         package var departureTimeout: Duration
         package var recording: RecordingID?
+
+        package init(
+            info: RoomInfo, participantCount: Int = 0, publisherCount: Int = 0, emptyTimeout: Duration = .zero,
+            departureTimeout: Duration = .zero, recording: RecordingID? = nil
+        ) {
+            self.info = info
+            self.participantCount = participantCount
+            self.publisherCount = publisherCount
+            self.emptyTimeout = emptyTimeout
+            self.departureTimeout = departureTimeout
+            self.recording = recording
+        }
     }
 
     /// Linear in participants.
