@@ -63,11 +63,15 @@ extension Room {
     }
 
     private mutating func tellEnd(_ reason: DisconnectReason, into effects: inout [Effect]) {
-        if let recording { tell(.recordingStopped(recording, .asked), into: &effects) }
-        recording = nil
-        for track in tracks.values { tell(.unpublished(track.info, by: track.publisherSID), into: &effects) }
-        for member in members.values { tell(.left(member.info(tracks: []), sessionID: member.sessionID, reason), into: &effects) }
-        tell(.finished(reason), into: &effects)
+        defer { recording = nil }
+        guard settings.keeping.tellsFacts else { return }
+        // Made once: everybody leaves it.
+        let snapshot = snapshot
+        var facts: [Fact] = recording.map { [.recordingStopped($0, .asked)] } ?? []
+        facts += tracks.values.map { .unpublished($0.info, by: $0.publisherSID) }
+        facts += members.values.map { .left($0.info(tracks: []), sessionID: $0.sessionID, reason) }
+        facts.append(.finished(reason))
+        for fact in facts { emit(.record(fact, snapshot), into: &effects) }
     }
 }
 

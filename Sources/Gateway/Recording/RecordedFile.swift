@@ -16,6 +16,6 @@ package struct RecordedFile: Sendable, Hashable {
     /// Nothing more could be written after this.
     package var hasFailed: Bool
 
-    /// A track's sid never comes again, so the name needs nothing else, and nothing in it tells who speaks.
-    package static func name(of track: TrackSID) -> String { track.text + ".ogg" }
+    /// Neither id ever comes again, so the name needs nothing else, and nothing in it tells who speaks.
+    package static func name(of track: TrackSID, in recording: RecordingID) -> String { "\(recording.text)-\(track.text).ogg" }
 }

@@ -11,10 +11,21 @@ final class Recorder: Sendable {
     private static let pause = 0.2
 
     private struct State {
-        var tracks: [TrackSID: RecordedTrack] = [:]
+        var tracks: [Key: RecordedTrack] = [:]
         var isEnding = false
         var hasEnded = true
         var whoWaits: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// A track may be in a recording again before the one before is written to its end.
+    private struct Key: Hashable {
+        let recording: RecordingID
+        let track: TrackSID
+
+        init(_ order: Room.TrackOrder) {
+            recording = order.recording
+            track = order.track.sid
+        }
     }
 
     private let store: any RecordingStore
@@ -33,9 +44,9 @@ final class Recorder: Sendable {
     /// Where the frames of that track go; the same again after it has moved.
     func track(_ order: Room.TrackOrder) -> RecordedTrack {
         let track = state.withLock { state in
-            if let known = state.tracks[order.track.sid], known.order.recording == order.recording { return known }
+            if let known = state.tracks[Key(order)] { return known }
             let track = RecordedTrack(order)
-            state.tracks[order.track.sid] = track
+            state.tracks[Key(order)] = track
             return track
         }
         bell.signal()
@@ -43,8 +54,8 @@ final class Recorder: Sendable {
     }
 
     /// No more frames of it come.
-    func end(_ track: TrackSID) {
-        state.withLock { $0.tracks[track]?.end() }
+    func end(_ track: RecordedTrack) {
+        track.end()
         bell.signal()
     }
 
@@ -61,6 +72,7 @@ final class Recorder: Sendable {
     /// Returns when all that has come is written.
     func finish() async {
         await withCheckedContinuation { continuation in
+            defer { bell.signal() }
             let isOver = state.withLock { state in
                 state.isEnding = true
                 if !state.hasEnded { state.whoWaits.append(continuation) }
@@ -71,13 +83,13 @@ final class Recorder: Sendable {
     }
 
     private func run(_ tellFailure: (Room.TrackOrder) -> Void) {
-        var files: [TrackSID: TrackFile] = [:]
+        var files: [Key: TrackFile] = [:]
         var buffer = TapBuffer()
         while true {
             let (tracks, isEnding) = state.withLock { (Array($0.tracks.values), $0.isEnding) }
             for track in tracks { write(track, &files, &buffer, isEnding: isEnding, tellFailure) }
             if isEnding { break }
-            _ = bell.wait(timeout: .now() + Self.pause)
+            _ = bell.wait(timeout: tracks.isEmpty ? .distantFuture : .now() + Self.pause)
         }
         let whoWaits = state.withLock { state in
             state.hasEnded = true
@@ -88,24 +100,24 @@ final class Recorder: Sendable {
     }
 
     private func write(
-        _ track: RecordedTrack, _ files: inout [TrackSID: TrackFile], _ buffer: inout TapBuffer, isEnding: Bool,
+        _ track: RecordedTrack, _ files: inout [Key: TrackFile], _ buffer: inout TapBuffer, isEnding: Bool,
         _ tellFailure: (Room.TrackOrder) -> Void
     ) {
-        let sid = track.order.track.sid
+        let key = Key(track.order)
         let taken = track.take(into: &buffer)
         defer { buffer.removeAll() }
         let isLast = taken.isLast || isEnding
         do {
-            if files[sid] == nil, buffer.byteCount > 0 {
-                files[sid] = try TrackFile(track.order, in: store, startedAt: WallClock.milliseconds)
+            if files[key] == nil, buffer.byteCount > 0 {
+                files[key] = try TrackFile(track.order, in: store, startedAt: WallClock.milliseconds)
             }
-            let file = files[sid]
+            let file = files[key]
             file?.noteLost(taken.lost)
             try buffer.forEachFrame { try file?.append($0, heardAt: $1) }
             if isLast { try file?.finish() }
         } catch {
-            log.error("a recording has failed", metadata: ["track": "\(sid)", "reason": "\(error)"])
-            files[sid]?.abandon()
+            log.error("a recording has failed", metadata: ["track": "\(key.track)", "reason": "\(error)"])
+            files[key]?.abandon()
             forget(track, &files)
             tellFailure(track.order)
             return
@@ -113,12 +125,10 @@ final class Recorder: Sendable {
         if isLast { forget(track, &files) }
     }
 
-    private func forget(_ track: RecordedTrack, _ files: inout [TrackSID: TrackFile]) {
-        let sid = track.order.track.sid
-        state.withLock { state in
-            if state.tracks[sid] === track { state.tracks[sid] = nil }
-        }
-        guard let file = files.removeValue(forKey: sid) else { return }
+    private func forget(_ track: RecordedTrack, _ files: inout [Key: TrackFile]) {
+        let key = Key(track.order)
+        state.withLock { $0.tracks[key] = nil }
+        guard let file = files.removeValue(forKey: key) else { return }
         facts?.append(RoomFact(.recorded(file.summary), room: track.order.room, at: WallClock.milliseconds))
     }
 }

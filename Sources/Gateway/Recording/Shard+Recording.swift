@@ -16,8 +16,10 @@ extension Shard {
     }
 
     func untap(_ track: TrackInfo, by publisher: ParticipantHandle) {
+        let seat = Int(publisher.seat)
+        guard let patch = panel.index(of: track.alias, publishedBy: seat), let place = panel.patches[seat][patch].tap else { return }
+        if let tapped = taps[place] { common.recorder?.end(tapped) }
         forgetTap(of: track.alias, by: publisher)
-        common.recorder?.end(track.sid)
     }
 
     /// The track goes on elsewhere, or has ended.

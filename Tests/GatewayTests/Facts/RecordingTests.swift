@@ -55,7 +55,7 @@ struct RecordingTests {
         try listener.await(.recordingStopped(id, .asked))
         try say(40..<45, on: track, by: speaker)
         let file = try await facts.recordedFile()
-        #expect(file.name == RecordedFile.name(of: track.sid) && file.recording == id)
+        #expect(file.name == RecordedFile.name(of: track.sid, in: id) && file.recording == id)
         #expect(try read(file).map(\.bytes) == Array(Self.packets[5..<40]))
         #expect(file.milliseconds == 700 && file.framesLost == 0 && !file.hasFailed)
     }
@@ -109,6 +109,36 @@ struct RecordingTests {
         #expect((900..<4_000).contains(file.milliseconds), "not the ten seconds that were published: \(file.milliseconds)")
         let sounds = try read(file).filter { $0.bytes.count > 2 }.map(\.bytes)
         #expect(sounds.suffix(25) == Self.packets[0..<25])
+    }
+
+    @Test func aRecordingThatIsBegunAnewAtOnceHasFilesOfItsOwn() async throws {
+        let speaker = try gateway.join("speaker")
+        let track = try speaker.publish()
+        for round in 0..<3 {
+            #expect(await gateway.gateway.startRecording(ofRoom: "r"))
+            _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
+            try say(round * 5..<round * 5 + 5, on: track, by: speaker)
+            #expect(await gateway.gateway.stopRecording(ofRoom: "r"))
+        }
+        var files: [[[UInt8]]] = []
+        for _ in 0..<3 { files.append(try read(try await facts.recordedFile()).map(\.bytes)) }
+        #expect(Set(files) == Set((0..<3).map { Array(Self.packets[$0 * 5..<$0 * 5 + 5]) }))
+    }
+
+    @Test(.enabled(if: OpusTool.info != nil, "opus-tools is not installed"))
+    func anotherReaderFindsNothingToComplainAbout() async throws {
+        let speaker = try gateway.join("speaker")
+        let track = try speaker.publish()
+        #expect(await gateway.gateway.startRecording(ofRoom: "r"))
+        _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
+        try say(0..<50, on: track, by: speaker)
+        try say(75..<100, on: track, by: speaker)
+        #expect(await gateway.gateway.stopRecording(ofRoom: "r"))
+        let file = try await facts.recordedFile()
+        let said = try OpusTool.run(OpusTool.info, directory.appending(path: file.name).path())
+        // Two seconds less the encoder's delay.
+        #expect(said.contains("Playback length: 0m:01.993s"), "\(said)")
+        #expect(!said.localizedCaseInsensitiveContains("warning"), "\(said)")
     }
 
     @Test func aDiskThatIsFullEndsTheRecordingAndNotTheCall() async throws {

@@ -80,7 +80,7 @@ extension Room {
         }
     }
 
-    /// Linear in participants.
+    /// Linear in tracks.
     package var snapshot: Snapshot {
         Snapshot(
             info: info, participantCount: participantCount, publisherCount: publisherCount, emptyTimeout: settings.emptyTimeout,
