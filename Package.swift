@@ -71,7 +71,7 @@ let package = Package(
         // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
         .target(
             name: "Gateway",
-            dependencies: ["Wire", "Sockets", "Identity", "Engine", httpTypes, logging, serviceLifecycle, unixSignals],
+            dependencies: ["Wire", "Sockets", "Identity", "Engine", "Audio", deques, httpTypes, logging, serviceLifecycle, unixSignals],
             swiftSettings: settings),
         // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
@@ -124,7 +124,8 @@ let package = Package(
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
-            dependencies: ["Gateway", "Engine", "Identity", "Sockets", "Wire", "COpenSSL", "CZlib", httpTypes], swiftSettings: settings),
+            dependencies: ["Gateway", "Engine", "Identity", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
+            swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),

@@ -98,11 +98,13 @@ package struct RoomSettings: Sendable, Hashable {
     package var metadata: String
     /// How long a participant's silence may last before the room tells.
     package var silenceLimit: Duration
+    /// What of it is told outside.
+    package var keeping: RoomKeeping
 
     package init(
         emptyTimeout: Duration = .seconds(300), departureTimeout: Duration = .seconds(20),
         resumeWindow: Duration = .milliseconds(ProtocolLimits.resumeWindowMilliseconds), maxParticipants: Int = 0,
-        metadata: String = "", silenceLimit: Duration = .seconds(10)
+        metadata: String = "", silenceLimit: Duration = .seconds(10), keeping: RoomKeeping = .nothing
     ) {
         self.emptyTimeout = emptyTimeout
         self.departureTimeout = departureTimeout
@@ -110,5 +112,6 @@ package struct RoomSettings: Sendable, Hashable {
         self.maxParticipants = maxParticipants
         self.metadata = metadata
         self.silenceLimit = silenceLimit
+        self.keeping = keeping
     }
 }

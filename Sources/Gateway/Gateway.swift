@@ -8,7 +8,7 @@ internal import Wire
 
 /// The whole server as one service: shards on threads of their own, a drain at a graceful shutdown.
 package final class Gateway: Service {
-    private let context: GatewayContext
+    let context: GatewayContext
     /// Of each shard: its share of the port, and the port of its own.
     private let listeners: [[Listener]]
     private let log = Logger(label: "patchbay.gateway")
@@ -27,9 +27,16 @@ package final class Gateway: Service {
 
     /// Binds the ports, so that what is wrong is known before anything runs.
     ///
-    /// - Parameter routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms.
     /// - Throws: `ListenError` if a port cannot be had, `TLSFileError` if the certificate cannot be used.
-    package init(settings: GatewaySettings, keys: KeyRing, routes: (RoomDesk) throws -> [Route] = { _ in [] }) throws {
+    ///
+    /// - Parameters:
+    ///   - facts: where to tell what happens in rooms; nil tells nobody.
+    ///   - recordings: where to write recordings of rooms; nil records nothing.
+    ///   - routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms.
+    package init(
+        settings: GatewaySettings, keys: KeyRing, facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil,
+        routes: (RoomDesk) throws -> [Route] = { _ in [] }
+    ) throws {
         try settings.tls.check()
         var settings = settings
         let isAlone = settings.shardCount == 1
@@ -51,19 +58,24 @@ package final class Gateway: Service {
         }
         self.listeners = listeners
         port = settings.port
-        var context = GatewayContext(settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port })
+        var context = GatewayContext(
+            settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, facts: facts,
+            recorder: recordings.map { Recorder(store: $0, facts: facts) })
         context.serve(try routes(context.rooms))
         self.context = context
     }
 
     /// Serves until all shards have ended: after a graceful shutdown, when the rooms are empty or the drain's time is over.
     package func run() async throws {
+        startRecorder()
+        defer { context.facts?.finish() }
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in context.mailboxes.indices { group.addTask { try await self.runShard(index) } }
                 try await group.waitForAll()
             }
             context.state.phase = .stopped
+            await context.recorder?.finish()
             log.info("stopped")
         } onGracefulShutdown: {
             self.drain()

@@ -23,7 +23,8 @@ extension Admission {
         self.init(
             identity: grant.identity, name: token.name, kind: token.kind, metadata: token.metadata, attributes: token.attributes,
             permission: grant.permission, isRoomAdmin: token.video?.roomAdmin ?? false, sessionID: token.sessionID,
-            autoSubscribe: autoSubscribe, resumeToken: Self.makeResumeToken(), server: server, joinedAt: now)
+            autoSubscribe: autoSubscribe, isShownText: token.isShownText, resumeToken: Self.makeResumeToken(), server: server, joinedAt: now
+        )
     }
 
     /// 128 bits from the system's generator.
@@ -53,7 +54,8 @@ extension TokenContent {
         video.roomAdmin = isRoomAdmin
         return AccessToken(
             issuer: issuer, identity: identity.text, notBefore: now, expires: now + Self.lifetimeSeconds, name: name, metadata: metadata,
-            attributes: attributes, kind: kind, video: video, sessionID: sessionID)
+            attributes: attributes, kind: kind, video: video, sessionID: sessionID,
+            isShownText: isShownText)
     }
 }
 

@@ -37,6 +37,12 @@ public struct TrackSID: ServerIdentifier {
     public init(text: String) { self.text = text }
 }
 
+/// Names one recording of a room, `RC_…`.
+public struct RecordingID: ServerIdentifier {
+    public let text: String
+    public init(text: String) { self.text = text }
+}
+
 /// Who somebody is, as the token says in `sub`: unique within a room, 1 to 256 bytes.
 public struct Identity: ServerIdentifier {
     public let text: String

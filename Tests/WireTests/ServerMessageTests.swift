@@ -43,6 +43,7 @@ struct ServerMessageTests {
         .playoutCleared(cut, by: ann), .playoutStarted(sid, of: ann, epoch: 255, at: MediaTime(ticks: 7)),
         .playoutFinished(sid, of: ann, epoch: 0, heard), .playoutBacklog(sid, .full, queuedMs: 60_000, dropped: 3),
         .callHeld(by: ann), .callResumed(by: ann), .callEnded(reason: "hangup"), .roomUpdated(room),
+        .recordingStarted(RecordingID(text: "RC_1")), .recordingStopped(RecordingID(text: "RC_1"), .failed),
         .tokenRefreshed(token: "a.b.c", expiresAt: 1_800_000_600), .serverDraining(deadline: 1_800_000_600),
         .bye(.serverShutdown, retryable: true), .stats(ConnectionStats(rttMs: 1.25, sent: .max, dropped: 0, lateP99Ms: 16)),
     ]

@@ -12,6 +12,8 @@ package struct Patch: Sendable {
     package private(set) var listeners: [UInt32] = []
     /// Other shards that have listeners.
     package private(set) var trunks: [Trunk] = []
+    /// Where its frames are copied to for a recording, in a list of the shell's; nil if it is not recorded.
+    package var tap: Int?
     package var meter: TrackMeter
     private var bucket: TokenBucket
 

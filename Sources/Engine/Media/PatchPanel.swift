@@ -50,6 +50,10 @@ package struct PatchPanel: Sendable {
         if gate != .open { patches[seat][index].meter.interrupt() }
     }
 
+    package mutating func setTap(_ tap: Int?, of alias: TrackAlias, by seat: Int) {
+        if let index = index(of: alias, publishedBy: seat) { patches[seat][index].tap = tap }
+    }
+
     package mutating func clear(_ alias: TrackAlias, by seat: Int, epoch: UInt8) {
         guard let index = index(of: alias, publishedBy: seat) else { return }
         patches[seat][index].clear(epoch: epoch)

@@ -20,6 +20,8 @@ package struct IdentifierSource: Sendable {
     /// `A` is audio, `M` a microphone. An assistant's voice is its microphone, as LiveKit's agents have it.
     package mutating func track() -> TrackSID { TrackSID(text: name("TR_AM")) }
 
+    package mutating func recording() -> RecordingID { RecordingID(text: name("RC_")) }
+
     package mutating func text() -> String { name("TX_") }
 
     package mutating func procedureCall() -> String { name("RPC_") }

@@ -10,6 +10,8 @@ struct Member: Sendable {
     let sessionID: String?
     let isRoomAdmin: Bool
     let autoSubscribe: Bool
+    /// Whether it may be sent what people read.
+    let isShownText: Bool
     /// Seconds since 1970.
     let joinedAt: Int64
 
@@ -44,6 +46,7 @@ struct Member: Sendable {
         sessionID = admission.sessionID
         isRoomAdmin = admission.isRoomAdmin
         autoSubscribe = admission.autoSubscribe
+        isShownText = admission.isShownText
         joinedAt = admission.joinedAt
         name = admission.name
         metadata = admission.metadata
@@ -73,7 +76,7 @@ struct Member: Sendable {
         attributes[AgentState.attribute] = nil
         return TokenContent(
             identity: identity, name: name, kind: kind, metadata: metadata, attributes: attributes, permission: permission,
-            isRoomAdmin: isRoomAdmin, sessionID: sessionID, room: room)
+            isRoomAdmin: isRoomAdmin, sessionID: sessionID, isShownText: isShownText, room: room)
     }
 
     /// Whether that track's frames are to reach it.

@@ -6,6 +6,10 @@ extension Room {
     mutating func administer(_ command: AdminCommand, at now: Instant, into effects: inout [Effect]) {
         switch command {
         case .delete: close(.roomDeleted, at: now, into: &effects)
+        case .close(let reason): close(reason, at: now, into: &effects)
+        case .sendData(let message): deliver(message, from: nil, to: recipients(of: message.to), into: &effects)
+        case .startRecording: startRecording(into: &effects)
+        case .stopRecording(let id, let end): stopRecording(id, end, into: &effects)
         case .remove(let identity):
             if let handle = handles[identity] { depart(handle, .participantRemoved, closing: .removed, at: now, into: &effects) }
         case .mute(let track, let muted): setMuted(muted, track, at: now, into: &effects)
@@ -29,6 +33,7 @@ extension Room {
         let handle = members[at: place].handle
         let forbidden = trackInfos(of: members[at: place]).filter { !permission.allows($0.source) }
         for track in forbidden {
+            if let track = tracks[track.sid] { untap(track, into: &effects) }
             patch(.unpublish(track.alias, by: handle), into: &effects)
             withdraw(track.sid, at: now, into: &effects)
         }

@@ -45,6 +45,12 @@ extension Room {
         case handOver(from: ParticipantHandle, to: ParticipantHandle)
         /// The participant is out of the room; close its socket, if it has one, after what is queued for it. Its seat is free then.
         case close(ParticipantHandle, CloseReason)
+        /// Told to those outside who keep records, in rooms that are kept (`RoomKeeping`).
+        case record(Fact, Snapshot)
+        /// Frames of the track are copied for whoever writes them down, from now on and once more wherever its publisher has gone.
+        case tap(TrackOrder, by: ParticipantHandle)
+        /// No longer: all that is to be written has come.
+        case untap(TrackInfo, by: ParticipantHandle)
         /// The last effect of a room's life.
         case closed
     }
@@ -106,9 +112,15 @@ extension Room {
         case cut(epoch: UInt8, end: MediaTime?)
     }
 
-    /// What an administrator may do to a room, by HTTP.
+    /// What an administrator may do to a room, by HTTP or from inside the program.
     package enum AdminCommand: Sendable {
         case delete
+        case close(DisconnectReason)
+        /// From nobody in the room: to those named, or to everybody.
+        case sendData(DataMessage)
+        case startRecording
+        /// Nil is whichever there is.
+        case stopRecording(RecordingID?, RecordingEnd)
         case remove(Identity)
         case mute(TrackSID, muted: Bool)
         case updateMetadata(String)
@@ -128,6 +140,8 @@ package struct Admission: Sendable {
     package var isRoomAdmin: Bool
     package var sessionID: String?
     package var autoSubscribe: Bool
+    /// Whether it may be sent what people read: transcripts, texts, messages. A car's screen may not.
+    package var isShownText: Bool
     /// Unguessable; made by the shell.
     package var resumeToken: String
     /// The resume token that was shown to take a place back; nil if that was not asked for.
@@ -139,7 +153,7 @@ package struct Admission: Sendable {
     package init(
         identity: Identity, name: String = "", kind: ParticipantKind = .standard, metadata: String = "",
         attributes: [String: String] = [:], permission: Permission = Permission(), isRoomAdmin: Bool = false, sessionID: String? = nil,
-        autoSubscribe: Bool = true, resumeToken: String = "", resuming: String? = nil,
+        autoSubscribe: Bool = true, isShownText: Bool = true, resumeToken: String = "", resuming: String? = nil,
         server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
     ) {
         self.identity = identity
@@ -151,6 +165,7 @@ package struct Admission: Sendable {
         self.isRoomAdmin = isRoomAdmin
         self.sessionID = sessionID
         self.autoSubscribe = autoSubscribe
+        self.isShownText = isShownText
         self.resumeToken = resumeToken
         self.resuming = resuming
         self.server = server
@@ -168,11 +183,12 @@ package struct TokenContent: Sendable, Hashable {
     package var permission: Permission
     package var isRoomAdmin: Bool
     package var sessionID: String?
+    package var isShownText: Bool
     package var room: String
 
     package init(
         identity: Identity, name: String, kind: ParticipantKind, metadata: String, attributes: [String: String], permission: Permission,
-        isRoomAdmin: Bool, sessionID: String?, room: String
+        isRoomAdmin: Bool, sessionID: String?, isShownText: Bool = true, room: String
     ) {
         self.identity = identity
         self.name = name
@@ -182,6 +198,7 @@ package struct TokenContent: Sendable, Hashable {
         self.permission = permission
         self.isRoomAdmin = isRoomAdmin
         self.sessionID = sessionID
+        self.isShownText = isShownText
         self.room = room
     }
 }

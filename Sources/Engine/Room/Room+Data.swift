@@ -7,7 +7,17 @@ extension Room {
         try check(message.topic, size: message.payload.byteCount, field: "payload")
         let recipients = try recipients(of: message.to, from: sender)
         reply(to: asker, into: &effects)
-        send(.data(from: sender.signature, topic: message.topic, message.payload), to: recipients, into: &effects)
+        deliver(message, from: sender.signature, to: recipients, into: &effects)
+    }
+
+    /// Withholds what reads as text from those who are not to be shown any, without a word to the sender: whose screen shows what is not
+    /// its to know.
+    ///
+    /// - Parameter sender: nil is nobody in the room.
+    func deliver(_ message: DataMessage, from sender: Identity?, to recipients: [ParticipantHandle], into effects: inout [Effect]) {
+        let readers = readers(among: recipients)
+        let audience = readers.count < recipients.count && message.payload.isReadable ? readers : recipients
+        send(.data(from: sender ?? Identity(text: ""), topic: message.topic, message.payload), to: audience, into: &effects)
     }
 
     mutating func sendText(_ message: TextMessage, by asker: Asker, at place: Int, into effects: inout [Effect]) throws(RequestError) {
@@ -17,7 +27,8 @@ extension Room {
         let recipients = try recipients(of: message.to, from: sender)
         let id = identifiers.text()
         reply(.textSent(id: id), to: asker, into: &effects)
-        send(.text(id: id, from: sender.signature, topic: message.topic, text: message.text), to: recipients, into: &effects)
+        let event = Event.text(id: id, from: sender.signature, topic: message.topic, text: message.text)
+        send(event, to: readers(among: recipients), into: &effects)
     }
 
     mutating func sendDigits(_ digits: String, by asker: Asker, at place: Int, into effects: inout [Effect]) throws(RequestError) {
@@ -44,11 +55,15 @@ extension Room {
     /// Those meant, each once and never the sender. An empty list means everybody, as no list does (LiveKit's habit);
     /// the unknown are passed over as long as one is known.
     private func recipients(of identities: [Identity]?, from sender: Member) throws(RequestError) -> [ParticipantHandle] {
-        guard let identities, !identities.isEmpty else { return everyone(but: sender.handle) }
-        var seen: Set<ParticipantHandle> = []
-        let known = identities.compactMap { handles[$0] }.filter { seen.insert($0).inserted }
+        let known = recipients(of: identities)
         guard !known.isEmpty else { throw RequestError(.notFound, "none of the participants in `to` is in the room") }
         return known.filter { $0 != sender.handle }
+    }
+
+    func recipients(of identities: [Identity]?) -> [ParticipantHandle] {
+        guard let identities, !identities.isEmpty else { return everyone }
+        var seen: Set<ParticipantHandle> = []
+        return identities.compactMap { handles[$0] }.filter { seen.insert($0).inserted }
     }
 }
 

@@ -9,6 +9,11 @@ extension Room {
         members.keys.filter { $0 != one }
     }
 
+    /// Those of them who may be sent what people read.
+    func readers(among handles: [ParticipantHandle]) -> [ParticipantHandle] {
+        handles.filter { members[$0]?.isShownText ?? false }
+    }
+
     /// Who may know what happens to this member.
     func audience(of member: Member) -> [ParticipantHandle] {
         member.isHidden ? [member.handle] : everyone
@@ -43,6 +48,7 @@ extension Room.Effect {
         switch self {
         case .send(_, let audience): audience
         case .handOver(_, let handle): [handle]
+        case .tap(_, let publisher), .untap(_, let publisher): [publisher]
         case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
         case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
             .patch(.clear(_, let publisher, _)):
@@ -50,7 +56,7 @@ extension Room.Effect {
         case .patch(.move(_, _, let publisher, _, let listeners)): [publisher] + listeners
         case .patch(.listen(let listener, _, let publisher, _)), .patch(.stopListening(let listener, _, let publisher)):
             [listener, publisher]
-        case .closed: []
+        case .record, .closed: []
         }
     }
 }

@@ -20,6 +20,7 @@ extension Room {
             }
         }
         send(held ? .callHeld(by: before.identity) : .callResumed(by: before.identity), to: audience(of: before), into: &effects)
+        tell(.held(before.identity, held), into: &effects)
         if held { tellSpeakers(at: now, into: &effects) }
         watchSilence(ofMemberAt: place, at: now)
     }

@@ -6,6 +6,7 @@ extension Room {
         guard admissionError(for: admission) == nil else {
             // The shell has asked before the upgrade; this one lost the last place on its way from there to here.
             effects.append(.close(handle, .limit))
+            tellAborted(handle, admission, at: now, into: &effects)
             return
         }
         if let place = resumable(by: admission) {
@@ -28,9 +29,18 @@ extension Room {
         let joined = member.info(tracks: [])
         send(.participantJoined(joined), to: witnesses(of: member), into: &effects)
         if member.kind == .agent { send(.agentJoined(joined), to: witnesses(of: member), into: &effects) }
+        tell(.joined(joined, sessionID: member.sessionID), into: &effects)
         for track in tracks.values where member.hears(track) {
             patch(.listen(handle, to: track.info.alias, of: track.publisher, track.listening), into: &effects)
         }
+    }
+
+    private mutating func tellAborted(
+        _ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
+    ) {
+        guard settings.keeping.tellsFacts else { return }
+        let member = Member(admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
+        tell(.aborted(member.info(tracks: []), sessionID: member.sessionID, .joinFailure), into: &effects)
     }
 
     /// Tells a newcomer how things stand, so that what it hears later makes sense: each stop has its start, each change
@@ -40,7 +50,8 @@ extension Room {
         let others = members.values.filter { !$0.isHidden && $0.handle != member.handle }
         let resumed = admission.resuming == nil ? nil : false
         send(.hello(hello(for: member, admission, resumed: resumed)), to: audience, into: &effects)
-        for segment in transcript.segments { send(.segment(segment), to: audience, into: &effects) }
+        if let recording { send(.recordingStarted(recording), to: audience, into: &effects) }
+        for segment in transcript.segments where member.isShownText { send(.segment(segment), to: audience, into: &effects) }
         for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }
         for other in others where other.absence != nil {
             send(.participantUpdated(other.info(), connection: .reconnecting), to: audience, into: &effects)

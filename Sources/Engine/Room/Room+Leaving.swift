@@ -10,6 +10,7 @@ extension Room {
     ) {
         guard let member = members[handle] else { return }
         for sid in member.tracks {
+            if let track = tracks[sid] { untap(track, into: &effects) }
             if let track = tracks[sid] { patch(.unpublish(track.info.alias, by: handle), into: &effects) }
         }
         for track in tracks.values where member.hears(track) {
@@ -41,13 +42,16 @@ extension Room {
         if member.kind == .agent, !reason.isIntended {
             send(.agentLost(member.identity, reason: reason), to: witnesses, into: &effects)
         }
+        tell(.left(member.info(tracks: []), sessionID: member.sessionID, reason), into: &effects)
     }
 
     /// Ends the room with everybody who is still in it.
     mutating func close(_ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
         for place in 0..<tracks.count { cutOffTalk(at: place, .left, now: now, into: &effects) }
         send(.bye(reason, retryable: CloseReason.roomClosed.isRetryable), to: everyone, into: &effects)
+        for track in tracks.values { untap(track, into: &effects) }
         for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher), into: &effects) }
+        tellEnd(reason, into: &effects)
         for handle in everyone { emit(.close(handle, .roomClosed), into: &effects) }
         members.removeAll()
         handles = [:]
@@ -56,6 +60,18 @@ extension Room {
         playouts.removeAll()
         isOver = true
         emit(.closed, into: &effects)
+    }
+
+    private mutating func tellEnd(_ reason: DisconnectReason, into effects: inout [Effect]) {
+        defer { recording = nil }
+        guard settings.keeping.tellsFacts else { return }
+        // Made once: everybody leaves it.
+        let snapshot = snapshot
+        var facts: [Fact] = recording.map { [.recordingStopped($0, .asked)] } ?? []
+        facts += tracks.values.map { .unpublished($0.info, by: $0.publisherSID) }
+        facts += members.values.map { .left($0.info(tracks: []), sessionID: $0.sessionID, reason) }
+        facts.append(.finished(reason))
+        for fact in facts { emit(.record(fact, snapshot), into: &effects) }
     }
 }
 

@@ -54,8 +54,8 @@ extension Room {
     /// Without those who are dependent, as LiveKit's `num_participants`.
     package var participantCount: Int { independentCount }
 
-    /// All who publish something, as LiveKit's `num_publishers`. Linear in participants.
-    package var publisherCount: Int { members.values.count { !$0.tracks.isEmpty } }
+    /// All who publish something, as LiveKit's `num_publishers`. Linear in tracks.
+    package var publisherCount: Int { Set(tracks.values.lazy.map(\.publisher)).count }
 
     package var trackCount: Int { tracks.count }
 

@@ -27,7 +27,7 @@ extension Room {
         case .sendDigits(let digits): try sendDigits(digits, by: asker, at: place, into: &effects)
         case .callProcedure(let call): try callProcedure(call, by: asker, at: place, now: now, into: &effects)
         case .answerProcedure(let answer): try answerProcedure(answer, by: asker, into: &effects)
-        case .segment(let segment): try transcribe(segment, by: asker, at: place, into: &effects)
+        case .segment(let segment): try transcribe(segment, by: asker, at: place, now: now, into: &effects)
         case .agentState(let state): try setAgentState(state, by: asker, at: place, now: now, into: &effects)
         case .hold(let held): hold(held, by: asker, at: place, now: now, into: &effects)
         case .playoutMark(let mark): try setMark(mark, by: asker, now: now, into: &effects)

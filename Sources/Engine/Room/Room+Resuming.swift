@@ -10,7 +10,8 @@ extension Room {
     /// Whoever holds somebody else's token gets nothing by it, for the place is looked up by the identity that the access token proves.
     package func resumable(by admission: Admission) -> ParticipantHandle? {
         guard let shown = admission.resuming, let handle = handles[admission.identity], let member = members[handle],
-            member.sessionID == admission.sessionID, member.kind == admission.kind, !shown.isEmpty
+            member.sessionID == admission.sessionID, member.kind == admission.kind, member.isShownText == admission.isShownText,
+            !shown.isEmpty
         else { return nil }
         let isNewest = isSameSecret(shown, member.resumeToken)
         let isFormer = member.formerToken.map { isSameSecret(shown, $0) } ?? false
@@ -50,6 +51,7 @@ extension Room {
             let listeners = members.values.filter { $0.hears(track) }.map(\.handle)
             let gate = track.gate(publisherIsHeld: member.isHeld)
             patch(.move(track.info, from: old, to: new, gate, heardBy: listeners), into: &effects)
+            tap(track, into: &effects)
         }
         // After the tracks: what they take along is at the new seat's shard before the log, and so before the new socket's first frame.
         emit(.handOver(from: old, to: new), into: &effects)

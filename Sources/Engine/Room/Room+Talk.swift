@@ -5,6 +5,8 @@ extension Room {
         // What is muted or held does not talk, whatever its meter still reports.
         guard let place = tracks.place(of: sid), isOpen(tracks[at: place]) else { return }
         guard tracks[at: place].talk.begin(at: start, now: now) else { return }
+        // What is sent ahead is metered before it is heard: its own queue tells when.
+        if tracks[at: place].info.mode == .live { tracks[at: place].anchor = (start, now) }
         send(.talkStarted(tracks[at: place].info.participant, sid, at: start), to: everyone, into: &effects)
     }
 

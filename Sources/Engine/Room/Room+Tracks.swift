@@ -19,7 +19,7 @@ extension Room {
             throw RequestError(.limitExceeded, "the room has no track alias left; try again later", retryable: true)
         }
         let info = TrackInfo(sid: identifiers.track(), alias: alias, participant: member.identity, description: description)
-        let track = Track(info: info, publisher: member.handle)
+        let track = Track(info: info, publisher: member.handle, publisherSID: member.sid)
         tracks.append(track, for: info.sid)
         members[at: place].tracks.append(info.sid)
         if info.mode == .ahead { playouts.append(Playout(epoch: info.epoch, at: now), for: info.sid) }
@@ -33,12 +33,15 @@ extension Room {
             patch(.listen(listener.handle, to: alias, of: member.handle, track.listening), into: &effects)
         }
         reply(.published(info), to: asker, into: &effects)
+        tap(track, into: &effects)
+        tell(.published(info, by: member.sid), into: &effects)
         watchSilence(ofMemberAt: place, at: now)
     }
 
     mutating func unpublish(_ sid: TrackSID, by asker: Asker, now: Instant, into effects: inout [Effect]) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
         guard track.publisher == asker.handle else { throw RequestError(.notAllowed, "the track is somebody else's") }
+        untap(track, into: &effects)
         patch(.unpublish(track.info.alias, by: asker.handle), into: &effects)
         reply(to: asker, into: &effects)
         withdraw(sid, at: now, into: &effects)
@@ -59,6 +62,7 @@ extension Room {
             watchSilence(ofMemberAt: publisher, at: now)
         }
         send(.trackUnpublished(sid, of: track.info.participant), to: everyone, into: &effects)
+        tell(.unpublished(track.info, by: track.publisherSID), into: &effects)
         tellSilence(ofAgent: track.publisher, into: &effects)
     }
 }

@@ -12,7 +12,8 @@ package import Wire
 /// - every mark on a track is answered exactly once, and what was told as heard is not taken back within an epoch;
 /// - whoever has left or was closed is never named again, and what still comes from it is passed over; nor is the old handle of whoever
 ///   has come back, but by the patches that end it;
-/// - nobody is told of a hidden participant;
+/// - nobody in it is told of a hidden participant;
+/// - whoever is not to be shown text is sent none, now or later;
 /// - `listen` comes after the event or the list that names the track.
 ///
 /// It is not for what needs more than one room, or another node: that is the shell's.
@@ -43,6 +44,10 @@ package struct Room: Sendable {
     var speakers = Speakers()
     var lifetime: Lifetime
     var alarm = Alarm()
+    /// It has been told outside that the room has begun.
+    var hasStarted = false
+    /// The recording that is under way.
+    package internal(set) var recording: RecordingID?
 
     /// - Parameters:
     ///   - createdAt: seconds since 1970, for people.
@@ -72,6 +77,7 @@ package struct Room: Sendable {
             if case .joined(let handle, _) = input { effects.append(.close(handle, .roomClosed)) }
             return
         }
+        tellStart(into: &effects)
         switch input {
         case .joined(let handle, let admission): join(handle, admission, at: now, into: &effects)
         case .request(let request, let id, let handle):

@@ -5,6 +5,9 @@ struct Track: Sendable {
     var info: TrackInfo
     /// Another one after it came back.
     var publisher: ParticipantHandle
+    let publisherSID: ParticipantSID
+    /// When one of its samples was heard, or will be: from it follows the time of all others.
+    var anchor: (time: MediaTime, instant: Instant)?
     var talk = Talk()
 
     /// How it is listened to from now on.

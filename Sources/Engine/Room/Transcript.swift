@@ -16,6 +16,8 @@ package struct Transcript: Sendable {
 
     struct Entry: Sendable {
         var segment: TranscriptSegment
+        /// When its first revision came.
+        let firstSaid: Instant
         /// What was heard of it is known: no clear changes that any more.
         var isSettled = false
         /// A clear cut it off. Its text may still be revised, what was heard of it not.
@@ -29,12 +31,15 @@ package struct Transcript: Sendable {
 
     package var segments: [TranscriptSegment] { entries.map(\.segment) }
 
+    /// When the first revision of a segment came; nil if it is forgotten.
+    func firstSaid(_ id: String) -> Instant? { entries.last { $0.segment.id == id }?.firstSaid }
+
     /// Takes in a segment, and puts right what its sender can't know better.
-    package mutating func take(_ segment: inout TranscriptSegment) -> Outcome {
+    package mutating func take(_ segment: inout TranscriptSegment, at now: Instant) -> Outcome {
         // From the end: what is revised is nearly always among the last.
         guard let place = entries.lastIndex(where: { $0.segment.id == segment.id }) else {
             if entries.count == Limits.segmentsKeptMax { entries.removeFirst() }
-            entries.append(Entry(segment: segment))
+            entries.append(Entry(segment: segment, firstSaid: now))
             return .new
         }
         let known = entries[place]

@@ -46,7 +46,7 @@ package struct RoomDesk: Sendable {
     }
 
     /// Shards that have ended are left out.
-    private func askAll(_ question: Question) async -> [Answer] {
+    func askAll(_ question: Question) async -> [Answer] {
         // All are asked before the first answer is awaited.
         let replies = mailboxes.indices.map { post(question, to: $0) }
         var answers: [Answer] = []
@@ -62,6 +62,12 @@ package struct RoomDesk: Sendable {
         return nil
     }
 
+    /// Asks without waiting for what comes of it.
+    func order(_ command: Room.AdminCommand, in room: String) {
+        guard let home = directory.home(of: room) else { return }
+        _ = post(.command(command, room: room), to: home)
+    }
+
     private func post(_ question: Question, to shard: Int) -> AsyncStream<Answer> {
         let (answers, reply) = AsyncStream.makeStream(of: Answer.self, bufferingPolicy: .bufferingOldest(1))
         mailboxes[shard].post(.question(question, Reply(reply)))
@@ -73,6 +79,8 @@ package struct RoomDesk: Sendable {
 enum Question: Sendable {
     /// All rooms that are homed there.
     case rooms
+    /// The same with those who are in them.
+    case openRooms
     /// Bring your counters up to date.
     case counters
     case room(String)
@@ -81,6 +89,7 @@ enum Question: Sendable {
 
 enum Answer: Sendable {
     case rooms([RoomSummary])
+    case openRooms([RoomDesk.OpenRoom])
     case room(RoomDetail)
     case done
     case refusal(Refusal)

@@ -9,6 +9,11 @@ extension Shard {
         do throws(Refusal) {
             switch question {
             case .rooms: return .rooms(rooms.compactMap { $0.map { RoomSummary($0.room, homePort: homePort) } })
+            case .openRooms:
+                return .openRooms(
+                    rooms.compactMap { $0?.room }.map {
+                        RoomDesk.OpenRoom(name: $0.name, sid: $0.sid, createdAt: $0.createdAt, participants: $0.participants)
+                    })
             case .counters:
                 publishMetrics()
                 return .done
@@ -37,7 +42,11 @@ extension Shard {
             guard room.participants.contains(where: { $0.tracks?.contains { $0.sid == track } == true }) else {
                 throw Refusal(.notFound, "track_not_found", "no track of that sid is in the room")
             }
-        case .delete, .updateMetadata: break
+        case .startRecording:
+            guard common.recorder != nil else {
+                throw Refusal(.notImplemented, "not_recording", "this gateway has nothing to write recordings with")
+            }
+        case .delete, .close, .updateMetadata, .sendData, .stopRecording: break
         }
     }
 

@@ -42,6 +42,10 @@ package struct Counters: Sendable {
     package var joinSeconds = Histogram(bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1])
     package var closed: [UInt16: UInt64] = [:]
     package var receiptsAsked: UInt64 = 0
+    /// What happened and could not be told outside.
+    package var factsLost: UInt64 = 0
+    /// Frames that are not in a recording because the disk could not keep up.
+    package var recordingFramesLost: UInt64 = 0
     /// How late the shard's timer rang, in seconds: what everything else on this thread waited too.
     package var loopLagSeconds = Histogram(bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
 

@@ -59,6 +59,12 @@ struct PrometheusText {
             counters.closed.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }
         }
         perShard("patchbay_receipts_asked_total", "counter", "Pings sent to learn whether a listener reads.") { Double($0.receiptsAsked) }
+        perShard("patchbay_facts_lost_total", "counter", "What happened in rooms and could not be told to services.") {
+            Double($0.factsLost)
+        }
+        perShard("patchbay_recording_frames_lost_total", "counter", "Frames that a recording lacks because the disk could not keep up.") {
+            Double($0.recordingFramesLost)
+        }
         perShard("patchbay_connections_turned_away_total", "counter", "Connections over the limit.") { Double($0.connectionsTurnedAway) }
         perShard("patchbay_handshakes_abandoned_total", "counter", "Connections that ended before a whole request had come.") {
             Double($0.handshakesAbandoned)
@@ -86,7 +92,8 @@ struct PrometheusText {
         labelled(name, help, label) { counters in values(counters).map { ($0, Double($1)) } }
     }
 
-    private mutating func labelled(_ name: String, _ help: String, _ label: String, _ values: (Counters) -> [(key: String, value: Double)]) {
+    private mutating func labelled(_ name: String, _ help: String, _ label: String, _ values: (Counters) -> [(key: String, value: Double)])
+    {
         head(name, "counter", help)
         for (shard, counters) in shards.enumerated() {
             for (key, value) in values(counters) { text += "\(name){shard=\"\(shard)\",\(label)=\"\(key)\"} \(Self.number(value))\n" }

@@ -104,6 +104,9 @@ extension Shard {
             let seat = Int(publisher.seat)
             guard let sender = seats[seat], let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
             let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.note(header, at: now)) }
+            if let tap = panel.patches[seat][patch].tap {
+                aheads.tracks[place].withFrameLetOut { copy($0, toTap: tap, heardAt: $1) }
+            }
             if let edge { talk(edge, of: track, publishedBy: sender) }
         }
     }

@@ -40,6 +40,7 @@ extension Shard {
             return (nil, patch.meter.note(header, at: now))
         }
         if let refusal { return drop(refusal) }
+        if let tap = panel.patches[seat][patch].tap { copy(frame, toTap: tap, heardAt: now) }
         // Copied only where they are needed, which costs reference counts.
         let track = edge == nil ? nil : panel.patches[seat][patch].track
         let trunks = panel.patches[seat][patch].trunks.isEmpty ? nil : panel.patches[seat][patch].trunks

@@ -13,6 +13,7 @@ extension Shard {
         switch (isHere(old), isHere(new)) {
         case (true, true): panel.move(alias, from: Int(old.seat), to: Int(new.seat))
         case (true, false):
+            forgetTap(of: alias, by: old)
             panel.unpublish(alias, by: Int(old.seat))
             for listener in listeners where isHere(listener) { inlets.add(listener: listener.seat, to: alias, of: new) }
             inlets.setGate(gate, of: alias, by: new)
@@ -44,6 +45,7 @@ extension Shard {
         switch (isHere(old), isHere(new)) {
         case (true, true): panel.move(track.alias, from: Int(old.seat), to: Int(new.seat))
         case (true, false):
+            forgetTap(of: track.alias, by: old)
             panel.unpublish(track.alias, by: Int(old.seat))
             guard let place else { return }
             post(.takeAhead(aheads.tracks[place].handOver()), to: Int(new.shard))

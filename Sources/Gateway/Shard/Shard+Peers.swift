@@ -191,7 +191,10 @@ extension Shard {
             let place = track.mode == .ahead ? openAhead(track, by: publisher) : nil
             panel.publish(track, by: Int(publisher.seat), aheadPlace: place)
         case .unpublish(let alias, let publisher):
-            if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.seat)) }
+            if isHere(publisher) {
+                forgetTap(of: alias, by: publisher)
+                panel.unpublish(alias, by: Int(publisher.seat))
+            }
             if let place = aheads.place(of: alias, by: publisher) {
                 closeAhead(place)
             } else if !isHere(publisher) {

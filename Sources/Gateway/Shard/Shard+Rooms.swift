@@ -37,7 +37,8 @@ extension Shard {
         let seed = UInt64.random(in: 0 ... .max)
         var identifiers = IdentifierSource(seed: ~seed)
         let room = Room(
-            name: name, sid: identifiers.room(), settings: settings, createdAt: WallClock.seconds, seed: seed, at: loop.now)
+            name: name, sid: identifiers.room(), settings: kept(settings, room: name), createdAt: WallClock.seconds, seed: seed,
+            at: loop.now)
         rooms[index] = HostedRoom(room: room, name: name)
         roomByName[name] = index
         return index
@@ -78,6 +79,8 @@ extension Shard {
         case .close(let handle, _):
             guests[handle] = nil
             perform(effect, whereIs: handle)
+        case .record(let fact, let snapshot): record(fact, in: snapshot)
+        case .tap(_, let publisher), .untap(_, let publisher): perform(effect, whereIs: publisher)
         case .closed: removeRoom(room)
         }
     }
@@ -97,7 +100,9 @@ extension Shard {
             if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
         case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
-        case .send, .closed: assertionFailure("is done at the room's home: \(effect)")
+        case .tap(let order, let publisher): tap(order, by: publisher)
+        case .untap(let track, let publisher): untap(track, by: publisher)
+        case .send, .record, .closed: assertionFailure("is done at the room's home: \(effect)")
         }
     }
 

@@ -10,7 +10,7 @@ internal import Wire
 /// wants done is done in order. Nobody outside has a reference; `mailbox` is the one door.
 ///
 /// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+AheadPatches`, `+Control`, `+Rooms`, `+Peers`, `+Resuming`,
-/// `+Clock`, `+Drain`, `+HTTP`, `+Administration`.
+/// `+Clock`, `+Drain`, `+HTTP`, `+Administration`, `+Facts`, `+Recording`.
 final class Shard: SocketOwner {
     let index: Int
     let common: GatewayContext
@@ -67,6 +67,8 @@ final class Shard: SocketOwner {
     var keys: KeyRing
     /// HTTP requests that are being answered.
     var openRequests = OpenRequests()
+    /// Tracks published here that are written down; a patch's `tap` is a place in it.
+    @exclusivity(unchecked) var taps: [RecordedTrack?] = []
 
     init(index: Int, common: GatewayContext, mailbox: Mailbox<ShardMessage>) {
         self.index = index
@@ -100,6 +102,7 @@ final class Shard: SocketOwner {
         scheduleTick()
         ready(nil)
         loop.run(wokenBy: mailbox)
+        tellLastFacts()
     }
 
     func reload(_ keys: KeyRing?, _ tls: TLSFiles) {
@@ -168,12 +171,18 @@ struct GatewayContext: Sendable {
     var router: Router
     /// The port of each shard's own; empty where there is one shard only.
     var shardPorts: [Int]
+    /// Where what happens in rooms is told, if anywhere.
+    let facts: FactQueue?
+    /// Who writes tracks down, if anybody does.
+    let recorder: Recorder?
     private let trunks: [Trunk]
 
-    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int]) {
+    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: FactQueue?, recorder: Recorder?) {
         self.settings = settings
         self.keys = keys
         self.shardPorts = shardPorts
+        self.facts = facts
+        self.recorder = recorder
         quota = ConnectionQuota(limit: settings.connectionsMax)
         keysInUse = KeysInUse(keys)
         origins = AllowedOrigins(settings.allowedOrigins)

@@ -30,7 +30,7 @@ enum ShardMessage: Sendable {
     /// The queue of an `ahead` track that is published there from now on; before `takeOver`.
     case takeAhead(AheadTrack)
 
-    // For HTTP.
+    // For who is on no shard's thread: HTTP, services.
     case question(Question, Reply)
     /// To where the request came.
     case respond(RoutedResponse, number: Int)

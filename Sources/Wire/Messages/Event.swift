@@ -35,6 +35,8 @@ public enum Event: Sendable, Hashable {
     case callResumed(by: Identity)
     case callEnded(reason: String)
     case roomUpdated(RoomInfo)
+    case recordingStarted(RecordingID)
+    case recordingStopped(RecordingID, RecordingEnd)
     case tokenRefreshed(token: String, expiresAt: Int64)
     case serverDraining(deadline: Int64)
     case bye(DisconnectReason, retryable: Bool)
@@ -43,6 +45,14 @@ public enum Event: Sendable, Hashable {
 
 public enum ConnectionState: String, Sendable, Codable {
     case connected, reconnecting
+}
+
+/// Why a recording ended.
+public enum RecordingEnd: String, Sendable, Codable, CaseIterable {
+    /// Somebody wanted it so.
+    case asked
+    /// It could not be written any more.
+    case failed
 }
 
 /// LiveKit's connection quality.

@@ -30,6 +30,8 @@ enum EventType: String, CaseIterable {
     case callResumed = "call.resumed"
     case callEnded = "call.ended"
     case roomUpdated = "room.updated"
+    case recordingStarted = "recording.started"
+    case recordingStopped = "recording.stopped"
     case tokenRefreshed = "token.refreshed"
     case serverDraining = "server.draining"
     case bye
@@ -97,6 +99,7 @@ struct EventFields: Codable {
     var deadline: Int64?
     var retryable: Bool?
     var epoch: UInt8?
+    var recording: RecordingID?
 
     /// A track's sid, or the object that describes it.
     enum TrackReference: Codable {
@@ -185,6 +188,8 @@ extension Event {
         case .callResumed(let who): (.callResumed, EventFields(participant: who))
         case .callEnded(let reason): (.callEnded, EventFields(reason: reason))
         case .roomUpdated(let room): (.roomUpdated, EventFields(room: room))
+        case .recordingStarted(let id): (.recordingStarted, EventFields(recording: id))
+        case .recordingStopped(let id, let reason): (.recordingStopped, EventFields(reason: reason.rawValue, recording: id))
         case .tokenRefreshed(let token, let expiry): (.tokenRefreshed, EventFields(token: token, expiresAt: expiry))
         case .serverDraining(let deadline): (.serverDraining, EventFields(deadline: deadline))
         case .bye(let reason, let retryable): (.bye, EventFields(reason: reason.rawValue, retryable: retryable))

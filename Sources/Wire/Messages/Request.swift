@@ -98,6 +98,14 @@ public enum DataPayload: Sendable, Hashable {
         case .base64(let text): text.utf8.count / 4 * 3 - text.utf8.suffix(2).count { $0 == UInt8(ascii: "=") }
         }
     }
+
+    /// Whether people could read it: a text, or bytes that are UTF-8 without control characters. LiveKit's SDKs send all data as bytes, so
+    /// the form alone does not tell. Linear in its size.
+    public var isReadable: Bool {
+        guard case .base64(let encoded) = self else { return true }
+        guard let text = String(validating: Base64.decode(encoded), as: UTF8.self) else { return false }
+        return text.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\t" || $0 == "\n" || $0 == "\r" }
+    }
 }
 
 /// `data.send`: to everybody else, or to those named.

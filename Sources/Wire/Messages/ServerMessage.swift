@@ -140,6 +140,9 @@ extension Event {
         case .callResumed: self = .callResumed(by: try fields[\.participant])
         case .callEnded: self = .callEnded(reason: try fields[\.reason])
         case .roomUpdated: self = .roomUpdated(try fields[\.room])
+        case .recordingStarted: self = .recordingStarted(try fields[\.recording])
+        case .recordingStopped:
+            self = .recordingStopped(try fields[\.recording], RecordingEnd(rawValue: try fields[\.reason]) ?? .asked)
         case .tokenRefreshed: self = .tokenRefreshed(token: try fields[\.token], expiresAt: try fields[\.expiresAt])
         case .serverDraining: self = .serverDraining(deadline: try fields[\.deadline])
         case .bye: self = .bye(try fields.disconnectReason, retryable: try fields[\.retryable])

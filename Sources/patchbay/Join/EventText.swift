@@ -53,6 +53,8 @@ enum EventText {
         case .playoutFinished(_, let who, _, let heard): "\(who) has been heard to the end, \(heard.playedMs) ms"
         case .playoutBacklog(let track, let state, let queued, let dropped):
             "\(track) is \(queued / 1_000) s ahead (\(state))" + (dropped > 0 ? ", \(dropped) frames were refused" : "")
+        case .recordingStarted: "the room is being recorded"
+        case .recordingStopped(_, let reason): reason == .failed ? "the recording has failed" : "the recording has ended"
         case .callEnded(let reason): "the call has ended (\(reason))"
         case .roomUpdated: "the room has changed"
         case .serverDraining: "the gateway is about to stop"

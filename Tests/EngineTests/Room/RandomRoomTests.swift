@@ -20,6 +20,18 @@ struct RandomRoomTests {
         #expect(first.world.history == second.world.history)
     }
 
+    @Test(arguments: 0..<200)
+    func whatIsToldOutsideAddsUp(seed: Int) {
+        var visit = RandomVisit(seed: UInt64(seed), keeping: RoomKeeping(tellsText: true, records: true))
+        visit.run(steps: 200)
+        visit.end()
+        var account = FactAccount()
+        for effect in visit.world.history { account.take(effect) }
+        account.close()
+        #expect(account.problems.isEmpty, "seed \(seed): \(account.problems.prefix(5))")
+        #expect(account.count > 5)
+    }
+
     /// If chance never did what the promises are about, they were kept for nothing.
     @Test func chanceTriesEverything() {
         var told: Set<String> = []
@@ -63,9 +75,13 @@ private struct RandomVisit {
 
     private static let names = ["ann", "bob", "cid", "dan", "eve", "helper", "spy"]
 
-    init(seed: UInt64) {
+    init(seed: UInt64, keeping: RoomKeeping = .nothing) {
         chance = SplitMix64(seed: seed)
-        world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3)), seed: seed)
+        world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3), keeping: keeping), seed: seed)
+    }
+
+    mutating func end() {
+        if !world.room.isOver { input(.administered(.delete)) }
     }
 
     mutating func run(steps: Int) {

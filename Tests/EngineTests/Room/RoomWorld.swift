@@ -24,6 +24,7 @@ struct RoomWorld {
     var heard: [ParticipantHandle: [Event]] = [:]
     var answers: [ParticipantHandle: [UInt64: [Answer]]] = [:]
     var closed: [ParticipantHandle: CloseReason] = [:]
+    var facts: [Room.Fact] = []
     var tokens: [(handle: ParticipantHandle, content: TokenContent, re: UInt64?)] = []
     /// The patch panels, as the effects have made them.
     var listening: Set<Listening> = []
@@ -60,13 +61,15 @@ struct RoomWorld {
     @discardableResult
     mutating func join(
         _ name: String, kind: ParticipantKind = .standard, permission: Permission = Permission(), isRoomAdmin: Bool = false,
-        autoSubscribe: Bool = true, attributes: [String: String] = [:], session: String? = nil, token: String? = nil,
+        autoSubscribe: Bool = true, isShownText: Bool = true, attributes: [String: String] = [:], session: String? = nil,
+        token: String? = nil,
         resuming: String? = nil
     ) -> ParticipantHandle {
         let handle = newHandle(name)
         let admission = Admission(
             identity: Identity(text: name), name: name.uppercased(), kind: kind, attributes: attributes, permission: permission,
             isRoomAdmin: isRoomAdmin, sessionID: session ?? "session-\(name)", autoSubscribe: autoSubscribe,
+            isShownText: isShownText,
             resumeToken: token ?? "resume-\(name)", resuming: resuming, joinedAt: 1_700_000_001)
         happens(.joined(handle, admission))
         return handle
@@ -129,6 +132,9 @@ struct RoomWorld {
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
         case .handOver(let old, let new): "hand over \(name(old)) to \(name(new))"
         case .close(let handle, let reason): "close \(reason) \(name(handle))"
+        case .record(let fact, _): "fact \(String(String(describing: fact).prefix { $0 != "(" }))"
+        case .tap(let order, let publisher): "tap \(order.track.alias.value) by \(name(publisher))"
+        case .untap(let track, let publisher): "untap \(track.alias.value) by \(name(publisher))"
         case .closed: "closed"
         }
     }
@@ -148,7 +154,8 @@ struct RoomWorld {
         case .patch(let change): perform(change)
         case .mintToken(let handle, let content, let id): tokens.append((handle, content, id))
         case .close(let handle, let reason): closed[handle] = reason
-        case .handOver, .closed: break
+        case .record(let fact, _): facts.append(fact)
+        case .handOver, .tap, .untap, .closed: break
         }
     }
 

@@ -12,12 +12,15 @@ final class TestGateway: Sendable {
     var port: Int { gateway.port }
 
     /// Whoever loses its socket there has left at once, unless the test wants it otherwise.
-    init(routes: [Route] = [], _ change: (inout GatewaySettings) -> Void = { _ in }) throws {
+    init(
+        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
+        _ change: (inout GatewaySettings) -> Void = { _ in }
+    ) throws {
         var settings = GatewaySettings(
             port: 0, shardCount: 2, tls: Certificate.usual.files,
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), version: "tests")
         change(&settings)
-        let gateway = try Gateway(settings: settings, keys: TestToken.keys) { _ in routes }
+        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings) { _ in routes }
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }

@@ -65,7 +65,7 @@ extension Stay {
         case .bye: isDismissed = true
         case .roomUpdated, .tokenRefreshed, .serverDraining, .stats: break
         case .playoutMarked, .playoutCleared, .playoutStarted, .playoutFinished, .playoutBacklog: take(playout: event)
-        case .callEnded: world.fail("\(self) is told \(event), which nobody asked for")
+        case .callEnded, .recordingStarted, .recordingStopped: world.fail("\(self) is told \(event), which nobody asked for")
         }
     }
 

@@ -77,6 +77,7 @@ extension SimulatedShard {
         case .close(let handle, _):
             guests[handle] = nil
             perform(effect, whereIs: handle)
+        case .record, .tap, .untap: world.fail("a room that nobody keeps tells outside: \(effect)")
         case .closed: removeRoom(room)
         }
     }
@@ -100,7 +101,7 @@ extension SimulatedShard {
             if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
         case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
-        case .send, .closed: world.fail("is done at the room's home: \(effect)")
+        case .send, .closed, .record, .tap, .untap: world.fail("is done at the room's home: \(effect)")
         }
     }
 

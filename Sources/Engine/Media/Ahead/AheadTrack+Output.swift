@@ -19,8 +19,15 @@ extension AheadTrack {
     /// The next header of what the reference has let out, each once: what a meter is to see when it plays, not when it was published.
     package mutating func nextHeaderLetOut() -> FrameHeader? {
         guard sid != nil, metered < reference.offset else { return nil }
-        defer { metered = queue.next(after: metered) }
+        defer { (newestMetered, metered) = (metered, queue.next(after: metered)) }
         return queue.header(at: metered)
+    }
+
+    /// Shows the frame whose header that was, and when it plays. It is there during the call only.
+    package func withFrameLetOut(_ body: (_ frame: UnsafeRawBufferPointer, _ playsAt: Instant) -> Void) {
+        guard let clock = reference.clock, newestMetered >= queue.start, newestMetered < metered else { return }
+        let playsAt = clock.instant(of: queue.entry(at: newestMetered).timestamp)
+        queue.forEachFrame(in: newestMetered..<metered) { body($0, playsAt) }
     }
 
     /// Whether something is to leave for a listener now.

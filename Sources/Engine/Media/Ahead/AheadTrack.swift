@@ -33,6 +33,8 @@ package struct AheadTrack: Sendable {
     var publishedEnd: MediaTime?
     /// Up to where the headers of what was let out have been looked at.
     var metered = 0
+    /// The last of them.
+    var newestMetered = 0
     /// Frames that the reference has not let out yet.
     package internal(set) var waitingFrames = 0
     /// Frames were refused: the next one must say so.

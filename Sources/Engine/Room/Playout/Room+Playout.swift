@@ -5,6 +5,7 @@ extension Room {
     /// Takes in what the queue on the publisher's shard tells. Words about a track that has ended meanwhile are passed over.
     mutating func note(_ fact: PlayoutFact, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
         guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
+        if case .started(_, let time, let playsAt) = fact, let place = tracks.place(of: sid) { tracks[at: place].anchor = (time, playsAt) }
         switch fact {
         case .started, .ranDry, .refilled:
             let stands = !isOpen(track)
@@ -18,7 +19,7 @@ extension Room {
             send(.playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [track.publisher], into: &effects)
         case .cut(let epoch, let end):
             let done = playouts[at: place].cut(epoch, end: end)
-            for clear in done { finish(clear, of: sid, into: &effects) }
+            for clear in done { finish(clear, of: sid, at: now, into: &effects) }
         }
     }
 
@@ -47,7 +48,7 @@ extension Room {
         let (clears, marks) = playouts[at: place].end()
         let heard = playouts[at: place].heard(at: now).playedTs.map(MediaTime.init(ticks:))
         playouts.remove(sid)
-        for clear in clears { finish(clear, of: sid, into: &effects) }
+        for clear in clears { finish(clear, of: sid, at: now, into: &effects) }
         guard members.contains(track.publisher) else { return }
         for mark in marks {
             send(.playoutMarked(sid, name: mark.name, .dropped, at: heard), to: [track.publisher], into: &effects)

@@ -46,7 +46,7 @@ extension Room {
 
     /// Tells that a clear is done: first to who asked, then to everybody. Those who do not listen are told as well, for each
     /// `playout.started` has its end, and who listens later must know the epoch.
-    mutating func finish(_ clear: Playout.Clear, of sid: TrackSID, into effects: inout [Effect]) {
+    mutating func finish(_ clear: Playout.Clear, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
         guard let track = tracks[sid] else { return }
         let cut = PlayoutCut(
             track: sid, epoch: clear.epoch, heard: clear.heard, discardedMs: clear.discardedMilliseconds, reason: clear.reason)
@@ -61,7 +61,7 @@ extension Room {
         }
         let heard = clear.heard.playedTs.map(MediaTime.init(ticks:))
         if let start = track.talk.start { endTalk(on: sid, at: heard ?? start, .cleared, into: &effects) }
-        cutTranscript(of: track, by: clear, heard: heard, into: &effects)
+        cutTranscript(of: track, by: clear, heard: heard, at: now, into: &effects)
         tellSilence(ofAgent: track.publisher, into: &effects)
     }
 

@@ -10,10 +10,15 @@ extension Room {
     }
 
     /// Tells everybody, the assistant too, how much of its words was heard when its track was cleared.
-    mutating func cutTranscript(of track: Track, by clear: Playout.Clear, heard: MediaTime?, into effects: inout [Effect]) {
+    mutating func cutTranscript(
+        of track: Track, by clear: Playout.Clear, heard: MediaTime?, at now: Instant, into effects: inout [Effect]
+    ) {
         let isMeant = isSpoken(on: track)
         let cut = Transcript.Cut(heard: heard, furthest: clear.furthest, first: clear.first, end: clear.end)
-        for segment in transcript.cut(cut, where: isMeant) { send(.segment(segment), to: everyone, into: &effects) }
+        for segment in transcript.cut(cut, where: isMeant) {
+            send(.segment(segment), to: readers(among: everyone), into: &effects)
+            tell(said: segment, at: now, into: &effects)
+        }
     }
 
     /// Whether a segment tells what is spoken on that track: it says so, or does not say and its participant has no other.

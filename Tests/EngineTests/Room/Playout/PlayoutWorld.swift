@@ -4,7 +4,7 @@ import Wire
 
 /// A room in which ann listens to what her helper says ahead of time. Places on the track are milliseconds since the first frame.
 struct PlayoutWorld {
-    var world = RoomWorld()
+    var world: RoomWorld
     let ann: ParticipantHandle
     let helper: ParticipantHandle
     let track: TrackInfo
@@ -12,7 +12,8 @@ struct PlayoutWorld {
     let first = MediaTime(ticks: .max - 24_000)
     var epoch: UInt8 = 0
 
-    init() throws {
+    init(_ settings: RoomSettings = RoomSettings()) throws {
+        world = RoomWorld(settings)
         ann = world.join("ann")
         helper = world.join("helper", kind: .agent)
         track = try world.publish(helper, PublishTrack(source: .assistant, mode: .ahead))

@@ -1,0 +1,86 @@
+internal import Audio
+internal import Engine
+internal import Wire
+
+/// One track's Ogg Opus file: packets as they came, pauses as long as they were.
+///
+/// A live track's pauses are what lies between its timestamps, though no more than has passed: a sender whose clock leaps must not fill the
+/// disk with silence. What was sent ahead stands where it was played, since timestamps go on over what a clear forgot.
+final class TrackFile {
+    /// A sender's clock may be ahead of ours by so much after a pause.
+    private static let leapMax = Duration.seconds(1)
+
+    private(set) var summary: RecordedFile
+    private let file: any RecordingFile
+    private var writer: OggOpusWriter?
+    /// Where the next frame should begin: by its track's clock, and by ours.
+    private var end: (time: MediaTime, instant: Instant)?
+
+    /// - Parameter startedAt: milliseconds since 1970.
+    init(_ order: Room.TrackOrder, in store: any RecordingStore, startedAt: Int64) throws {
+        let name = RecordedFile.name(of: order.track.sid, in: order.recording)
+        summary = RecordedFile(
+            name: name, recording: order.recording, track: order.track, startedAt: startedAt, milliseconds: 0, byteCount: 0,
+            framesLost: 0, hasFailed: false)
+        let writer = try OggOpusWriter(OpusHead(channels: order.track.channels))
+        file = try store.makeFile(named: name, for: order)
+        self.writer = consume writer
+    }
+
+    /// Packets that are none are left out: the relay does not look into them, and a file with one could not be played.
+    func append(_ frame: UnsafeRawBufferPointer, heardAt: Instant) throws {
+        guard let base = frame.baseAddress, frame.count > ProtocolLimits.frameHeaderBytes else { return }
+        let time = FrameHeader(unchecked: base).timestamp
+        let packet = Array(frame[ProtocolLimits.frameHeaderBytes...])
+        guard let ticks = try? OpusPacket(packet).ticks else { return }
+        try write(writer?.appendGap(ticks: gap(before: time, heardAt: heardAt)))
+        try write(writer?.append(packet))
+        end = (time.advanced(by: ticks), heardAt + Self.span(ofTicks: ticks))
+    }
+
+    func noteLost(_ count: Int) {
+        summary.framesLost += count
+    }
+
+    /// Marks the end and closes the file.
+    func finish() throws {
+        guard let last = writer.take() else { return }
+        summary.milliseconds = last.ticks / Int64(MediaTime.ticksPerMillisecond)
+        do {
+            try write(last.finish())
+        } catch {
+            try? file.close()
+            throw error
+        }
+        try file.close()
+    }
+
+    /// Nothing more can be written.
+    func abandon() {
+        summary.hasFailed = true
+        if let last = writer.take() {
+            summary.milliseconds = last.ticks / Int64(MediaTime.ticksPerMillisecond)
+            try? file.close()
+        }
+    }
+
+    private func gap(before time: MediaTime, heardAt: Instant) -> Int {
+        guard let end else { return 0 }
+        let passed = Self.ticks(of: heardAt - end.instant)
+        let silent =
+            switch summary.track.mode {
+            case .live: min(Int(time.distance(from: end.time)), passed + Self.ticks(of: Self.leapMax))
+            case .ahead: passed
+            }
+        return min(max(silent, 0), OggOpusWriter.gapTicksLimit)
+    }
+
+    private func write(_ bytes: [UInt8]?) throws {
+        guard let bytes, !bytes.isEmpty else { return }
+        try file.append(bytes)
+        summary.byteCount += bytes.count
+    }
+
+    private static func span(ofTicks ticks: Int) -> Duration { .nanoseconds(Int64(ticks) * 62_500 / 3) }
+    private static func ticks(of span: Duration) -> Int { Int(span.inNanoseconds / 62_500 * 3) }
+}

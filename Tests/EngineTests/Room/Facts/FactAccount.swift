@@ -1,0 +1,57 @@
+import Engine
+import Wire
+
+/// Keeps the books of what a room tells outside: who is in it, what is published, what is tapped.
+struct FactAccount {
+    private(set) var problems: [String] = []
+    private(set) var count = 0
+    private var present: Set<ParticipantSID> = []
+    private var published: Set<TrackSID> = []
+    private var tapped: Set<TrackSID> = []
+    private var revisions: [String: Int] = [:]
+    private var isOpen = false
+
+    mutating func take(_ effect: Room.Effect) {
+        switch effect {
+        case .record(let fact, let room):
+            count += 1
+            expect(isOpen == (fact != .started), "\(fact) at the wrong end of the room's life")
+            take(fact, room)
+        case .tap(let order, _): tapped.insert(order.track.sid)
+        case .untap(let track, _): expect(tapped.remove(track.sid) != nil, "\(track.sid) was not tapped")
+        default: break
+        }
+    }
+
+    private mutating func take(_ fact: Room.Fact, _ room: Room.Snapshot) {
+        switch fact {
+        case .started: isOpen = true
+        case .finished: isOpen = false
+        case .joined(let info, _): expect(present.insert(info.sid).inserted, "\(info.identity) joins twice")
+        case .left(let info, _, _): expect(present.remove(info.sid) != nil, "\(info.identity) leaves and was not there")
+        case .aborted(let info, _, _): expect(!present.contains(info.sid), "\(info.identity) was in")
+        case .published(let track, let publisher):
+            expect(present.contains(publisher), "nobody publishes")
+            expect(published.insert(track.sid).inserted, "\(track.sid) is published twice")
+            expect(tapped.contains(track.sid), "\(track.sid) is not recorded")
+        case .unpublished(let track, _):
+            expect(published.remove(track.sid) != nil, "\(track.sid) was not published")
+            expect(!tapped.contains(track.sid), "\(track.sid) is recorded still")
+        case .said(let said):
+            expect(said.segment.final || said.wasInterrupted, "\(said.segment) is not done")
+            expect(said.segment.rev > revisions[said.segment.id] ?? -1, "\(said.segment.id) is told twice")
+            expect(said.began <= said.ended, "\(said) ends before it begins")
+            revisions[said.segment.id] = said.segment.rev
+        case .held, .recordingStarted, .recordingStopped: break
+        }
+    }
+
+    mutating func close() {
+        let rest = "\(present) \(published) \(tapped)"
+        expect(!isOpen && present.isEmpty && published.isEmpty && tapped.isEmpty, "something is left: \(rest)")
+    }
+
+    private mutating func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
+        if !condition { problems.append(problem()) }
+    }
+}

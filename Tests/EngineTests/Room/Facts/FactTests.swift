@@ -1,0 +1,164 @@
+import Engine
+import Testing
+import Wire
+
+/// What a room tells those outside who keep records of it.
+struct FactTests {
+    private static func kept(_ keeping: RoomKeeping = .facts) -> RoomWorld {
+        var settings = RoomSettings()
+        settings.keeping = keeping
+        return RoomWorld(settings)
+    }
+
+    private static func words(_ world: RoomWorld) -> [String] {
+        world.facts.map { String(String(describing: $0).prefix { $0 != "(" }) }
+    }
+
+    @Test func aRoomThatNobodyKeepsTellsNothing() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        _ = try world.publish(ann)
+        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
+        world.happens(.administered(.delete))
+        #expect(world.facts.isEmpty)
+    }
+
+    @Test func aCallIsToldInTheOrderInWhichItHappened() throws {
+        var world = Self.kept()
+        let ann = world.join("ann")
+        world.join("bob")
+        let track = try world.publish(ann)
+        world.ask(ann, .hold(true))
+        world.ask(ann, .hold(false))
+        world.happens(.left(ann, .clientInitiated))
+        world.happens(.administered(.delete))
+        #expect(
+            Self.words(world) == ["started", "joined", "joined", "published", "held", "held", "unpublished", "left", "left", "finished"])
+        #expect(world.facts.contains { if case .published(let info, _) = $0 { info == track } else { false } })
+        #expect(world.facts.last == .finished(.roomDeleted))
+    }
+
+    @Test func whoIsHiddenIsToldOfOutside() {
+        var world = Self.kept()
+        world.join("spy", permission: Permission(hidden: true))
+        #expect(Self.words(world) == ["started", "joined"])
+    }
+
+    @Test func whoComesBackHasNotLeft() {
+        var world = Self.kept()
+        let ann = world.join("ann")
+        world.happens(.linkLost(ann, .signalClose))
+        world.join("ann", token: "next", resuming: "resume-ann")
+        #expect(Self.words(world) == ["started", "joined"])
+    }
+
+    @Test func whoDoesNotComeBackHasLeftForTheReasonOfItsLoss() {
+        var world = Self.kept()
+        let ann = world.join("ann")
+        world.join("bob")
+        world.happens(.linkLost(ann, .connectionTimeout))
+        world.pass(.seconds(21))
+        guard case .left(let info, "session-ann", .connectionTimeout)? = world.facts.last else {
+            Issue.record("\(world.facts)")
+            return
+        }
+        #expect(info.identity == "ann")
+    }
+
+    @Test func whoFindsNoPlaceIsToldAsAborted() {
+        var settings = RoomSettings(maxParticipants: 1)
+        settings.keeping = .facts
+        var world = RoomWorld(settings)
+        world.join("ann")
+        world.join("bob")
+        guard case .aborted(let info, "session-bob", .joinFailure)? = world.facts.last else {
+            Issue.record("\(world.facts)")
+            return
+        }
+        #expect(info.identity == "bob")
+    }
+
+    @Test func aFactShowsTheRoomAsItWasThen() {
+        var world = Self.kept()
+        world.join("ann")
+        world.join("helper", kind: .agent)
+        let counts = world.history.compactMap { effect -> Int? in
+            if case .record(.joined, let room) = effect { room.participantCount } else { nil }
+        }
+        #expect(counts == [1, 1], "an agent does not count")
+    }
+
+    // MARK: What is said
+
+    private static func said(_ world: RoomWorld) -> [Room.SaidSegment] {
+        world.facts.compactMap { if case .said(let said) = $0 { said } else { nil } }
+    }
+
+    @Test func withoutConsentNoTextLeavesTheRoom() {
+        var world = Self.kept(.facts)
+        let ann = world.join("ann")
+        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
+        #expect(Self.said(world).isEmpty)
+    }
+
+    @Test func onlyFinalSegmentsAreToldAndEachRevisionOnce() {
+        var world = Self.kept(.factsAndText)
+        let ann = world.join("ann")
+        for (rev, final) in [(0, false), (1, false), (2, true), (2, true), (1, true)] {
+            world.ask(ann, .segment(TranscriptSegment(id: "s1", rev: rev, role: .user, text: "hi \(rev)", final: final)))
+        }
+        #expect(Self.said(world).map(\.segment.text) == ["hi 2"])
+        #expect(Self.said(world).first?.sessionID == "session-ann")
+    }
+
+    @Test func whenItWasSaidIsToldByTheTracksClock() throws {
+        var world = Self.kept(.factsAndText)
+        let ann = world.join("ann")
+        let track = try world.publish(ann)
+        world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 48_000)))
+        world.pass(.seconds(3))
+        // Begun half a second into the talkspurt, and a second long.
+        let segment = TranscriptSegment(
+            id: "s1", role: .user, track: track.sid, text: "hi", final: true, startTs: 72_000, endTs: 120_000)
+        world.ask(ann, .segment(segment))
+        let said = try #require(Self.said(world).first)
+        #expect(said.began == .milliseconds(-2_500) && said.ended == .milliseconds(-1_500))
+        #expect(said.track == track.sid && !said.isRecorded)
+    }
+
+    @Test func withoutTimesItBeganWithItsFirstRevision() throws {
+        var world = Self.kept(.factsAndText)
+        let ann = world.join("ann")
+        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "h")))
+        world.pass(.milliseconds(700))
+        world.ask(ann, .segment(TranscriptSegment(id: "s1", rev: 1, role: .user, text: "hi", final: true)))
+        let said = try #require(Self.said(world).first)
+        #expect(said.began == .milliseconds(-700) && said.ended == .zero)
+    }
+
+    @Test func aTimeThatCannotBeOfThisTrackIsNotBelieved() throws {
+        var world = Self.kept(.factsAndText)
+        let ann = world.join("ann")
+        let track = try world.publish(ann)
+        world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 0)))
+        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true, startTs: 1 << 31, endTs: 1 << 31)))
+        #expect(Self.said(world).first?.began == .zero)
+    }
+
+    @Test func whatWasHeardOfAnInterruptedAnswerIsTold() throws {
+        var settings = RoomSettings()
+        settings.keeping = .factsAndText
+        var call = try PlayoutWorld(settings)
+        call.begins()
+        call.world.ask(
+            call.helper,
+            .segment(
+                TranscriptSegment(
+                    id: "s1", role: .assistant, text: "0123456789", startTs: call.time(0).ticks, endTs: call.time(1_000).ticks)))
+        call.pass(500)
+        call.clear(publishedTo: 2_000)
+        let said = try #require(Self.said(call.world).last)
+        #expect(said.wasInterrupted && said.segment.spokenChars == 5 && said.speaker == .agent)
+        #expect(said.began == .milliseconds(-500))
+    }
+}
