@@ -102,6 +102,7 @@ final class Shard: SocketOwner {
         scheduleTick()
         ready(nil)
         loop.run(wokenBy: mailbox)
+        mailbox.close()
         tellLastFacts()
     }
 
