@@ -8,7 +8,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     private struct State: ~Copyable {
         var messages: [Message] = []
         var wake: LoopWaker?
-        var hasEnded = false
+        var isClosed = false
     }
 
     private let state = Mutex(State())
@@ -18,7 +18,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     /// Posts a message; the loop sees it in its next turn. A loop that has ended takes no more, and the message is gone.
     package func post(_ message: Message) {
         state.withLock { state in
-            guard !state.hasEnded else { return }
+            guard !state.isClosed else { return }
             state.messages.append(message)
             // Under the lock, so that the waker is never used after `disconnect` has returned.
             state.wake?.wake()
@@ -30,7 +30,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     /// - Returns: whether it was taken.
     package func post(_ message: Message, unlessMoreThan limit: Int) -> Bool {
         state.withLock { state in
-            guard state.messages.count < limit, !state.hasEnded else { return false }
+            guard state.messages.count < limit, !state.isClosed else { return false }
             state.messages.append(message)
             state.wake?.wake()
             return true
@@ -57,11 +57,16 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// After this the loop may go: nobody holds its waker any more, and whoever waits for what a message would bring learns that it is gone.
+    /// After this the loop may go: nobody holds its waker any more.
     package func disconnect() {
+        state.withLock { $0.wake = nil }
+    }
+
+    /// No loop will read it any more: what waits is gone, and so is what is posted from now on. Whoever waits for what a message would bring
+    /// learns that by its end.
+    package func close() {
         let messages = state.withLock { state in
-            state.wake = nil
-            state.hasEnded = true
+            state.isClosed = true
             defer { state.messages = [] }
             return state.messages
         }

@@ -89,6 +89,7 @@ final class Shard: SocketOwner {
     ///
     /// - Parameter ready: called once with nil when the shard serves, or with why it cannot.
     func run(listeners: [Listener], ready: ((any Error)?) -> Void) {
+        defer { mailbox.close() }
         do {
             let settings = LoopSettings(
                 server: common.settings.tls, quota: common.quota,

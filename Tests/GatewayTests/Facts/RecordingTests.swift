@@ -8,14 +8,14 @@ import Wire
 /// Tracks of a room are written down beside the call.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct RecordingTests {
-    private let directory: URL
+    private let scratch: Scratch
+    private var directory: URL { scratch.directory }
     private let facts = FactQueue()
     private let gateway: TestGateway
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-recordings-\(UUID())")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        gateway = try TestGateway(facts: facts, recordings: RecordingDirectory(directory)) { $0.room.resumeWindow = .seconds(20) }
+        scratch = try Scratch()
+        gateway = try TestGateway(facts: facts, recordings: RecordingDirectory(scratch.directory)) { $0.room.resumeWindow = .seconds(20) }
     }
 
     /// A second of a tone in packets of 20 ms.
@@ -179,6 +179,15 @@ struct RecordingTests {
         let file = try await facts.recordedFile()
         #expect(try read(file).filter { $0.bytes.count > 2 }.map(\.bytes) == [Self.packets[0], Self.packets[2]])
     }
+}
+
+/// A directory that goes with the test.
+private final class Scratch {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-recordings-\(UUID())")
+
+    init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
 }
 
 /// Takes the headers, and then nothing.
