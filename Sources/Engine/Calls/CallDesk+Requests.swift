@@ -104,7 +104,7 @@ extension CallDesk {
         guard let place = call.place(of: .user(user)) else { throw .noSuchCall }
         let member = call.members[place]
         guard !call.isOver && member.state == state else {
-            throw conflict(call, call.isOver ? "it is over (\(call.status))" : "you have \(member.state) it (\(member.info.status))", for: user)
+            throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.standing, for: user)
         }
         var call = call
         call.begin()
@@ -164,6 +164,16 @@ extension CallDesk.Asker {
 
     var wantsAnswer: Bool {
         if case .device(_, nil) = self { false } else { true }
+    }
+}
+
+extension Call.Member {
+    fileprivate var standing: String {
+        switch state {
+        case .invited: "you have not answered it"
+        case .joined: "you are in it"
+        case .left: "you have left it (\(info.status))"
+        }
     }
 }
 

@@ -32,7 +32,8 @@ extension IncomingCallRequest: Decodable {
             return
         }
         guard let type = CallRequestType(rawValue: name) else {
-            content = .failure(RequestError(.unknownType, "no request about calls is named \"\(name.prefix(64))\"; see PROTOCOL section 13"))
+            content = .failure(
+                RequestError(.unknownType, "no request about calls is named \"\(name.prefix(64))\"; see PROTOCOL section 13"))
             return
         }
         do {
