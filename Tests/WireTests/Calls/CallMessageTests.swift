@@ -30,8 +30,8 @@ struct CallMessageTests {
         let text = String(decoding: CallEvent(.ringing, call, by: Self.helper).bytes, as: UTF8.self)
         #expect(
             text == #"{"type":"call.ringing","data":{"call":{"id":"CA_1","room":"call-CA_1","seq":2,"status":"ringing","caller":"ann","#
-                + #""caller_name":"","metadata":"","members":[{"party":"ann","state":"joined","status":"answered","held":false,"muted":false,"#
-                + #""device":"DV_1"},{"party":"assistant:helper","state":"invited","status":"ringing","held":false,"muted":false}]},"#
+                + #""caller_name":"","metadata":"","members":[{"party":"ann","state":"joined","status":"answered","#
+                + #""held":false,"muted":false,"device":"DV_1"},{"party":"assistant:helper","state":"invited","status":"ringing","held":false,"muted":false}]},"#
                 + #""by":"assistant:helper"}}"#)
     }
 
