@@ -45,6 +45,9 @@ package struct CallDesk: Sendable {
     /// Devices that hear of calls.
     package var deviceCount: Int { users.count }
 
+    /// Nothing is known of anybody.
+    package var isEmpty: Bool { calls.isEmpty && lines.isEmpty && users.isEmpty }
+
     /// The calls that this user is invited to or has joined, oldest first.
     package func snapshot(of user: Identity) -> [CallInfo] {
         lines[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(.user(user)) }.map(\.info) ?? []

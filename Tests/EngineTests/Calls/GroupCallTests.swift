@@ -87,6 +87,18 @@ struct GroupCallTests {
         #expect(world.heard[cid]?.last?.call.members.count == 3)
     }
 
+    @Test mutating func whoSaidNoAndIsInvitedAgainHasAllItsTime() {
+        world.ask(bob, .answer(call))
+        for name in ["ann", "bob"] as [Identity] { world.happens(.joinedRoom(call, .user(name))) }
+        world.pass(.seconds(10))
+        world.ask(cid, .reject(call, CallRejection()))
+        world.ask(ann, .invite(call, [.user("cid")]))
+        world.pass(.milliseconds(44_999))
+        #expect(world.kinds(cid) == ["incoming", "answered", "rejected", "incoming"])
+        world.pass(.milliseconds(1))
+        #expect(world.kinds(cid).last == "missed")
+    }
+
     @Test mutating func whoIsInItIsNotInvitedAgain() {
         world.ask(bob, .answer(call))
         #expect(world.ask(bob, .invite(call, [.user("cid")]))?.code == .conflict)

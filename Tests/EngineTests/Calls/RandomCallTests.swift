@@ -80,7 +80,7 @@ struct RandomCallWorld {
         world.pass(.seconds(600))
         #expect(world.desk.deadline == nil)
         for device in devices { world.disconnect(device) }
-        #expect(world.desk.deviceCount == 0)
+        #expect(world.desk.isEmpty, "nobody is remembered who has neither a device nor a call")
     }
 
     private mutating func start() {

@@ -2,7 +2,7 @@ import Engine
 import Testing
 import Wire
 
-struct HoldingTests {
+struct CallHoldTests {
     private var world = CallWorld()
     private let ann: DeviceID
     private let bob: DeviceID
