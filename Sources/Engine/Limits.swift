@@ -80,6 +80,18 @@ package enum Limits {
     package static let talkspurtPause: Duration = .milliseconds(300)
     /// A talkspurt of frames that are silent for this long is over.
     package static let talkspurtQuiet: Duration = .milliseconds(500)
+    /// Calls that one user may be in or be called to at once.
+    package static let callsPerUserMax = 8
+    /// Devices of one user that hear of its calls; one more and the oldest goes.
+    package static let callDevicesPerUserMax = 16
+    /// Calls that go on, over all users.
+    package static let callsMax = 10_000
+    /// Calls that are over and still answered for, and how long: as long as a request may be repeated.
+    package static let callsOverKeptMax = 4_096
+    package static let callOverKeptSpan: Duration = .seconds(120)
+    /// Calls that one user may begin, and times it may invite to one, a second and at once.
+    package static let callStartsPerSecond = 1
+    package static let callStartBurst = 10
     /// How often quality is judged and a token refreshed.
     package static let qualityInterval: Duration = .seconds(5)
     package static let tokenRefreshInterval: Duration = .seconds(300)

@@ -49,6 +49,18 @@ public struct Identity: ServerIdentifier {
     public init(text: String) { self.text = text }
 }
 
+/// Names one call, `CA_…`.
+public struct CallID: ServerIdentifier {
+    public let text: String
+    public init(text: String) { self.text = text }
+}
+
+/// Names one connection of a user's own channel, `DV_…`: a device that connects again has another.
+public struct DeviceID: ServerIdentifier {
+    public let text: String
+    public init(text: String) { self.text = text }
+}
+
 /// A track's short name in frame headers, 1…65535, unique in its room and the same for every listener.
 public struct TrackAlias: Hashable, Sendable, Codable {
     public let value: UInt16

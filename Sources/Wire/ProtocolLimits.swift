@@ -37,6 +37,13 @@ public enum ProtocolLimits {
     public static let participantNameBytesMax = 256
     public static let rpcPayloadBytesMax = 15_360
     public static let rpcErrorBytesMax = 256
+    /// Everybody in one call, the caller too.
+    public static let callMembersMax = 32
+    public static let callMetadataBytesMax = 1_024
+    public static let callReasonBytesMax = 256
+    public static let idempotencyKeyBytesMax = 128
+    /// How long a call rings before it is missed.
+    public static let callRingMilliseconds = 45_000
     /// How often a client pings, and after how long without a sign of life it is given up.
     public static let pingIntervalMilliseconds = 5_000
     public static let pingTimeoutMilliseconds = 15_000

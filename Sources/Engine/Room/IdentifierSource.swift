@@ -26,6 +26,8 @@ package struct IdentifierSource: Sendable {
 
     package mutating func procedureCall() -> String { name("RPC_") }
 
+    package mutating func call() -> CallID { CallID(text: name("CA_")) }
+
     private mutating func name(_ prefix: String) -> String {
         var name = prefix
         for _ in 0..<Self.suffixLength {

@@ -31,6 +31,8 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
         /// A field is missing, of the wrong type or out of its range.
         public static let invalidArgument = Code("invalid_argument")
         public static let notFound = Code("not_found")
+        /// Something else came first: of two that want the same, one was before.
+        public static let conflict = Code("conflict")
         /// The token's grant does not allow it.
         public static let notAllowed = Code("not_allowed")
         public static let limitExceeded = Code("limit_exceeded")

@@ -1,0 +1,205 @@
+import Wire
+
+/// One call: who is in it, how far it is, and the events of the step that is being taken.
+///
+/// A step begins with `begin()`; each change of it notes one event. The desk tells them, and works out by comparison what else follows.
+struct Call: Sendable {
+    struct Member: Sendable {
+        var info: CallMember
+        /// Who invited it; nil for the caller. An invitation falls with whoever made it.
+        var inviter: CallParty?
+        var isInRoom = false
+        /// Another one with each invitation and each answer, so that what was set for an earlier one is known to be settled.
+        var stamp: UInt64 = 0
+
+        var state: CallMemberState { info.state }
+    }
+
+    struct Change: Sendable {
+        var event: CallEvent
+        /// Who is told.
+        var audience: [CallParty]
+        /// Who of these is called by it.
+        var called: [CallParty]
+    }
+
+    let id: CallID
+    let caller: CallParty
+    let start: CallStart
+    private(set) var members: [Member]
+    private(set) var seq: UInt64 = 0
+    private(set) var status = CallStatus.started
+    /// Who is told of this step: all who were invited or had joined when it began, and those whom it invites.
+    private(set) var audience: [CallParty] = []
+    private(set) var changes: [Change] = []
+    private var lastStamp: UInt64 = 0
+
+    init(id: CallID, caller: Identity, device: DeviceID?, start: CallStart) {
+        self.id = id
+        self.caller = .user(caller)
+        self.start = start
+        members = [Member(info: CallMember(party: .user(caller), status: .answered, device: device))]
+    }
+
+    /// Rooms of calls begin so.
+    static let roomPrefix = "call-"
+
+    var info: CallInfo {
+        CallInfo(
+            id: id, room: Self.roomPrefix + id.text, seq: seq, status: status, caller: caller, callerName: start.callerName,
+            metadata: start.metadata, members: members.map(\.info))
+    }
+
+    var isOver: Bool { status.isOver }
+
+    func place(of party: CallParty) -> Int? { members.firstIndex { $0.info.party == party } }
+
+    /// Whether it goes on and this party is invited or has joined.
+    func concerns(_ party: CallParty) -> Bool {
+        !isOver && members.contains { $0.info.party == party && $0.state != .left }
+    }
+
+    /// Whether this party was told the call's last event, and so may know how it stands.
+    func isKnown(to party: CallParty) -> Bool { audience.contains(party) }
+
+    mutating func begin() {
+        audience = members.filter { $0.state != .left }.map(\.info.party)
+    }
+
+    mutating func forgetChanges() {
+        changes = []
+    }
+
+    // MARK: Changes of members
+
+    /// Invites somebody, or again somebody who has left. Whoever is `busy` is not told of it.
+    mutating func invite(_ party: CallParty, as status: CallStatus, by inviter: CallParty) {
+        lastStamp += 1
+        let member = Member(info: CallMember(party: party, status: status), inviter: inviter, stamp: lastStamp)
+        if let place = place(of: party) { members[place] = member } else { members.append(member) }
+        if status != .busy && !audience.contains(party) { audience.append(party) }
+        ringIfOneDoes()
+    }
+
+    mutating func noteInvitations(_ kind: CallEvent.Kind, of parties: [CallParty], by inviter: CallParty, device: DeviceID?) {
+        note(kind, by: inviter, device: device, called: parties.filter(concerns))
+        for party in parties where !concerns(party) { note(.busy, by: party) }
+        settle()
+    }
+
+    mutating func ring(at place: Int) {
+        members[place].info.status = .ringing
+        ringIfOneDoes()
+        note(.ringing, by: members[place].info.party)
+    }
+
+    mutating func answer(at place: Int, on device: DeviceID?) {
+        lastStamp += 1
+        members[place].stamp = lastStamp
+        members[place].info.status = .answered
+        members[place].info.device = device
+        status = .answered
+        note(.answered, by: members[place].info.party, device: device)
+    }
+
+    /// Another device takes a member's place. No event: the room tells where somebody is.
+    mutating func move(memberAt place: Int, to device: DeviceID?) {
+        members[place].info.device = device
+    }
+
+    mutating func hold(_ held: Bool, at place: Int, by device: DeviceID?) {
+        members[place].info.held = held
+        note(held ? .held : .resumed, by: members[place].info.party, device: device)
+    }
+
+    mutating func mute(_ muted: Bool, at place: Int, by device: DeviceID?) {
+        members[place].info.muted = muted
+        note(muted ? .muted : .unmuted, by: members[place].info.party, device: device)
+    }
+
+    mutating func setInRoom(at place: Int) {
+        members[place].isInRoom = true
+    }
+
+    /// Out, for whatever reason: its invitations fall, and the call ends if too few are left.
+    mutating func leave(
+        at place: Int, as outcome: CallStatus, _ kind: CallEvent.Kind, device: DeviceID? = nil, reason: String? = nil
+    ) {
+        let leaver = members[place].info.party
+        if leaver == caller && status != .answered {
+            // Nobody has answered: without its caller there is no call.
+            let outcome = outcome == .completed ? CallStatus.cancelled : outcome
+            retire(place, as: outcome)
+            withdrawInvitations(by: leaver)
+            note(kind == .left ? .cancelled : kind, by: leaver, device: device, reason: reason)
+            end(as: outcome)
+            return
+        }
+        if withdrawInvitations(by: leaver) { note(.cancelled, by: leaver, device: device) }
+        retire(place, as: outcome)
+        note(kind, by: leaver, device: device, reason: reason)
+        settle()
+    }
+
+    /// The room is gone, and the call with it.
+    mutating func end() {
+        if !isOver { end(as: status == .answered ? .completed : .failed) }
+    }
+
+    // MARK: What follows
+
+    private mutating func ringIfOneDoes() {
+        if status == .started && members.contains(where: { $0.info.status == .ringing }) { status = .ringing }
+    }
+
+    @discardableResult
+    private mutating func withdrawInvitations(by inviter: CallParty) -> Bool {
+        var some = false
+        for place in members.indices where members[place].inviter == inviter && members[place].state == .invited {
+            retire(place, as: .cancelled)
+            some = true
+        }
+        return some
+    }
+
+    private mutating func retire(_ place: Int, as outcome: CallStatus) {
+        members[place].info.status = outcome
+        members[place].info.held = false
+        members[place].info.muted = false
+        members[place].isInRoom = false
+    }
+
+    /// Ends the call if it cannot go on: nobody can answer it any more, or one talks to nobody.
+    private mutating func settle() {
+        let isAwaited = members.contains { $0.state == .invited }
+        let joined = members.filter { $0.state == .joined }
+        if status == .answered {
+            let goesOn = joined.contains { $0.info.party.user != nil } && (joined.count > 1 || isAwaited)
+            if !goesOn { end(as: .completed) }
+        } else if !isAwaited {
+            let outcomes = members.dropFirst().map(\.info.status)
+            // What a person said counts for more than that nobody did.
+            end(as: [.rejected, .busy, .timeout, .cancelled].first { outcomes.contains($0) } ?? .failed)
+        }
+    }
+
+    private mutating func end(as outcome: CallStatus) {
+        for place in members.indices {
+            switch members[place].state {
+            case .invited: retire(place, as: .cancelled)
+            case .joined: retire(place, as: outcome)
+            case .left: break
+            }
+        }
+        status = outcome
+        note(.ended)
+    }
+
+    private mutating func note(
+        _ kind: CallEvent.Kind, by party: CallParty? = nil, device: DeviceID? = nil, reason: String? = nil, called: [CallParty] = []
+    ) {
+        seq += 1
+        let event = CallEvent(kind, info, by: party, device: device, reason: reason)
+        changes.append(Change(event: event, audience: audience, called: called))
+    }
+}

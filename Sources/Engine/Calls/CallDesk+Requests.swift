@@ -1,0 +1,183 @@
+import Wire
+
+extension CallDesk {
+    /// Does what was asked, or refuses it. A request checks everything before it changes anything.
+    mutating func answer(_ request: CallRequest, of asker: Asker, at now: Instant, into effects: inout [Effect]) {
+        // A request may still be on its way when its device is disconnected.
+        guard let user = user(of: asker) else { return }
+        do throws(CallRefusal) {
+            try perform(request, of: asker, user, at: now, into: &effects)
+        } catch {
+            effects.append(.refuse(error, to: asker))
+        }
+    }
+
+    private mutating func perform(
+        _ request: CallRequest, of asker: Asker, _ user: Identity, at now: Instant, into effects: inout [Effect]
+    ) throws(CallRefusal) {
+        switch request {
+        case .start(let start): try begin(start, by: user, asker, at: now, into: &effects)
+        case .answer(let id): try pickUp(id, by: user, asker, at: now, into: &effects)
+        case .join(let id): try join(id, by: user, asker, at: now, into: &effects)
+        case .reject(let id, let rejection):
+            try checkText(rejection.reason ?? "", "reason", 0...ProtocolLimits.callReasonBytesMax)
+            try step(id, of: user, asker, .invited, at: now, into: &effects) { call, place in
+                let (status, kind): (CallStatus, CallEvent.Kind) = rejection.isBusy ? (.busy, .busy) : (.rejected, .rejected)
+                call.leave(at: place, as: status, kind, device: asker.device, reason: rejection.reason)
+            }
+        case .cancel(let id):
+            let call = try find(id, of: user)
+            guard call.caller == .user(user) else { throw CallRefusal(.notAllowed, "only who called may cancel the call") }
+            guard !call.isOver && call.status != .answered else { throw conflict(call, "it is \(call.status)", for: user) }
+            try step(id, of: user, asker, .joined, at: now, into: &effects) { call, place in
+                call.leave(at: place, as: .cancelled, .cancelled, device: asker.device)
+            }
+        case .hangUp(let id):
+            try step(id, of: user, asker, .joined, at: now, into: &effects) { call, place in
+                call.leave(at: place, as: .completed, .left, device: asker.device)
+            }
+        case .hold(let id, let held): try hold(held, id, by: user, asker, at: now, into: &effects)
+        case .mute(let id, let muted):
+            try step(id, of: user, asker, .joined, at: now, into: &effects) { call, place in
+                if call.members[place].info.muted != muted { call.mute(muted, at: place, by: asker.device) }
+            }
+        case .invite(let id, let parties): try invite(parties, to: id, by: user, asker, at: now, into: &effects)
+        case .ping(let time): reply(CallReply(pong: time), to: asker, into: &effects)
+        }
+    }
+
+    // MARK: Answering and holding
+
+    private mutating func pickUp(
+        _ id: CallID, by user: Identity, _ asker: Asker, at now: Instant, into effects: inout [Effect]
+    ) throws(CallRefusal) {
+        try checkWantsToken(asker)
+        let found = try find(id, of: user)
+        if let other = activeCall(of: user, but: id) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
+        var (call, place) = try take(found, of: user, .invited)
+        let isFirst = call.status != .answered
+        call.answer(at: place, on: asker.device)
+        effects.append(.admit(user, to: call.info, reply: asker))
+        commit(call, at: now, into: &effects)
+        awaitArrival(at: place, of: call, from: now)
+        if isFirst, let caller = call.place(of: call.caller) { awaitArrival(at: caller, of: call, from: now) }
+        turnAwayCallers(of: user, at: now, into: &effects)
+    }
+
+    private mutating func join(
+        _ id: CallID, by user: Identity, _ asker: Asker, at now: Instant, into effects: inout [Effect]
+    ) throws(CallRefusal) {
+        try checkWantsToken(asker)
+        var (call, place) = try take(try find(id, of: user), of: user, .joined)
+        call.move(memberAt: place, to: asker.device)
+        effects.append(.admit(user, to: call.info, reply: asker))
+        commit(call, at: now, into: &effects)
+    }
+
+    private mutating func hold(
+        _ held: Bool, _ id: CallID, by user: Identity, _ asker: Asker, at now: Instant, into effects: inout [Effect]
+    ) throws(CallRefusal) {
+        let call = try find(id, of: user)
+        if !call.isOver && call.status != .answered { throw conflict(call, "nobody has answered yet", for: user) }
+        if !held, let other = activeCall(of: user, but: id) {
+            throw conflict(other, "you are in another call; put it on hold first", for: user)
+        }
+        try step(id, of: user, asker, .joined, at: now, into: &effects) { call, place in
+            if call.members[place].info.held != held { call.hold(held, at: place, by: asker.device) }
+        }
+        if !held { turnAwayCallers(of: user, at: now, into: &effects) }
+    }
+
+    /// A step of a call that is answered with how the call is afterwards.
+    private mutating func step(
+        _ id: CallID, of user: Identity, _ asker: Asker, _ state: CallMemberState, at now: Instant, into effects: inout [Effect],
+        _ change: (inout Call, Int) -> Void
+    ) throws(CallRefusal) {
+        var (call, place) = try take(try find(id, of: user), of: user, state)
+        change(&call, place)
+        reply(CallReply(call.info), to: asker, into: &effects)
+        commit(call, at: now, into: &effects)
+    }
+
+    /// A call in which this user stands where the request expects it, ready for a step.
+    func take(_ call: Call, of user: Identity, _ state: CallMemberState) throws(CallRefusal) -> (Call, place: Int) {
+        guard let place = call.place(of: .user(user)) else { throw .noSuchCall }
+        let member = call.members[place]
+        guard !call.isOver && member.state == state else {
+            throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.standing, for: user)
+        }
+        var call = call
+        call.begin()
+        return (call, place)
+    }
+
+    // MARK: Looking up
+
+    /// A call that this user has been told of.
+    func find(_ id: CallID, of user: Identity) throws(CallRefusal) -> Call {
+        guard lines[user]?.calls.contains(id) == true, let call = calls[id] else { throw .noSuchCall }
+        return call
+    }
+
+    func conflict(_ call: Call, _ message: String, for user: Identity) -> CallRefusal {
+        CallRefusal(.conflict, message, call: call.isKnown(to: .user(user)) ? call.info : nil)
+    }
+
+    /// The call that this user hears now. Linear in its calls.
+    func activeCall(of user: Identity, but id: CallID? = nil) -> Call? {
+        for other in lines[user]?.calls ?? [] where other != id {
+            guard let call = calls[other], !call.isOver, let place = call.place(of: .user(user)) else { continue }
+            if call.members[place].state == .joined && !call.members[place].info.held { return call }
+        }
+        return nil
+    }
+
+    private func user(of asker: Asker) -> Identity? {
+        switch asker {
+        case .device(let device, _): users[device]
+        case .web(let user, _): user
+        }
+    }
+
+    // MARK: Answers
+
+    func reply(_ reply: CallReply, to asker: Asker, into effects: inout [Effect]) {
+        if asker.wantsAnswer { effects.append(.reply(reply, to: asker)) }
+    }
+
+    func checkWantsToken(_ asker: Asker) throws(CallRefusal) {
+        guard asker.wantsAnswer else { throw CallRefusal(.invalidArgument, "give an `id`: the reply has the room token") }
+    }
+
+    func checkText(_ text: String, _ name: String, _ lengths: ClosedRange<Int>) throws(CallRefusal) {
+        guard lengths.contains(text.utf8.count) else {
+            throw CallRefusal(.invalidArgument, "`\(name)` must be \(lengths.lowerBound) to \(lengths.upperBound) bytes")
+        }
+    }
+}
+
+extension CallDesk.Asker {
+    /// Nil for a request by HTTP: which device asks is not known.
+    var device: DeviceID? {
+        if case .device(let device, _) = self { device } else { nil }
+    }
+
+    var wantsAnswer: Bool {
+        if case .device(_, nil) = self { false } else { true }
+    }
+}
+
+extension Call.Member {
+    fileprivate var standing: String {
+        switch state {
+        case .invited: "you have not answered it"
+        case .joined: "you are in it"
+        case .left: "you have left it (\(info.status))"
+        }
+    }
+}
+
+extension CallRefusal {
+    /// For calls of others too: who may not know of a call is not told that there is one.
+    static var noSuchCall: CallRefusal { CallRefusal(.notFound, "you have no such call") }
+}

@@ -1,0 +1,129 @@
+import Wire
+
+extension CallDesk {
+    mutating func begin(
+        _ start: CallStart, by user: Identity, _ asker: Asker, at now: Instant, into effects: inout [Effect]
+    ) throws(CallRefusal) {
+        try checkWantsToken(asker)
+        try check(start.to, by: user)
+        try checkText(start.callerName, "caller_name", 0...ProtocolLimits.participantNameBytesMax)
+        try checkText(start.metadata, "metadata", 0...ProtocolLimits.callMetadataBytesMax)
+        if let key = start.idempotencyKey {
+            try checkText(key, "idempotency_key", 1...ProtocolLimits.idempotencyKeyBytesMax)
+            if let earlier = call(by: user, under: key) {
+                try repeatAnswer(of: earlier, to: start, user, asker, into: &effects)
+                return
+            }
+        }
+        if let other = activeCall(of: user) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
+        try checkRoomForMore(by: user, at: now)
+
+        var call = Call(id: identifiers.call(), caller: user, device: asker.device, start: start)
+        call.begin()
+        ask(start.to, into: &call, by: user, kind: .started, device: asker.device, at: now)
+        liveCount += 1
+        effects.append(.admit(user, to: call.info, reply: asker))
+        commit(call, at: now, into: &effects)
+        // A call that found everybody busy keeps nobody from calling.
+        if !call.isOver { turnAwayCallers(of: user, at: now, into: &effects) }
+    }
+
+    mutating func invite(
+        _ parties: [CallParty], to id: CallID, by user: Identity, _ asker: Asker, at now: Instant, into effects: inout [Effect]
+    ) throws(CallRefusal) {
+        var (call, _) = try take(try find(id, of: user), of: user, .joined)
+        try check(parties, by: user)
+        for party in parties where call.concerns(party) { throw conflict(call, "\(party) is in the call already", for: user) }
+        guard call.members.count + parties.count(where: { call.place(of: $0) == nil }) <= ProtocolLimits.callMembersMax else {
+            throw CallRefusal(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members")
+        }
+        guard lines[user, default: CallLine()].starts.take(at: now) else { throw .tooFast }
+        ask(parties, into: &call, by: user, kind: .invited, device: asker.device, at: now)
+        reply(CallReply(call.info), to: asker, into: &effects)
+        commit(call, at: now, into: &effects)
+    }
+
+    /// Under `Waiting.busy`, whoever else rings for somebody that has just begun to talk finds the line busy.
+    mutating func turnAwayCallers(of user: Identity, at now: Instant, into effects: inout [Effect]) {
+        guard settings.waiting == .busy else { return }
+        for id in lines[user]?.calls ?? [] {
+            guard var call = calls[id], !call.isOver, let place = call.place(of: .user(user)) else { continue }
+            guard call.members[place].state == .invited else { continue }
+            call.begin()
+            call.leave(at: place, as: .busy, .busy)
+            commit(call, at: now, into: &effects)
+        }
+    }
+
+    private mutating func ask(
+        _ parties: [CallParty], into call: inout Call, by user: Identity, kind: CallEvent.Kind, device: DeviceID?, at now: Instant
+    ) {
+        note(call, on: .user(user))
+        for party in parties {
+            let status = status(for: party)
+            call.invite(party, as: status, by: .user(user))
+            if status == .busy { continue }
+            note(call, on: party)
+            let stamp = call.place(of: party).map { call.members[$0].stamp } ?? 0
+            rings.append(CallTimer(at: now + settings.ringTime, call: call.id, party: party, stamp: stamp))
+        }
+        call.noteInvitations(kind, of: parties, by: .user(user), device: device)
+    }
+
+    private mutating func note(_ call: Call, on party: CallParty) {
+        guard let user = party.user, lines[user]?.calls.contains(call.id) != true else { return }
+        lines[user, default: CallLine()].calls.append(call.id)
+    }
+
+    private func status(for party: CallParty) -> CallStatus {
+        guard let user = party.user, let line = lines[user] else { return .started }
+        if settings.waiting == .busy && activeCall(of: user) != nil { return .busy }
+        if snapshot(of: user).count >= Limits.callsPerUserMax { return .busy }
+        return line.devices.isEmpty ? .started : .ringing
+    }
+
+    // MARK: The same again
+
+    private func call(by user: Identity, under key: String) -> Call? {
+        lines[user]?.calls.lazy.compactMap { calls[$0] }.first { $0.caller == .user(user) && $0.start.idempotencyKey == key }
+    }
+
+    private func repeatAnswer(
+        of call: Call, to start: CallStart, _ user: Identity, _ asker: Asker, into effects: inout [Effect]
+    ) throws(CallRefusal) {
+        guard call.start == start else { throw conflict(call, "the key was given to another call", for: user) }
+        if call.concerns(.user(user)) {
+            effects.append(.admit(user, to: call.info, reply: asker))
+        } else if call.isKnown(to: .user(user)) {
+            reply(CallReply(call.info), to: asker, into: &effects)
+        } else {
+            throw conflict(call, "you have left this call", for: user)
+        }
+    }
+
+    // MARK: Checks
+
+    private func check(_ parties: [CallParty], by user: Identity) throws(CallRefusal) {
+        guard (1..<ProtocolLimits.callMembersMax).contains(parties.count) else {
+            throw CallRefusal(.invalidArgument, "`to` must name 1 to \(ProtocolLimits.callMembersMax - 1)")
+        }
+        guard Set(parties).count == parties.count else { throw CallRefusal(.invalidArgument, "`to` names somebody twice") }
+        guard !parties.contains(.user(user)) else { throw CallRefusal(.invalidArgument, "nobody can call themselves") }
+    }
+
+    private mutating func checkRoomForMore(by user: Identity, at now: Instant) throws(CallRefusal) {
+        guard snapshot(of: user).count < Limits.callsPerUserMax else {
+            throw CallRefusal(.limitExceeded, "you have \(Limits.callsPerUserMax) calls already; end one of them", retryable: true)
+        }
+        guard liveCount < Limits.callsMax else {
+            throw CallRefusal(.limitExceeded, "too many calls go on; try again later", retryable: true)
+        }
+        guard lines[user, default: CallLine()].starts.take(at: now) else { throw .tooFast }
+    }
+}
+
+extension CallRefusal {
+    fileprivate static var tooFast: CallRefusal {
+        CallRefusal(.limitExceeded, "too many calls in a short time; wait a second", retryable: true)
+    }
+}

@@ -1,0 +1,137 @@
+/// A text message on a user's own channel, taken apart as `IncomingRequest` is.
+public struct IncomingCallRequest: Sendable {
+    /// The client's number; nil asks for no answer.
+    public var id: UInt64?
+    public var content: Result<CallRequest, RequestError>
+
+    /// Reads one text message. Never throws: a broken message is a value with an error in it.
+    public init(parsing text: [UInt8]) {
+        do {
+            self = try ControlCoding.decode(IncomingCallRequest.self, from: text)
+        } catch {
+            self.id = nil
+            self.content = .failure(RequestError(.malformed, "the message is not a JSON object: \(ControlCoding.explain(error))"))
+        }
+    }
+}
+
+extension IncomingCallRequest: Decodable {
+    private enum Key: String, CodingKey { case type, id, data }
+
+    public init(from decoder: any Decoder) throws {
+        let message = try decoder.container(keyedBy: Key.self)
+        do {
+            id = try message.decodeIfPresent(UInt64.self, forKey: .id)
+        } catch {
+            id = nil
+            content = .failure(RequestError(.malformed, "`id` must be an unsigned integer"))
+            return
+        }
+        guard let name = try? message.decode(String.self, forKey: .type) else {
+            content = .failure(RequestError(.malformed, "`type` is missing or not a string"))
+            return
+        }
+        guard let type = CallRequestType(rawValue: name) else {
+            content = .failure(
+                RequestError(.unknownType, "no request about calls is named \"\(name.prefix(64))\"; see PROTOCOL section 13"))
+            return
+        }
+        do {
+            content = .success(try CallRequest(type, from: message.contains(.data) ? message.superDecoder(forKey: .data) : nil))
+        } catch {
+            content = .failure(RequestError(.invalidArgument, "\(type.rawValue): \(ControlCoding.explain(error))"))
+        }
+    }
+}
+
+/// The `type` of each request.
+enum CallRequestType: String, CaseIterable {
+    case start = "call.start"
+    case answer = "call.answer"
+    case reject = "call.reject"
+    case cancel = "call.cancel"
+    case hangUp = "call.hangup"
+    case hold = "call.hold"
+    case mute = "call.mute"
+    case invite = "call.invite"
+    case join = "call.join"
+    case ping
+}
+
+/// The body of every request but `call.start`.
+private struct CallRequestFields: Codable {
+    var call: CallID?
+    var held: Bool?
+    var muted: Bool?
+    var busy: Bool?
+    var reason: String?
+    var to: [CallParty]?
+    var t: Int64?
+}
+
+extension CallRequest {
+    init(_ type: CallRequestType, from body: (any Decoder)?) throws {
+        if case .start = type {
+            guard let body else { throw MissingField(name: "data") }
+            self = .start(try CallStart(from: body))
+            return
+        }
+        let fields = try body.map(CallRequestFields.init(from:)) ?? CallRequestFields()
+        if case .ping = type {
+            self = .ping(fields.t ?? 0)
+            return
+        }
+        let call = try required(fields.call, "call")
+        self =
+            switch type {
+            case .answer: .answer(call)
+            case .reject: .reject(call, CallRejection(isBusy: fields.busy ?? false, reason: fields.reason))
+            case .cancel: .cancel(call)
+            case .hangUp: .hangUp(call)
+            case .hold: .hold(call, held: try required(fields.held, "held"))
+            case .mute: .mute(call, muted: try required(fields.muted, "muted"))
+            case .invite: .invite(call, try required(fields.to, "to"))
+            case .join: .join(call)
+            case .start, .ping: preconditionFailure("read above")
+            }
+    }
+
+    fileprivate var typeAndBody: (CallRequestType, any Encodable) {
+        switch self {
+        case .start(let start): (.start, start)
+        case .answer(let call): (.answer, CallRequestFields(call: call))
+        case .reject(let call, let rejection):
+            (.reject, CallRequestFields(call: call, busy: rejection.isBusy, reason: rejection.reason))
+        case .cancel(let call): (.cancel, CallRequestFields(call: call))
+        case .hangUp(let call): (.hangUp, CallRequestFields(call: call))
+        case .hold(let call, let held): (.hold, CallRequestFields(call: call, held: held))
+        case .mute(let call, let muted): (.mute, CallRequestFields(call: call, muted: muted))
+        case .invite(let call, let parties): (.invite, CallRequestFields(call: call, to: parties))
+        case .join(let call): (.join, CallRequestFields(call: call))
+        case .ping(let t): (.ping, CallRequestFields(t: t))
+        }
+    }
+}
+
+/// The client's side: a request as text.
+public struct OutgoingCallRequest: Encodable, Sendable {
+    public var id: UInt64?
+    public var request: CallRequest
+
+    public init(_ request: CallRequest, id: UInt64? = nil) {
+        self.id = id
+        self.request = request
+    }
+
+    public var bytes: [UInt8] { ControlCoding.bytes(of: self) }
+
+    private enum Key: String, CodingKey { case type, id, data }
+
+    public func encode(to encoder: any Encoder) throws {
+        var message = encoder.container(keyedBy: Key.self)
+        try message.encodeIfPresent(id, forKey: .id)
+        let (type, body) = request.typeAndBody
+        try message.encode(type.rawValue, forKey: .type)
+        try message.encode(body, forKey: .data)
+    }
+}

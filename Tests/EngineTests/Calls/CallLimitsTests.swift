@@ -1,0 +1,117 @@
+import Engine
+import Testing
+import Wire
+
+struct CallLimitsTests {
+    @Test func aCallOfOthersIsNoCallAtAll() {
+        var world = CallWorld()
+        let (ann, eve) = (world.connect("ann"), world.connect("eve"))
+        world.connect("bob")
+        let call = world.call(ann, "bob")
+        let nothing = CallID(text: "CA_nothing")
+        let requests: [(CallID) -> CallRequest] = [
+            { .answer($0) }, { .reject($0, CallRejection()) }, { .cancel($0) }, { .hangUp($0) }, { .hold($0, held: true) },
+            { .mute($0, muted: true) }, { .invite($0, [.user("eve")]) }, { .join($0) },
+        ]
+        for request in requests {
+            let refusal = world.ask(eve, request(call))
+            #expect(refusal?.code == .notFound)
+            #expect(refusal == world.ask(eve, request(nothing)), "the answer must not tell that there is such a call")
+        }
+        #expect(world.kinds(ann) == ["started"])
+    }
+
+    @Test(arguments: [
+        [], ["ann"], ["bob", "bob"], (0..<32).map { "user-\($0)" },
+    ])
+    func whoIsToBeCalledMustMakeSense(_ names: [String]) {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        #expect(world.ask(ann, .start(CallStart(to: names.compactMap(CallParty.init(text:)))))?.code == .invalidArgument)
+        #expect(world.desk.count == 0)
+    }
+
+    @Test func textsHaveALimit() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let long = String(repeating: "x", count: 1_025)
+        for start in [
+            CallStart(to: [.user("bob")], callerName: long), CallStart(to: [.user("bob")], metadata: long),
+            CallStart(to: [.user("bob")], idempotencyKey: long), CallStart(to: [.user("bob")], idempotencyKey: ""),
+        ] {
+            #expect(world.ask(ann, .start(start))?.code == .invalidArgument)
+        }
+    }
+
+    @Test func nobodyIsInvitedPastTheLimitOfMembers() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let answer = world.ask(ann, .start(CallStart(to: (0..<31).compactMap { CallParty(text: "user-\($0)") })))
+        let call = answer?.call?.id ?? CallID(text: "none")
+        #expect(world.ask(ann, .invite(call, [.user("bob")]))?.code == .limitExceeded)
+    }
+
+    @Test func nobodyCallsWithoutEnd() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        for _ in 0..<10 { world.ask(ann, .cancel(world.call(ann, "bob"))) }
+        let refusal = world.ask(ann, .start(CallStart(to: [.user("bob")])))
+        #expect(refusal?.code == .limitExceeded)
+        world.pass(.seconds(1))
+        #expect(world.ask(ann, .start(CallStart(to: [.user("bob")])))?.isAdmission == true)
+    }
+
+    @Test func oneWhomManyCallIsBusyInTheEnd() {
+        var world = CallWorld()
+        let bob = world.connect("bob")
+        let callers = (0..<9).map { world.connect("caller-\($0)") }
+        for caller in callers { _ = world.call(caller, "bob") }
+        #expect(callers.map { world.status($0) } == Array(repeating: .ringing, count: 8) + [.busy])
+        #expect(world.kinds(bob).count == 8)
+    }
+
+    @Test func aSeventeenthDeviceTakesTheOldestsPlace() {
+        var world = CallWorld()
+        let devices = (0..<16).map { world.connect("bob.\($0)") }
+        world.connect("bob.16")
+        #expect(world.trace == ["close bob.0", "greet 0 > bob.16"])
+        #expect(world.desk.deviceCount == 16)
+        world.happens(.disconnected(devices[0]))
+        #expect(world.desk.deviceCount == 16)
+    }
+
+    @Test func whatIsOverIsForgottenAfterAWhile() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let call = world.call(ann, "bob")
+        world.ask(ann, .cancel(call))
+        world.pass(.seconds(119))
+        #expect(world.ask(ann, .hangUp(call))?.code == .conflict)
+        world.pass(.seconds(1))
+        #expect(world.ask(ann, .hangUp(call))?.code == .notFound)
+        #expect(world.desk.deadline == nil)
+    }
+
+    @Test func pingsComeBack() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        #expect(world.ask(ann, .ping(42)) == .reply(CallReply(pong: 42)))
+    }
+
+    @Test func whoGivesNoNumberGetsNoReply() {
+        var world = CallWorld()
+        let (ann, bob) = (world.connect("ann"), world.connect("bob"))
+        let call = world.call(ann, "bob")
+        world.happens(.request(.reject(call, CallRejection()), from: .device(bob, id: nil)))
+        #expect(world.trace == ["rejected by bob > ann bob", "ended > ann bob", "end room"])
+    }
+
+    @Test func theSameInputsHaveTheSameEffects() {
+        func run() -> [CallDesk.Effect] {
+            var world = RandomCallWorld(seed: 7)
+            for _ in 0..<300 { world.step() }
+            return world.world.history
+        }
+        #expect(run() == run())
+    }
+}

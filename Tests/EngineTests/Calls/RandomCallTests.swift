@@ -1,0 +1,140 @@
+import Engine
+import Testing
+import Wire
+
+/// Seeded worlds of five users with two devices each, who do whatever they like, all at once.
+struct RandomCallTests {
+    @Test("Whatever happens, no two devices disagree", arguments: 0..<24 as Range<UInt64>)
+    func anything(_ seed: UInt64) {
+        var world = RandomCallWorld(seed: seed)
+        for _ in 0..<1_500 { world.step() }
+        world.comeToRest()
+    }
+
+    @Test func fiveHundredRoundsOfAnswersCancelsAndHangUpsAtOnce() {
+        var random = SplitMix64(seed: 500)
+        var outcomes: [CallStatus: Int] = [:]
+        for round in 0..<500 {
+            var world = CallWorld(seed: UInt64(round))
+            let callers = [world.connect("ann.phone"), world.connect("ann.tablet")]
+            let callees = [world.connect("bob.phone"), world.connect("bob.car")]
+            let call = world.call(callers[0], "bob")
+            var requests: [(DeviceID, CallRequest)] =
+                callers.flatMap { [($0, .cancel(call)), ($0, .hangUp(call))] }
+                + callees.flatMap { [($0, .answer(call)), ($0, .hangUp(call)), ($0, .reject(call, CallRejection()))] }
+            var admitted: [DeviceID] = []
+            while !requests.isEmpty {
+                let (device, request) = requests.remove(at: random.below(requests.count))
+                let answer = world.ask(device, request)
+                if answer?.isAdmission == true { admitted.append(device) }
+            }
+            let devices = callers + callees
+            let ends = devices.compactMap { world.heard[$0]?.last }
+            #expect(ends.count == 4 && ends.allSatisfy { $0 == ends[0] && $0.kind == .ended }, "round \(round)")
+            #expect(Set(devices.map { world.heard[$0]?.count }).count == 1, "round \(round)")
+            #expect(admitted.count <= 1, "round \(round)")
+            #expect((ends[0].call.status == .completed) == (admitted.count == 1), "round \(round)")
+            outcomes[ends[0].call.status, default: 0] += 1
+        }
+        #expect(Set(outcomes.keys) == [.completed, .cancelled, .rejected], "every race was won by each side at times: \(outcomes)")
+    }
+}
+
+struct RandomCallWorld {
+    var world: CallWorld
+    private var random: SplitMix64
+    private var devices: [DeviceID] = []
+    /// The latest, which are asked about.
+    private var calls: [CallID] = []
+    private var made: [CallID] = []
+    private static let names = ["ann", "bob", "cid", "dan", "eve"]
+    private static let assistants = ["helper", "expert"]
+
+    init(seed: UInt64) {
+        random = SplitMix64(seed: seed)
+        world = CallWorld(CallSettings(waiting: seed % 2 == 0 ? .busy : .ring), seed: seed)
+        for name in Self.names { for place in ["phone", "car"] { devices.append(world.connect("\(name).\(place)")) } }
+    }
+
+    mutating func step() {
+        switch random.below(40) {
+        case 0: devices.append(world.connect(oneOf(Self.names) + ".new"))
+        case 1: if devices.count > 4 { world.disconnect(devices.remove(at: random.below(devices.count))) }
+        case 2..<7: start()
+        case 7: world.pass(.seconds(random.below(50)))
+        case 8..<11: world.pass(.milliseconds(random.below(3_000)))
+        case 11..<16: if let call = anyCall() { world.happens(.joinedRoom(call, anyParty())) }
+        case 16: if let call = anyCall() { world.happens(.leftRoom(call, anyParty())) }
+        case 17: if let call = anyCall() { world.happens(.failed(call, anyParty(), reason: "lost")) }
+        case 18: if random.below(4) == 0, let call = anyCall() { world.happens(.roomEnded(call)) }
+        case 19: if let call = anyCall() { world.happens(.ringing(call, anyParty())) }
+        default: if let call = anyCall() { ask(about: call) }
+        }
+        checkUsers()
+    }
+
+    /// Everybody hangs up, time passes, and nothing is left.
+    mutating func comeToRest() {
+        for call in made { world.happens(.roomEnded(call)) }
+        #expect(world.desk.count == 0)
+        world.pass(.seconds(600))
+        #expect(world.desk.deadline == nil)
+        for device in devices { world.disconnect(device) }
+        #expect(world.desk.isEmpty, "nobody is remembered who has neither a device nor a call")
+    }
+
+    private mutating func start() {
+        var to: [CallParty] = []
+        for _ in 0...random.below(3) {
+            let party = anyParty()
+            if !to.contains(party) { to.append(party) }
+        }
+        let key = random.below(4) == 0 ? "key \(random.below(3))" : nil
+        let answer = world.ask(anyDevice(), .start(CallStart(to: to, idempotencyKey: key)))
+        if case .admitted(let call) = answer, !calls.contains(call.id) {
+            calls.append(call.id)
+            made.append(call.id)
+            if calls.count > 12 { calls.removeFirst() }
+        }
+    }
+
+    private mutating func ask(about call: CallID) {
+        let request: CallRequest =
+            switch random.below(14) {
+            case 0..<5: .answer(call)
+            case 5: .reject(call, CallRejection(isBusy: random.below(2) == 0))
+            case 6: .cancel(call)
+            case 7, 8: .hangUp(call)
+            case 9, 10: .hold(call, held: random.below(2) == 0)
+            case 11: .mute(call, muted: random.below(2) == 0)
+            case 12: .invite(call, [anyParty()])
+            default: .join(call)
+            }
+        let before = world.desk.snapshot(of: "ann")
+        let answer = world.ask(anyDevice(), request)
+        if case .refused = answer {
+            #expect(world.desk.snapshot(of: "ann") == before, "what is refused leaves no trace")
+            #expect(world.effects.count == 1)
+        }
+    }
+
+    /// Nobody talks in two calls, and who is in a call that was answered is not alone for good.
+    private func checkUsers() {
+        for name in Self.names {
+            let user = Identity(text: name)
+            let joined = world.desk.snapshot(of: user).filter { $0.member(.user(user))?.state == .joined }
+            if joined.count(where: { $0.member(.user(user))?.held == false }) > 1 { Issue.record("\(name) talks in two calls") }
+            for call in joined where call.status == .answered {
+                if call.members.count(where: { $0.state != .left }) < 2 { Issue.record("\(name) is alone in \(call.id)") }
+            }
+        }
+    }
+
+    private mutating func anyDevice() -> DeviceID { devices[random.below(devices.count)] }
+    private mutating func anyCall() -> CallID? { calls.isEmpty ? nil : calls[random.below(calls.count)] }
+    private mutating func oneOf(_ names: [String]) -> String { names[random.below(names.count)] }
+
+    private mutating func anyParty() -> CallParty {
+        random.below(5) == 0 ? .assistant(oneOf(Self.assistants)) : .user(Identity(text: oneOf(Self.names)))
+    }
+}

@@ -1,0 +1,117 @@
+import Engine
+import Testing
+import Wire
+
+struct RingingTests {
+    @Test func aCallRingsOnEveryDeviceOfTheCallee() {
+        var world = CallWorld()
+        let ann = world.connect("ann.phone")
+        world.connect("ann.car")
+        world.connect("bob.phone")
+        world.connect("bob.car")
+        world.connect("cid.phone")
+        _ = world.call(ann, "bob")
+        #expect(world.trace == ["admit ann > ann.phone", "started by ann > ann.phone ann.car", "incoming by ann > bob.phone bob.car"])
+    }
+
+    @Test func whoIsCalledLearnsWhoCallsAndWhatTheyHaveToSay() throws {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob")
+        world.ask(ann, .start(CallStart(to: [.user("bob")], callerName: "Ann", metadata: "about lunch")))
+        let call = try #require(world.heard[bob]?.first?.call)
+        #expect(call.caller == .user("ann"))
+        #expect(call.callerName == "Ann")
+        #expect(call.metadata == "about lunch")
+        #expect(call.room == "call-\(call.id)")
+        #expect(call.seq == 1)
+        #expect(call.members.map(\.status) == [.answered, .ringing])
+    }
+
+    @Test func whoseDevicesAreAllAwayIsCalledUntilOneComes() throws {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        _ = world.call(ann, "bob")
+        #expect(world.status(ann) == .started)
+        world.pass(.seconds(20))
+        let bob = world.connect("bob")
+        #expect(world.trace == ["ringing by bob > ann", "greet 1 > bob"])
+        #expect(world.status(ann) == .ringing)
+        #expect(world.greetings[bob]?.first?.member(.user("bob"))?.status == .ringing)
+        #expect(world.greetings[bob]?.first?.seq == 2)
+    }
+
+    @Test func whatNobodyAnswersIsMissedAfter45Seconds() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob")
+        _ = world.call(ann, "bob")
+        world.pass(.milliseconds(44_999))
+        #expect(world.kinds(bob) == ["incoming"])
+        world.pass(.milliseconds(1))
+        #expect(world.trace == ["missed by bob > ann bob", "ended > ann bob", "end room"])
+        #expect(world.status(ann) == .timeout)
+    }
+
+    @Test func theCallerTakesTheCallBack() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob")
+        let call = world.call(ann, "bob")
+        world.ask(ann, .cancel(call))
+        #expect(world.trace == ["reply > ann", "cancelled by ann > ann bob", "ended > ann bob", "end room"])
+        #expect(world.status(bob) == .cancelled)
+    }
+
+    @Test func hangingUpBeforeAnAnswerTakesTheCallBackToo() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob")
+        let call = world.call(ann, "bob")
+        world.ask(ann, .hangUp(call))
+        #expect(world.kinds(bob) == ["incoming", "cancelled", "ended"])
+        #expect(world.status(bob) == .cancelled)
+    }
+
+    @Test func onlyTheCallerTakesACallBack() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob")
+        let call = world.call(ann, "bob")
+        #expect(world.ask(bob, .cancel(call))?.code == .notAllowed)
+        #expect(world.status(ann) == .ringing)
+    }
+
+    @Test func whoSaysNoIsHeard() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob.phone")
+        let car = world.connect("bob.car")
+        let call = world.call(ann, "bob")
+        world.ask(bob, .reject(call, CallRejection(reason: "in a meeting")))
+        #expect(world.kinds(car) == ["incoming", "rejected", "ended"])
+        #expect(world.heard[ann]?[1].reason == "in a meeting")
+        #expect(world.heard[car]?[1].device == bob)
+        #expect(world.status(ann) == .rejected)
+    }
+
+    @Test func whoSaysBusyIsBusy() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob")
+        let call = world.call(ann, "bob")
+        world.ask(bob, .reject(call, CallRejection(isBusy: true)))
+        #expect(world.kinds(ann) == ["started", "busy", "ended"])
+        #expect(world.status(ann) == .busy)
+    }
+
+    @Test func aReasonIsShort() {
+        var world = CallWorld()
+        let ann = world.connect("ann")
+        let bob = world.connect("bob")
+        let call = world.call(ann, "bob")
+        let reason = String(repeating: "x", count: 257)
+        #expect(world.ask(bob, .reject(call, CallRejection(reason: reason)))?.code == .invalidArgument)
+        #expect(world.status(ann) == .ringing)
+    }
+}

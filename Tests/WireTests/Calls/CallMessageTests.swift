@@ -1,0 +1,82 @@
+import Testing
+import Wire
+
+struct CallMessageTests {
+    private static let ann = CallParty.user(Identity(text: "ann"))
+    private static let helper = CallParty.assistant("helper")
+    private static let device = DeviceID(text: "DV_1")
+
+    private static let call = CallInfo(
+        id: CallID(text: "CA_1"), room: "call-CA_1", seq: .max, status: .answered, caller: ann, callerName: "Ann \"A\"", metadata: "{}",
+        members: [
+            CallMember(party: ann, status: .answered, held: true, muted: true, device: device), CallMember(party: helper, status: .timeout),
+        ])
+
+    @Test("Every event comes back as it was sent", arguments: CallEvent.Kind.allCases)
+    func event(_ kind: CallEvent.Kind) throws {
+        for event in [
+            CallEvent(kind, Self.call), CallEvent(kind, Self.call, by: Self.helper, device: Self.device, reason: "why/\\\""),
+        ] {
+            #expect(try CallMessage(parsing: event.bytes) == .event(event))
+        }
+    }
+
+    @Test func anEventIsAsTheProtocolHasIt() {
+        let call = CallInfo(
+            id: CallID(text: "CA_1"), room: "call-CA_1", seq: 2, status: .ringing, caller: Self.ann,
+            members: [
+                CallMember(party: Self.ann, status: .answered, device: Self.device), CallMember(party: Self.helper, status: .ringing),
+            ])
+        let text = String(decoding: CallEvent(.ringing, call, by: Self.helper).bytes, as: UTF8.self)
+        #expect(
+            text == #"{"type":"call.ringing","data":{"call":{"id":"CA_1","room":"call-CA_1","seq":2,"status":"ringing","caller":"ann","#
+                + #""caller_name":"","metadata":"","members":[{"party":"ann","state":"joined","status":"answered","#
+                + #""held":false,"muted":false,"device":"DV_1"},{"party":"assistant:helper","state":"invited","status":"ringing","held":false,"muted":false}]},"#
+                + #""by":"assistant:helper"}}"#)
+    }
+
+    @Test func aHelloComesBackAsItWasSent() throws {
+        let hello = CallsHello(
+            server: ServerInfo(version: "1", node: "n"), user: Identity(text: "ann"), device: Self.device, calls: [Self.call])
+        #expect(try CallMessage(parsing: hello.bytes) == .hello(hello))
+    }
+
+    @Test func repliesComeBackAsTheyWereSent() throws {
+        for reply in [
+            CallReply(Self.call), CallReply(pong: .min),
+            CallReply(Self.call, livekitURL: "wss://host:7880", livekitToken: "a.b.c", roomName: "call-CA_1"),
+        ] {
+            #expect(try CallMessage(parsing: reply.bytes(re: 7)) == .reply(re: 7, reply))
+        }
+    }
+
+    @Test func aRefusalTellsWhatIsSoAlready() throws {
+        let refusal = CallRefusal(.conflict, "it is answered", call: Self.call)
+        #expect(try CallMessage(parsing: refusal.bytes(re: 7)) == .refused(re: 7, refusal))
+        let malformed = CallRefusal(RequestError(.malformed, "no"))
+        #expect(try CallMessage(parsing: malformed.bytes(re: nil)) == .refused(re: nil, malformed))
+    }
+
+    @Test func anAdmissionHasTheNamesOfTheSessionContract() {
+        let reply = CallReply(Self.call, livekitURL: "u", livekitToken: "t", roomName: "r")
+        let text = String(decoding: reply.bytes(re: 1), as: UTF8.self)
+        #expect(text.hasSuffix(#""livekit_url":"u","livekit_token":"t","room_name":"r"}}"#))
+    }
+
+    @Test func anEventOfALaterVersionIsPassedOver() throws {
+        let text = #"{"type":"call.transferred","data":{"to":"mars"}}"#
+        #expect(try CallMessage(parsing: Array(text.utf8)) == .unknownEvent(type: "call.transferred"))
+    }
+
+    @Test("Where somebody stands follows from the status", arguments: CallStatus.allCases)
+    func states(_ status: CallStatus) {
+        let expected: CallMemberState =
+            switch status {
+            case .started, .ringing: .invited
+            case .answered: .joined
+            default: .left
+            }
+        #expect(CallMember(party: Self.ann, status: status).state == expected)
+        #expect(status.isOver == (expected == .left))
+    }
+}
