@@ -33,7 +33,8 @@ extension WallTime: Codable, CustomStringConvertible {
     }
 
     package var description: String {
-        Self.style.format(Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
+        // The style cuts what is beyond a millisecond, and as a fraction of seconds most milliseconds are a little short of themselves.
+        Self.style.format(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000))
     }
 
     package init(from decoder: any Decoder) throws {

@@ -15,6 +15,11 @@ final class DirectoryLock: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Lets others in at once.
+    func release() {
+        flock(descriptor, LOCK_UN)
+    }
+
     deinit {
         close(descriptor)
     }

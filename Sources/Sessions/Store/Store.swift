@@ -98,6 +98,7 @@ package final class Store: Sendable {
     /// Waits for what is under way and closes the files. To be called once; whatever is asked afterwards fails.
     package func close() throws(StoreError) {
         do { try pool.close() } catch { throw StoreError(error) }
+        lock?.release()
     }
 }
 
