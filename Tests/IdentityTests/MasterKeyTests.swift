@@ -14,7 +14,9 @@ struct MasterKeyTests {
         }
     }
 
-    @Test(arguments: ["", "secret", String(repeating: "g", count: 64), String(repeating: "A", count: 42), String(repeating: "A", count: 86)])
+    @Test(arguments: [
+        "", "secret", String(repeating: "g", count: 64), String(repeating: "A", count: 42), String(repeating: "A", count: 86),
+    ])
     func whatIsNoKeyIsRefused(text: String) {
         #expect(MasterKey(text: SecretText(text)) == nil)
     }

@@ -62,20 +62,24 @@ final class CommitQueue: Sendable {
             defer { state.isRunning = true }
             return (true, !state.isRunning)
         }
-        if isFirst { pool.asyncWriteWithoutTransaction { db in self.commitAll(in: db) } }
+        if isFirst { scheduleCommit() }
         return isAccepted
     }
 
-    private func commitAll(in db: Database) {
-        while true {
-            let batch = state.withLock { state in
+    /// One commit at a time, so that others who need the writing connection (`Store.compact()`) have their turn in between.
+    private func scheduleCommit() {
+        pool.asyncWriteWithoutTransaction { db in
+            let batch = self.state.withLock { state in
                 let batch = Array(state.waiting.prefix(StoreLimits.writesPerCommitMax))
                 state.waiting.removeFirst(batch.count)
-                state.isRunning = !batch.isEmpty
                 return batch
             }
-            guard !batch.isEmpty else { return }
-            commit(batch, in: db)
+            self.commit(batch, in: db)
+            let isMoreWaiting = self.state.withLock { state in
+                state.isRunning = !state.waiting.isEmpty
+                return state.isRunning
+            }
+            if isMoreWaiting { self.scheduleCommit() }
         }
     }
 

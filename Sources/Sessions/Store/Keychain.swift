@@ -84,7 +84,8 @@ extension Keychain {
         for (table, column) in keys {
             for id in try String.fetchAll(db, sql: "SELECT \(column) FROM \(table)") {
                 let place = "\(table).sealed.\(id)"
-                guard let row = try Row.fetchOne(db, sql: "SELECT master_key, sealed FROM \(table) WHERE \(column) = ?", arguments: [id]) else {
+                guard let row = try Row.fetchOne(db, sql: "SELECT master_key, sealed FROM \(table) WHERE \(column) = ?", arguments: [id])
+                else {
                     continue
                 }
                 let key = try Self.unwrap(row[1], wrappedWith: row[0], at: place, masterKeys)

@@ -3,7 +3,7 @@ internal import GRDB
 
 extension Store {
     /// Takes a user away with everything that is his. First goes his key, in a commit of its own, and with it every word; the rest follows in steps,
-    /// so that nobody waits long for the disk. Should the process end meanwhile, `expire(at:)` goes on. At the end no byte is left.
+    /// so that nobody waits long for the disk. Should the process end meanwhile, `expire(at:)` goes on. At the end no byte is left (but see `compactUnlessRead()`).
     ///
     /// - Throws: `notFound`.
     package func deleteUser(_ id: UserID) async throws(StoreError) {
@@ -16,9 +16,11 @@ extension Store {
             try db.execute(sql: "DELETE FROM refresh_families WHERE user_id = ?", arguments: [id.text])
         }
         try await deleteRemains(of: id)
-        try await compact()
+        try await compactUnlessRead()
     }
 
+    /// What is left of it in the log, sealed, goes with the next compaction.
+    ///
     /// - Throws: `notFound`.
     package func deleteSession(_ id: SessionID, of user: UserID) async throws(StoreError) {
         try await writing { db in
@@ -33,7 +35,7 @@ extension Store {
     @discardableResult
     package func deleteSessions(of user: UserID) async throws(StoreError) -> Int {
         let count = try await deleteInSteps("SELECT id FROM sessions WHERE user_id = ?", [user.text])
-        if count > 0 { try await compact() }
+        if count > 0 { try await compactUnlessRead() }
         return count
     }
 

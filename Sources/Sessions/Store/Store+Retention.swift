@@ -28,28 +28,8 @@ extension Store {
                     sql: "DELETE FROM \(table) WHERE \(time) <= ?", arguments: [(now - span).milliseconds])
             }
         }
-        try await compact()
+        try await compactUnlessRead()
         return count
-    }
-
-    /// Gives pages that hold nothing back to the disk, and empties the write-ahead log, in which older pages stand. Until then what was deleted
-    /// may be found there, sealed.
-    ///
-    /// - Throws: `busy` if somebody reads for so long that the log can't be emptied.
-    package func compact() async throws(StoreError) {
-        do {
-            while true {
-                let isDone = try await pool.writeWithoutTransaction { db in
-                    guard let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count"), free > 0 else { return true }
-                    try db.execute(sql: "PRAGMA incremental_vacuum(500)")
-                    return false
-                }
-                if isDone { break }
-            }
-            try await pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
-        } catch {
-            throw StoreError(error)
-        }
     }
 
     private static func cutoff(days: Int, before now: WallTime) -> Int64 { (now - .seconds(days * 86_400)).milliseconds }

@@ -92,7 +92,8 @@ extension Store {
                     WHERE id = ?
                     """,
                 arguments: [
-                    try key.seal(Profile(user), at: Self.userPlace("profile", id)), user.settings.loggingEnabled, user.settings.retentionDays,
+                    try key.seal(Profile(user), at: Self.userPlace("profile", id)), user.settings.loggingEnabled,
+                    user.settings.retentionDays,
                     user.settings.hasSeenOnboarding, user.settings.sharesPastSummaries, id.text,
                 ])
             return user
@@ -157,7 +158,8 @@ extension Store {
         try db.execute(
             sql: "UPDATE users SET profile = ?, password = ? WHERE id = ?",
             arguments: [
-                try key.seal(Profile(user), at: userPlace("profile", id)), password.map { key.seal($0.text, at: userPlace("password", id)) }, id.text,
+                try key.seal(Profile(user), at: userPlace("profile", id)),
+                password.map { key.seal($0.text, at: userPlace("password", id)) }, id.text,
             ])
     }
 

@@ -98,7 +98,8 @@ extension Store {
             guard db.changesCount > 0 else { throw StoreError.notFound }
             // A lane that has a row already goes on at its own pace: something of it may be on its way.
             try db.execute(
-                sql: "INSERT OR IGNORE INTO webhook_lanes SELECT lane, ? FROM webhooks WHERE id = ?", arguments: [now.milliseconds, id.text])
+                sql: "INSERT OR IGNORE INTO webhook_lanes SELECT lane, ? FROM webhooks WHERE id = ?",
+                arguments: [now.milliseconds, id.text])
         }
     }
 }
@@ -109,7 +110,9 @@ extension Store {
     static func tell(_ webhooks: [OutgoingWebhook], _ keychain: Keychain, in db: Database, at now: WallTime) throws {
         for webhook in webhooks {
             // Told of somebody or something that was deleted in between: it would have been deleted too.
-            guard try exists(webhook.userID?.text, in: "users", db), try exists(webhook.sessionID?.text, in: "sessions", db) else { continue }
+            guard try exists(webhook.userID?.text, in: "users", db), try exists(webhook.sessionID?.text, in: "sessions", db) else {
+                continue
+            }
             let (lane, key, id) = (lane(of: webhook, keychain), keychain.shared, webhook.id.text)
             try db.execute(
                 sql: """

@@ -30,7 +30,8 @@ package final class Store: Sendable {
     ///   - sizeMax: of the database in bytes; what would be more is refused with `full`. Nil: as long as there is room on the disk.
     /// - Throws: `alreadyOpen`, `wrongMasterKey`, `missing`, `fromTheFuture` before anything is touched; `damaged`, `full`, `failed`.
     package init(
-        directory: String, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard, sizeMax: Int? = nil
+        directory: String, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
+        sizeMax: Int? = nil
     ) throws(StoreError) {
         precondition(!masterKeys.isEmpty, "a store needs a master key")
         let path = directory + "/" + Self.fileName

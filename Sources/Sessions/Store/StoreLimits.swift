@@ -7,6 +7,10 @@ package enum StoreLimits {
     /// How long another process may hold the store, in seconds.
     package static let lockPatience = 5.0
 
+    /// How often it is tried to empty the write-ahead log while others read, and the pause between: a second in all.
+    static let logAttemptsMax = 10
+    static let logPause = Duration.milliseconds(100)
+
     /// Passwords that wait to be hashed. One more is refused (`StoreError.busy`); at two a time it would wait for seconds.
     package static let passwordsWaitingMax = 64
     /// Passwords hashed at a time, 32 MiB each.

@@ -113,4 +113,39 @@ struct DiskTests {
         #expect(try await store.webhooks().isEmpty)
         #expect(try world.thief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM session_starts") } == 0)
     }
+
+    @Test func theLogIsEmptiedThoughOthersNeverStopWriting() async throws {
+        let user = try await world.makeUser()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    while !Task.isCancelled { try await world.talk(user, ["and", "on", "it", "goes"]) }
+                }
+            }
+            group.addTask { for _ in 0..<5 { try await store.compact() } }
+            // The writers never end by themselves.
+            try await group.next()
+            group.cancelAll()
+            do { try await group.waitForAll() } catch StoreError.cancelled {}
+        }
+        #expect(try await store.verify().isClean)
+    }
+
+    @Test func whoeverReadsForLongHoldsUpNoDeletion() async throws {
+        let user = try await world.makeUser()
+        try await world.talk(user, ["hello"])
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.allowsUnsafeTransactions = true
+        let reader = try DatabaseQueue(path: world.directory + "/patchbay.sqlite", configuration: configuration)
+        try reader.inDatabase { db in
+            try db.beginTransaction(.deferred)
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM turns")
+        }
+        try await store.deleteUser(user.id)
+        await #expect(throws: StoreError.notFound) { try await store.user(user.id) }
+        await #expect(throws: StoreError.busy) { try await store.compact() }
+        try reader.inDatabase { db in try db.commit() }
+        try await store.compact()
+    }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Sessions
 import Testing
 
@@ -45,5 +46,42 @@ struct FullDiskTests {
         #expect(outcomes.allSatisfy { $0.0 != "small" || $0.1 == .kept })
         let kept = outcomes.count { $0.1 == .kept }
         #expect(try await world.store.record(of: session.id, of: user.id).turns.count == kept)
+    }
+
+    /// In a process of its own, since the limit is a process's.
+    @Test func whenTheKernelTakesNoMoreItIsFullAndWhenItDoesAgainSoDoesTheStore() async throws {
+        await #expect(processExitsWith: .success) {
+            let world = try StoreWorld()
+            let user = try await world.makeUser()
+            let session = try await world.startSession(of: user)
+            FullDiskTests.limitFiles(to: 1 << 20)
+            var kept: [TurnID] = []
+            var failure: StoreError?
+            while failure == nil, kept.count < 2_000 {
+                let turn = world.turn(String(repeating: "many words ", count: 100), in: session, after: .milliseconds(kept.count))
+                do throws(StoreError) {
+                    _ = try await world.store.append(turn, of: user.id)
+                    kept.append(turn.id)
+                } catch {
+                    failure = error
+                }
+            }
+            #expect(failure == .full)
+            #expect(try await world.store.record(of: session.id, of: user.id).turns.map(\.id) == kept)
+
+            FullDiskTests.limitFiles(to: 64 << 20)
+            let turn = world.turn("there is room", in: session, after: .seconds(60))
+            #expect(try await world.store.append(turn, of: user.id) == .kept)
+            #expect(try await world.store.record(of: session.id, of: user.id).turns.map(\.id) == kept + [turn.id])
+            #expect(try await world.store.verify().isClean)
+        }
+    }
+
+    private static func limitFiles(to bytes: UInt) {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit()
+        #expect(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+        limit.rlim_cur = bytes
+        #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
     }
 }

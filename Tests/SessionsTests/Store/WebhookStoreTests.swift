@@ -76,7 +76,9 @@ struct WebhookStoreTests {
 
     @Test func itIsWrittenWithWhatItTells() async throws {
         let user = try await world.makeUser()
-        let tell: @Sendable (Session) -> [OutgoingWebhook] = { [webhook("session_ended", room: $0.roomName, user: $0.userID, session: $0.id)] }
+        let tell: @Sendable (Session) -> [OutgoingWebhook] = {
+            [webhook("session_ended", room: $0.roomName, user: $0.userID, session: $0.id)]
+        }
         let session = try await world.startSession(of: user)
         _ = try await store.endSession(session.id, of: user.id, telling: tell, at: world.now)
         _ = try await store.endSession(session.id, of: user.id, telling: tell, at: world.now)
