@@ -2,9 +2,9 @@
 ///
 /// libjwt's own decoder skips characters it does not know and ignores the unused bits of the last one, so that many texts
 /// stand for one token. Here one text stands for one token, and nothing but these 64 characters ever reaches libjwt.
-enum Base64URL {
+package enum Base64URL {
     /// The bytes that `text` stands for; nil if it is no canonical base64url.
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var pending: UInt32 = 0
@@ -22,6 +22,26 @@ enum Base64URL {
         // Six bits left over would be a lone character; bits that are left over must be zero (RFC 4648 section 3.5).
         return pendingBits < 6 && pending == 0 ? bytes : nil
     }
+
+    /// `bytes` as text.
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var pending: UInt32 = 0
+        var pendingBits: UInt32 = 0
+        for byte in bytes {
+            pending = pending << 8 | UInt32(byte)
+            pendingBits += 8
+            while pendingBits >= 6 {
+                pendingBits -= 6
+                text.append(alphabet[Int(pending >> pendingBits & 0x3F)])
+            }
+        }
+        if pendingBits > 0 { text.append(alphabet[Int(pending << (6 - pendingBits) & 0x3F)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     private static func sixBits(of character: UInt8) -> UInt32? {
         switch character {

@@ -14,7 +14,7 @@ extension IssuerKey {
     /// Not `jwt_decode`: libjwt 1.10.2 compares HMACs with `strcmp`, whose time tells how much of a forged signature was right
     /// (CVE-2024-25189). Debian 12 has mended its build, others have not, and the version number is the same.
     private func hasSignedByHMAC(_ token: CompactToken) -> Bool {
-        guard let expected = hmacSHA256(of: token.signedBytes, secret: material.revealedBytes) else { return false }
+        let expected = MessageCode.hmacSHA256(of: token.signedBytes, key: material.revealedBytes)
         return areEqualInConstantTime(expected, token.signature)
     }
 
@@ -25,16 +25,5 @@ extension IssuerKey {
             // The header was compared already, by another JSON reader. Believe libjwt only if it read the same.
             return decoded.algorithm == expected
         }
-    }
-}
-
-/// RFC 2104 with SHA-256, 32 bytes; nil if OpenSSL has no SHA-256 or no memory.
-private func hmacSHA256(of message: [UInt8], secret: [UInt8]) -> [UInt8]? {
-    leavingErrorQueueAlone {
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var length: UInt32 = 0
-        let made = unsafe HMAC(EVP_sha256(), secret, Int32(secret.count), message, message.count, &digest, &length)
-        guard unsafe made != nil else { return nil }
-        return Array(digest.prefix(Int(length)))
     }
 }

@@ -14,6 +14,8 @@ package struct WallTime: Hashable, Comparable, Sendable {
         let (seconds, attoseconds) = span.components
         return WallTime(milliseconds: time.milliseconds + seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
     }
+
+    package static func - (time: WallTime, span: Duration) -> WallTime { time + (.zero - span) }
 }
 
 /// As RFC 3339 has it, in UTC with milliseconds: `2026-11-21T13:16:56.000Z`. Years 1 to 9999.
@@ -31,7 +33,8 @@ extension WallTime: Codable, CustomStringConvertible {
     }
 
     package var description: String {
-        Self.style.format(Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
+        // The style cuts what is beyond a millisecond, and as a fraction of seconds most milliseconds are a little short of themselves.
+        Self.style.format(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000))
     }
 
     package init(from decoder: any Decoder) throws {

@@ -1,0 +1,91 @@
+internal import GRDB
+
+/// The tables. What people said, wrote or are called stands in columns of sealed bytes (BLOB) only; the rest is numbers, random identifiers
+/// and words of ours.
+enum Schema {
+    /// - Parameter fill: called once, in the transaction that makes the tables.
+    static func migrator(fill: @escaping @Sendable (Database) throws -> Void) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(sql: users + sessions + work)
+            try fill(db)
+        }
+        return migrator
+    }
+
+    /// `lookup` finds a user by a keyed hash of the e-mail or of the outside issuer's subject.
+    /// A user without a row in `user_keys` is being deleted: nothing of his can be read any more.
+    private static let users = """
+        CREATE TABLE store_keys (name TEXT PRIMARY KEY NOT NULL, master_key TEXT NOT NULL, sealed BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE users (
+            id TEXT PRIMARY KEY NOT NULL, lookup BLOB NOT NULL UNIQUE, created_at INTEGER NOT NULL, profile BLOB NOT NULL, password BLOB,
+            logging_enabled INTEGER NOT NULL, retention_days INTEGER NOT NULL CHECK (retention_days BETWEEN 7 AND 365),
+            has_seen_onboarding INTEGER NOT NULL, shares_past_summaries INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE user_keys (
+            user_id TEXT PRIMARY KEY NOT NULL REFERENCES users ON DELETE CASCADE, master_key TEXT NOT NULL, sealed BLOB NOT NULL
+            ) WITHOUT ROWID;
+        CREATE TABLE refresh_families (
+            id BLOB PRIMARY KEY NOT NULL, user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, secret BLOB NOT NULL,
+            renewed_at INTEGER NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX refresh_families_of_user ON refresh_families (user_id, renewed_at);
+        CREATE INDEX refresh_families_expiring ON refresh_families (expires_at);
+
+        """
+
+    /// Turns lie beside each other by session, so that showing and deleting one touches few pages.
+    /// However a recording's row goes, its file's name stays in `unwanted_files` until the file is gone.
+    private static let sessions = """
+        CREATE TABLE sessions (
+            id TEXT PRIMARY KEY NOT NULL, user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, about BLOB NOT NULL,
+            started_at INTEGER NOT NULL, ended_at INTEGER, is_logged INTEGER NOT NULL, summary_status TEXT NOT NULL,
+            turn_count INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+        CREATE INDEX sessions_of_user ON sessions (user_id, started_at DESC, id DESC);
+        CREATE INDEX sessions_open ON sessions (started_at) WHERE ended_at IS NULL;
+        CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL;
+        CREATE TABLE session_starts (
+            user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, key BLOB NOT NULL,
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE, started_at INTEGER NOT NULL, PRIMARY KEY (user_id, key)
+            ) WITHOUT ROWID;
+        CREATE INDEX session_starts_of_session ON session_starts (session_id);
+        CREATE INDEX session_starts_by_time ON session_starts (started_at);
+        CREATE TABLE turns (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE, id TEXT NOT NULL, position INTEGER NOT NULL,
+            timestamp INTEGER NOT NULL, speaker TEXT NOT NULL, text BLOB NOT NULL, audio_ref TEXT, duration_ms INTEGER,
+            PRIMARY KEY (session_id, id)) WITHOUT ROWID;
+        CREATE TABLE summaries (
+            session_id TEXT PRIMARY KEY NOT NULL REFERENCES sessions ON DELETE CASCADE, id TEXT NOT NULL, created_at INTEGER NOT NULL,
+            title BLOB NOT NULL, summary_text BLOB NOT NULL, action_items BLOB NOT NULL, tags BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE recordings (
+            name TEXT PRIMARY KEY NOT NULL, session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE) WITHOUT ROWID;
+        CREATE INDEX recordings_of_session ON recordings (session_id);
+        CREATE TABLE unwanted_files (name TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID;
+        CREATE TRIGGER recording_deleted AFTER DELETE ON recordings BEGIN
+            INSERT OR IGNORE INTO unwanted_files VALUES (OLD.name);
+        END;
+
+        """
+
+    /// A lane is what is delivered in order: the webhooks of one room to one endpoint. It has one row while anything of it waits.
+    private static let work = """
+        CREATE TABLE jobs (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, subject TEXT NOT NULL,
+            user_id TEXT REFERENCES users ON DELETE CASCADE, session_id TEXT REFERENCES sessions ON DELETE CASCADE,
+            due_at INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, failed_at INTEGER, reason BLOB, UNIQUE (kind, subject));
+        CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE failed_at IS NULL;
+        CREATE INDEX jobs_of_user ON jobs (user_id);
+        CREATE INDEX jobs_of_session ON jobs (session_id);
+        CREATE TABLE webhooks (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, lane BLOB NOT NULL, event TEXT NOT NULL, endpoint BLOB NOT NULL,
+            room BLOB NOT NULL, body BLOB NOT NULL, user_id TEXT REFERENCES users ON DELETE CASCADE,
+            session_id TEXT REFERENCES sessions ON DELETE CASCADE, told_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0, closed_at INTEGER, status TEXT NOT NULL, reason BLOB,
+            UNIQUE (id, lane));
+        CREATE INDEX webhooks_waiting ON webhooks (lane, number) WHERE closed_at IS NULL;
+        CREATE INDEX webhooks_closed ON webhooks (closed_at) WHERE closed_at IS NOT NULL;
+        CREATE INDEX webhooks_of_user ON webhooks (user_id);
+        CREATE INDEX webhooks_of_session ON webhooks (session_id);
+        CREATE TABLE webhook_lanes (lane BLOB PRIMARY KEY NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX webhook_lanes_due ON webhook_lanes (due_at);
+
+        """
+}

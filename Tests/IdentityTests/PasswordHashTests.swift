@@ -1,0 +1,47 @@
+import Identity
+import Testing
+
+struct PasswordHashTests {
+    static let quick = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
+
+    @Test func aPasswordFitsItsHashAndNoOther() {
+        let hash = PasswordHash(of: SecretText("correct horse"), cost: Self.quick)
+        #expect(hash.isOf(SecretText("correct horse")))
+        #expect(!hash.isOf(SecretText("correct horse ")))
+        #expect(!hash.isOf(SecretText("")))
+        #expect(PasswordHash(of: SecretText(""), cost: Self.quick).isOf(SecretText("")))
+    }
+
+    @Test func theTextSaysWhatItWasMadeWith() throws {
+        let hash = PasswordHash(of: SecretText("pw"))
+        #expect(hash.text.hasPrefix("$scrypt$ln=15,r=8,p=1$"))
+        let read = try #require(PasswordHash(text: hash.text))
+        #expect(read == hash && read.isOf(SecretText("pw")))
+    }
+
+    @Test func twoUsersWithOnePasswordHaveTwoHashes() {
+        let password = SecretText("pw")
+        #expect(PasswordHash(of: password, cost: Self.quick) != PasswordHash(of: password, cost: Self.quick))
+    }
+
+    /// RFC 7914 section 12: "pleaseletmein", N=16384, r=8, p=1, of which the first 32 bytes are the same for every length.
+    @Test func itIsScrypt() throws {
+        let salt = Base64URL.encode("SodiumChloride".utf8)
+        let hash = Base64URL.encode(bytes("7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2"))
+        let stored = try #require(PasswordHash(text: "$scrypt$ln=14,r=8,p=1$\(salt)$\(hash)"))
+        #expect(stored.isOf(SecretText("pleaseletmein")))
+    }
+
+    @Test(arguments: [
+        "", "$", "$scrypt$", "$scrypt$ln=15,r=8$AAAA$AAAA", "$scrypt$ln=40,r=8,p=1$c2FsdA$", "$bcrypt$ln=15,r=8,p=1$c2FsdA$aGFzaA",
+        "$scrypt$ln=15,r=8,p=1$c2FsdA$aGFzaA", "$scrypt$ln=-1,r=8,p=1$c2FsdA$aGFzaA",
+    ])
+    func whatIsNoHashIsRefused(text: String) {
+        #expect(PasswordHash(text: text) == nil)
+    }
+
+    @Test func itIsNeverShown() {
+        let hash = PasswordHash(of: SecretText("pw"), cost: Self.quick)
+        #expect("\(hash)" == "<secret>" && String(reflecting: hash) == "<secret>")
+    }
+}

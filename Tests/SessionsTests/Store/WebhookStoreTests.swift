@@ -1,0 +1,108 @@
+import Sessions
+import Testing
+
+struct WebhookStoreTests {
+    let world: StoreWorld
+    var store: Store { world.store }
+
+    init() throws { world = try StoreWorld() }
+
+    func webhook(
+        _ event: String, room: String = "r1", endpoint: String = "https://a", user: UserID? = nil, session: SessionID? = nil
+    ) -> OutgoingWebhook {
+        OutgoingWebhook(event: event, endpoint: endpoint, room: room, body: #"{"event":"\#(event)"}"#, userID: user, sessionID: session)
+    }
+
+    func lease(at time: WallTime? = nil) async throws -> [StoredWebhook] {
+        try await store.leaseWebhooks(limit: 10, for: .seconds(30), at: time ?? world.now)
+    }
+
+    @Test func ofOneRoomTheyGoOneAfterTheOther() async throws {
+        try await store.tell([webhook("one"), webhook("two"), webhook("three")], at: world.now)
+        for event in ["one", "two", "three"] {
+            let due = try await lease()
+            #expect(due.map(\.webhook.event) == [event])
+            #expect(try await lease().isEmpty, "the room's next one waits")
+            #expect(try await store.delivered(due[0], at: world.now))
+        }
+        #expect(try await lease().isEmpty)
+    }
+
+    @Test func aRoomsTroubleIsNoOtherRooms() async throws {
+        try await store.tell([webhook("one"), webhook("two"), webhook("one", room: "r2")], at: world.now)
+        let due = try await lease()
+        #expect(due.map(\.webhook.room).sorted() == ["r1", "r2"])
+        let stuck = try #require(due.first { $0.webhook.room == "r1" })
+        try await store.retry(stuck, due: world.now + .seconds(60), reason: "refused")
+        #expect(try await lease(at: world.now + .seconds(59)).allSatisfy { $0.webhook.room != "r1" })
+        let again = try await lease(at: world.now + .seconds(60)).filter { $0.webhook.room == "r1" }
+        #expect(again.map(\.webhook.event) == ["one"] && again.map(\.attempts) == [2] && again.map(\.reason) == ["refused"])
+    }
+
+    @Test func anEndpointThatIsDeadHoldsUpNoOther() async throws {
+        var event = webhook("one")
+        var events = [event]
+        event.endpoint = "https://b"
+        events.append(event)
+        try await store.tell(events, at: world.now)
+        let due = try await lease()
+        #expect(due.count == 2 && Set(due.map(\.webhook.id)).count == 1)
+    }
+
+    @Test func afterADayItIsDeadAndTheNextHasItsTurn() async throws {
+        try await store.tell([webhook("old")], at: world.now)
+        try await store.tell([webhook("new")], at: world.now + .seconds(3_600))
+        #expect(try await lease(at: world.now + .seconds(86_400)).map(\.webhook.event) == ["new"])
+        #expect(try await store.webhooks(.dead).map(\.webhook.event) == ["old"])
+    }
+
+    @Test func whoeverDiesWithOneLeavesItToTheNext() async throws {
+        try await store.tell([webhook("one")], at: world.now)
+        let first = try await lease()[0]
+        let second = try #require(try await lease(at: world.now + .seconds(30)).first)
+        #expect(second.webhook == first.webhook)
+        #expect(try await store.delivered(first, at: world.now) == false)
+        #expect(try await store.delivered(second, at: world.now))
+    }
+
+    @Test func whatWasDeliveredCanBeSentAgain() async throws {
+        try await store.tell([webhook("one")], at: world.now)
+        let sent = try await lease()[0]
+        try await store.delivered(sent, at: world.now)
+        try await store.replay(sent.webhook.id, at: world.now)
+        #expect(try await lease().map(\.webhook) == [sent.webhook])
+        await #expect(throws: StoreError.notFound) { try await store.replay(WebhookID(), at: world.now) }
+    }
+
+    @Test func itIsWrittenWithWhatItTells() async throws {
+        let user = try await world.makeUser()
+        let tell: @Sendable (Session) -> [OutgoingWebhook] = {
+            [webhook("session_ended", room: $0.roomName, user: $0.userID, session: $0.id)]
+        }
+        let session = try await world.startSession(of: user)
+        _ = try await store.endSession(session.id, of: user.id, telling: tell, at: world.now)
+        _ = try await store.endSession(session.id, of: user.id, telling: tell, at: world.now)
+        #expect(try await store.webhooks().map(\.webhook.room) == [session.roomName])
+    }
+
+    @Test func whatIsTakenBackWasNeverTold() async throws {
+        let user = try await world.makeUser()
+        await #expect(throws: StoreError.notFound) {
+            try await store.endSession(SessionID(), of: user.id, telling: { _ in [webhook("session_ended")] }, at: world.now)
+        }
+        #expect(try await store.webhooks().isEmpty)
+    }
+
+    @Test func theyGoWithTheUserOrTheSession() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.startSession(of: user)
+        try await store.tell([webhook("a", user: user.id), webhook("b", session: session.id), webhook("c")], at: world.now)
+        try await store.deleteSession(session.id, of: user.id)
+        #expect(try await store.webhooks().map(\.webhook.event) == ["c", "a"])
+        try await store.deleteUser(user.id)
+        try await store.tell([webhook("d", user: user.id)], at: world.now)
+        #expect(try await store.webhooks().map(\.webhook.event) == ["c"])
+        #expect(try await lease().map(\.webhook.event) == ["c"])
+        #expect(try await store.verify().isClean)
+    }
+}
