@@ -161,7 +161,8 @@ extension ActionItems {
 
     private mutating func add(_ text: String, of words: ArraySlice<Word>) {
         let vocabulary = vocabulary
-        let stems = Set(words.filter { vocabulary.isContent($0) && !vocabulary.timeWords.contains($0.lower) }.map(\.stem))
+        let said = Word.all(of: text)
+        let stems = Set(said.filter { vocabulary.isContent($0) && !vocabulary.timeWords.contains($0.lower) }.map(\.stem))
         guard !stems.isEmpty else { return }
         let item = Item(text: text, stems: stems, hasTime: hasTime(words))
         let known = items.firstIndex { other in

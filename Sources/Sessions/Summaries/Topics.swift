@@ -55,7 +55,7 @@ struct Topics {
             var phrase = phrase
             if phrase.isName { phrase.score *= 0.5 }
             if phrase.stems.count > 1 { phrase.score *= 1.35 }
-            if phrase.turn == 0 { phrase.score *= 1.6 }
+            if phrase.turn == 0 { phrase.score *= 2.2 }
             return phrase
         }.sorted { ($0.score, $1.first) > ($1.score, $0.first) }
     }
@@ -72,7 +72,7 @@ extension Topics {
         var title = first.text
         if first.stems.count == 1 {
             let second = titles.dropFirst().first { phrase in
-                phrase.score > first.score * 0.3 && !phrase.stems.contains(first.stems[0])
+                phrase.score > first.score * 0.2 && !phrase.stems.contains(first.stems[0])
             }
             if let second { title += " \(vocabulary.phrases.and) \(second.text)" }
         }
