@@ -64,7 +64,8 @@ extension Cue {
 
     private static func time(_ milliseconds: Int64, _ point: String) -> String {
         let seconds = milliseconds / 1_000
-        return "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))\(point)\(padded(milliseconds % 1_000, 3))"
+        return
+            "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))\(point)\(padded(milliseconds % 1_000, 3))"
     }
 
     /// When it began, to read: `1:05`, `1:02:05`.

@@ -15,7 +15,9 @@ struct ExportWords: Sendable {
         let asked = String(locale.prefix { $0.isLetter }).lowercased()
         switch asked {
         case "de":
-            (conversation, summary, actionItems, tags, transcript) = ("Gespräch", "Zusammenfassung", "Aufgaben", "Schlagwörter", "Mitschrift")
+            (conversation, summary, actionItems, tags, transcript) = (
+                "Gespräch", "Zusammenfassung", "Aufgaben", "Schlagwörter", "Mitschrift"
+            )
             (user, assistant, noTurns) = ("Du", "Assistent", "Von diesem Gespräch gibt es keine Mitschrift.")
         case "fr":
             (conversation, summary, actionItems, tags, transcript) = ("Conversation", "Résumé", "À faire", "Mots-clés", "Transcription")

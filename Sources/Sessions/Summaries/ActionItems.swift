@@ -29,7 +29,7 @@ struct ActionItems {
 
     private mutating func look(at sentence: Sentence) {
         if let entry = ListEntry(in: sentence) {
-            add(entry.text, of: entry.things)
+            add(entry.text, about: entry.things, of: sentence.words[...])
             return remember(sentence)
         }
         var position = 0
@@ -159,9 +159,10 @@ extension ActionItems {
         }
     }
 
-    private mutating func add(_ text: String, of words: ArraySlice<Word>) {
+    /// - Parameter things: by what two items are compared; the whole text if nil.
+    private mutating func add(_ text: String, about things: String? = nil, of words: ArraySlice<Word>) {
         let vocabulary = vocabulary
-        let said = Word.all(of: text)
+        let said = Word.all(of: things ?? text)
         let stems = Set(said.filter { vocabulary.isContent($0) && !vocabulary.timeWords.contains($0.lower) }.map(\.stem))
         guard !stems.isEmpty else { return }
         let item = Item(text: text, stems: stems, hasTime: hasTime(words))

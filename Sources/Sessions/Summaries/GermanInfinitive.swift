@@ -1,6 +1,8 @@
 /// "Die Jacken einzupacken" as one writes it on a list: "Die Jacken einpacken".
 enum GermanInfinitive {
-    private static let prefixes = ["ein", "aus", "an", "ab", "auf", "mit", "vor", "nach", "her", "hin", "weg", "los", "um", "zurück", "vorbei"]
+    private static let prefixes = [
+        "ein", "aus", "an", "ab", "auf", "mit", "vor", "nach", "her", "hin", "weg", "los", "um", "zurück", "vorbei",
+    ]
 
     static func plain(_ text: String) -> String {
         var words = text.split(separator: " ").map(String.init)

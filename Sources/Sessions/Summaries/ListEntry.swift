@@ -1,7 +1,7 @@
 /// "Add milk to my shopping list", or that it was done: an item by itself.
 struct ListEntry {
     let text: String
-    let things: ArraySlice<Word>
+    let things: String
 
     private static let verbs: Set<String> = [
         "add", "added", "adding", "put", "setz", "setze", "schreib", "schreibe", "füge", "pack", "habe", "gesetzt",
@@ -17,11 +17,10 @@ struct ListEntry {
         var start = verb + 1
         while start < link, Self.skipped.contains(words[start].lower) { start += 1 }
         guard start < link, link + 1 < list || words[list].isCapitalized else { return nil }
-        things = words[start..<link]
-        let said = sentence.text[words[start].range.lowerBound..<words[link - 1].range.upperBound]
-        guard !["it", "that", "them", "those", "es", "das"].contains(said.lowercased()) else { return nil }
+        things = String(sentence.text[words[start].range.lowerBound..<words[link - 1].range.upperBound])
+        guard !["it", "that", "them", "those", "es", "das"].contains(things.lowercased()) else { return nil }
         // Without "my", "your", "the" before it.
         let name = sentence.text[words[min(link + 2, list)].range.lowerBound..<words[list].range.upperBound]
-        text = "\(String(name).capitalizedFirst): \(said)"
+        text = "\(String(name).capitalizedFirst): \(things)"
     }
 }

@@ -26,7 +26,9 @@ struct Retelling {
         return start == 0 ? sentence.text : String(sentence.text[words[start].range.lowerBound...]).capitalizedFirst
     }
 
-    private static let looseOpeners: Set<String> = ["so", "well", "and", "but", "um", "uh", "er", "ok", "okay", "then", "also", "hey", "hi", "hello", "und", "aber", "also"]
+    private static let looseOpeners: Set<String> = [
+        "so", "well", "and", "but", "um", "uh", "er", "ok", "okay", "then", "also", "hey", "hi", "hello", "und", "aber", "also",
+    ]
 
     private func quoted(_ text: String, by speaker: Turn.Speaker) -> String {
         let phrases = vocabulary.phrases
@@ -94,12 +96,14 @@ extension Retelling {
     }
 
     private static let sameForAll: Set<String> = [
-        "will", "can", "could", "would", "should", "may", "might", "had", "was", "found", "set", "sent", "made", "put", "got", "took", "saw", "told",
+        "will", "can", "could", "would", "should", "may", "might", "had", "was", "found", "set", "sent", "made", "put", "got", "took",
+        "saw", "told",
         "wrote", "spoke", "kept", "left", "did", "just",
     ]
 
     private static let secondPerson = [
-        "i": "you", "i'm": "you're", "i've": "you've", "i'll": "you'll", "i'd": "you'd", "me": "you", "my": "your", "our": "your", "mine": "yours",
+        "i": "you", "i'm": "you're", "i've": "you've", "i'll": "you'll", "i'd": "you'd", "me": "you", "my": "your", "our": "your",
+        "mine": "yours",
         "myself": "yourself",
     ]
 

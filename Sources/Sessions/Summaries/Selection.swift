@@ -45,7 +45,8 @@ struct Selection {
     private static let promises: Set<String> = ["i've", "i'll"]
     private static let objects: Set<String> = ["him", "her", "them", "ihn", "ihm", "ihnen", "sie", "lui", "leur", "ello"]
     private static let pointers: Set<String> = [
-        "it", "it's", "that", "that's", "this", "they", "they're", "he", "she", "he's", "she's", "there", "those", "these", "es", "das", "dann", "er",
+        "it", "it's", "that", "that's", "this", "they", "they're", "he", "she", "he's", "she's", "there", "those", "these", "es", "das",
+        "dann", "er",
         "sie", "c'est", "eso", "esto",
     ]
 

@@ -27,7 +27,8 @@ extension Sentence {
     private static let wideTerminators: Set<Character> = ["。", "！", "？", "\n", "\r\n"]
     private static let closers: Set<Character> = ["\"", "'", "”", "’", ")", "»", "“"]
     private static let abbreviations: Set<String> = [
-        "mr", "mrs", "ms", "dr", "prof", "st", "vs", "etc", "e.g", "i.e", "no", "z.b", "d.h", "bzw", "ca", "nr", "str", "usw", "hr", "fr", "sr",
+        "mr", "mrs", "ms", "dr", "prof", "st", "vs", "etc", "e.g", "i.e", "no", "z.b", "d.h", "bzw", "ca", "nr", "str", "usw", "hr", "fr",
+        "sr",
         "sra", "m", "mme", "approx", "inc",
     ]
 

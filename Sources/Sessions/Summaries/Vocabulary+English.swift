@@ -41,7 +41,8 @@ extension Vocabulary {
             euros dollar dollars percent percentage grams kilometers miles case moment rest part side plenty couple page seat seats everybody's
             whether anybody somebody everybody nobody along suggest suggests suggested recommend recommended sounding tend tends certain
             """),
-        determiners: set("a an the this that these those my your his her its our their some any each every no another of for with in at about"),
+        determiners: set(
+            "a an the this that these those my your his her its our their some any each every no another of for with in at about"),
         openers: set(
             """
             okay ok so well um uh er hmm yeah yes yep no nope sure alright right great perfect oh hey hi hello thanks and but actually please good
@@ -57,15 +58,21 @@ extension Vocabulary {
             ActionCue("remind me that", by: .user, is: .certain), ActionCue("remind me", by: .user, is: .certain),
             ActionCue("remind you to", by: .assistant, is: .certain), ActionCue("remind you about", by: .assistant, is: .certain),
             ActionCue("reminder to", is: .certain), ActionCue("reminder for you to", is: .certain),
-            ActionCue("don't forget to", is: .certain), ActionCue("don't forget", is: .certain), ActionCue("don't let me forget to", is: .certain),
-            ActionCue("don't let me forget", is: .certain), ActionCue("make sure to", is: .certain), ActionCue("make sure you", is: .certain),
+            ActionCue("don't forget to", is: .certain), ActionCue("don't forget", is: .certain),
+            ActionCue("don't let me forget to", is: .certain),
+            ActionCue("don't let me forget", is: .certain), ActionCue("make sure to", is: .certain),
+            ActionCue("make sure you", is: .certain),
             ActionCue("make sure i", is: .certain), ActionCue("remember to", is: .certain),
             ActionCue("i need to"), ActionCue("i have to"), ActionCue("i've got to"), ActionCue("i gotta"), ActionCue("i must"),
-            ActionCue("i should"), ActionCue("i will", by: .user, is: .wish), ActionCue("i'll", by: .user, is: .wish), ActionCue("i still need to"),
+            ActionCue("i should"), ActionCue("i will", by: .user, is: .wish), ActionCue("i'll", by: .user, is: .wish),
+            ActionCue("i still need to"),
             ActionCue("i still have to"), ActionCue("i'm going to", by: .user, is: .wish), ActionCue("we should"), ActionCue("we need to"),
-            ActionCue("we have to"), ActionCue("we must"), ActionCue("let's", is: .wish), ActionCue("you should", by: .assistant, is: .wish),
-            ActionCue("you need to"), ActionCue("you'll need to"), ActionCue("you have to"), ActionCue("you must"), ActionCue("please", is: .wish),
-            ActionCue("can you", by: .user, is: .wish), ActionCue("could you", by: .user, is: .wish), ActionCue("would you", by: .user, is: .wish), ActionCue("will you", by: .user, is: .wish),
+            ActionCue("we have to"), ActionCue("we must"), ActionCue("let's", is: .wish),
+            ActionCue("you should", by: .assistant, is: .wish),
+            ActionCue("you need to"), ActionCue("you'll need to"), ActionCue("you have to"), ActionCue("you must"),
+            ActionCue("please", is: .wish),
+            ActionCue("can you", by: .user, is: .wish), ActionCue("could you", by: .user, is: .wish),
+            ActionCue("would you", by: .user, is: .wish), ActionCue("will you", by: .user, is: .wish),
         ],
         taskVerbs: set(
             """

@@ -9,14 +9,16 @@ extension Vocabulary {
             chez vers entre avant après quand comme comment pourquoi combien quel quelle très bien bon bonne aussi alors donc y là ici tout tous
             toute toutes rien encore déjà toujours jamais merci bonjour il-y-a qu'il j'aimerais m'a d'accord s'il plaît
             """),
-        notNouns: set("demain hier aujourd'hui matin soir lundi mardi mercredi jeudi vendredi samedi dimanche heures heure deux trois quatre"),
+        notNouns: set(
+            "demain hier aujourd'hui matin soir lundi mardi mercredi jeudi vendredi samedi dimanche heures heure deux trois quatre"),
         determiners: set("le la les un une des du de au aux mon ma mes ton ta tes notre votre ce cette ces pour avec"),
         openers: set("oui non bonjour merci alors bon bien euh ah oh et mais donc voilà parfait super"),
         timeWords: set("demain aujourd'hui soir matin lundi mardi mercredi jeudi vendredi samedi dimanche semaine heures heure"),
         actionCues: [
             ActionCue("rappelle-moi de", by: .user, is: .certain), ActionCue("rappelez-moi de", by: .user, is: .certain),
             ActionCue("n'oublie pas de", is: .certain), ActionCue("n'oubliez pas de", is: .certain), ActionCue("je dois", is: .certain),
-            ActionCue("il faut", is: .certain), ActionCue("nous devons", is: .certain), ActionCue("vous devez", by: .assistant, is: .certain),
+            ActionCue("il faut", is: .certain), ActionCue("nous devons", is: .certain),
+            ActionCue("vous devez", by: .assistant, is: .certain),
         ],
         taskVerbs: set("appeler acheter envoyer écrire réserver commander payer prendre apporter confirmer annuler préparer"),
         taskLeads: set("que aussi"),

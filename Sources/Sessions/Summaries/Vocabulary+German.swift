@@ -19,22 +19,27 @@ extension Vocabulary {
             montag dienstag mittwoch donnerstag freitag samstag sonntag abend vormittag nachmittag januar februar märz april mai juni juli
             august september oktober november dezember verstehe leider sonst prima perfekt toll schön minuten stunden tag tage euro grad prozent frage nachricht stunde woche monat jahr bescheid dank vielen
             """),
-        determiners: set("der die das den dem des ein eine einen einem einer mein meine meinen deine unser ihre zum zur im am beim für mit kein keine"),
-        openers: set("okay ok also ja nein gut hallo hey ähm äh na und aber danke bitte prima super klar perfekt toll genau gern gerne alles"),
+        determiners: set(
+            "der die das den dem des ein eine einen einem einer mein meine meinen deine unser ihre zum zur im am beim für mit kein keine"),
+        openers: set(
+            "okay ok also ja nein gut hallo hey ähm äh na und aber danke bitte prima super klar perfekt toll genau gern gerne alles"),
         timeWords: set(
             """
             heute morgen übermorgen montag dienstag mittwoch donnerstag freitag samstag sonntag wochenende woche uhr abend mittag januar februar märz
             april mai juni juli august september oktober november dezember
             """),
         actionCues: [
-            ActionCue("erinnere mich bitte daran dass ich", by: .user, is: .certain), ActionCue("erinnere mich bitte daran", by: .user, is: .certain),
+            ActionCue("erinnere mich bitte daran dass ich", by: .user, is: .certain),
+            ActionCue("erinnere mich bitte daran", by: .user, is: .certain),
             ActionCue("erinnere mich daran dass ich", by: .user, is: .certain), ActionCue("erinnere mich daran", by: .user, is: .certain),
             ActionCue("erinnere mich bitte an", by: .user, is: .certain), ActionCue("erinnere mich an", by: .user, is: .certain),
             ActionCue("erinnere dich daran", by: .assistant, is: .certain), ActionCue("vergiss nicht", is: .certain),
             ActionCue("nicht vergessen", is: .certain), ActionCue("denk daran", is: .certain), ActionCue("denken sie daran", is: .certain),
             ActionCue("ich muss noch", is: .certain), ActionCue("ich muss"), ActionCue("ich sollte"), ActionCue("ich werde", by: .user),
-            ActionCue("wir müssen noch", is: .certain), ActionCue("wir müssen"), ActionCue("wir sollten"), ActionCue("du solltest", by: .assistant),
-            ActionCue("du musst", by: .assistant), ActionCue("kannst du bitte", by: .user, is: .wish), ActionCue("kannst du", by: .user, is: .wish),
+            ActionCue("wir müssen noch", is: .certain), ActionCue("wir müssen"), ActionCue("wir sollten"),
+            ActionCue("du solltest", by: .assistant),
+            ActionCue("du musst", by: .assistant), ActionCue("kannst du bitte", by: .user, is: .wish),
+            ActionCue("kannst du", by: .user, is: .wish),
             ActionCue("bitte", is: .wish),
         ],
         taskVerbs: set(
