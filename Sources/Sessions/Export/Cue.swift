@@ -12,6 +12,7 @@ struct Cue {
     private static let lengthMin: Int64 = 1_000
     /// WebVTT and SubRip allow more than two digits of hours; players do not.
     private static let startMax: Int64 = 99 * 3_600_000
+    private static let endMax: Int64 = startMax + 3_599_999
 
     /// - Parameter turns: oldest first. Turns without any text are left out.
     static func all(of turns: [Turn], from origin: WallTime) -> [Cue] {
@@ -21,9 +22,8 @@ struct Cue {
             let start = isOver ? 0 : min(max(since, 0), startMax)
             let told = turn.durationMs.map { min(Int64(max($0, 1)), startMax) }
             let text = turn.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            return Cue(
-                start: start, end: start + (told ?? max(lengthMin, Int64(text.count) * millisecondsPerCharacter)), speaker: turn.speaker,
-                text: text)
+            let length = told ?? max(lengthMin, Int64(text.count) * millisecondsPerCharacter)
+            return Cue(start: start, end: min(start + length, endMax), speaker: turn.speaker, text: text)
         }
         // A guess ends where the next one begins; what was told may overlap, as people do.
         for index in cues.indices.dropLast() where spoken[index].durationMs == nil && cues[index + 1].start > cues[index].start {
