@@ -117,7 +117,9 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "CZlib"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
-        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Identity", "Wire", sqlite], swiftSettings: settings),
+        .testTarget(
+            name: "SessionsTests", dependencies: ["Sessions", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
+            swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: settings),

@@ -36,10 +36,17 @@ package enum TokenMinter {
         } catch {
             throw .refused(error)
         }
+        let text = try sign(claims: json, with: key)
+        guard text.utf8.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .refused(.tooLarge) }
+        return text
+    }
+
+    /// - Parameter json: one object, at most 16 KiB.
+    static func sign(claims json: [UInt8], with key: IssuerKey) throws(MintError) -> String {
+        guard key.algorithm == .hs256 else { throw .notASigningKey }
         guard var token = LibJWT(), token.add(claims: String(decoding: json, as: UTF8.self)),
             let text = token.signed(secret: key.material.revealedBytes)
         else { throw .refused(.malformed) }
-        guard text.utf8.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .refused(.tooLarge) }
         return text
     }
 }

@@ -1,0 +1,82 @@
+/// A turn as a subtitle. Times are in milliseconds since the session's start.
+struct Cue {
+    var start: Int64
+    /// Always after `start`.
+    var end: Int64
+    var speaker: Turn.Speaker
+    /// On one line.
+    var text: String
+
+    /// How long it takes to say a character, where nobody told how long a turn took.
+    private static let millisecondsPerCharacter: Int64 = 75
+    private static let lengthMin: Int64 = 1_000
+    /// WebVTT and SubRip allow more than two digits of hours; players do not.
+    private static let startMax: Int64 = 99 * 3_600_000
+    private static let endMax: Int64 = startMax + 3_599_999
+
+    /// - Parameter turns: oldest first. Turns without any text are left out.
+    static func all(of turns: [Turn], from origin: WallTime) -> [Cue] {
+        let spoken = turns.filter { $0.text.contains { !$0.isWhitespace } }
+        var cues = spoken.map { turn in
+            let (since, isOver) = turn.timestamp.milliseconds.subtractingReportingOverflow(origin.milliseconds)
+            let start = isOver ? 0 : min(max(since, 0), startMax)
+            let told = turn.durationMs.map { min(Int64(max($0, 1)), startMax) }
+            let text = turn.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let length = told ?? max(lengthMin, Int64(text.count) * millisecondsPerCharacter)
+            return Cue(start: start, end: min(start + length, endMax), speaker: turn.speaker, text: text)
+        }
+        // A guess ends where the next one begins; what was told may overlap, as people do.
+        for index in cues.indices.dropLast() where spoken[index].durationMs == nil && cues[index + 1].start > cues[index].start {
+            cues[index].end = min(cues[index].end, cues[index + 1].start)
+        }
+        return cues
+    }
+}
+
+extension Cue {
+    static func webVTT(_ cues: [Cue], title: String, words: ExportWords) -> String {
+        var text = "WEBVTT - \(line(title))\n"
+        for (index, cue) in cues.enumerated() {
+            text += "\n\(index + 1)\n\(time(cue.start, ".")) --> \(time(cue.end, "."))\n"
+            text += "<v \(escaped(words.name(of: cue.speaker)))>\(escaped(cue.text))</v>\n"
+        }
+        return text
+    }
+
+    static func subRip(_ cues: [Cue], words: ExportWords) -> String {
+        var text = ""
+        for (index, cue) in cues.enumerated() {
+            // Some readers look for arrows anywhere and for tags in angle brackets, and there is no escape for either.
+            let said = cue.text.replacing("-->", with: "→").replacing("<", with: "‹").replacing(">", with: "›")
+            text += "\(index + 1)\r\n\(time(cue.start, ",")) --> \(time(cue.end, ","))\r\n\(words.name(of: cue.speaker)): \(said)\r\n\r\n"
+        }
+        return text
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+
+    /// The header's text may hold no arrow and no line end.
+    private static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing("-->", with: "→")
+    }
+
+    private static func time(_ milliseconds: Int64, _ point: String) -> String {
+        let seconds = milliseconds / 1_000
+        return
+            "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))\(point)\(padded(milliseconds % 1_000, 3))"
+    }
+
+    /// When it began, to read: `1:05`, `1:02:05`.
+    var clock: String {
+        let seconds = start / 1_000
+        let tail = "\(Self.padded(seconds % 60, 2))"
+        return seconds < 3_600 ? "\(seconds / 60):\(tail)" : "\(seconds / 3_600):\(Self.padded(seconds / 60 % 60, 2)):\(tail)"
+    }
+
+    private static func padded(_ number: Int64, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}
