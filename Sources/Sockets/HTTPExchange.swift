@@ -66,6 +66,8 @@ internal import Wire
         /// All of the answer is lws's, some of which has to wait for the socket.
         case flushing
         case written
+        /// The connection ends as soon as lws lets it.
+        case ending
     }
 
     /// How much of an answer has left: nothing, or the head and so many bytes of the body.
@@ -163,6 +165,7 @@ internal import Wire
         guard let wsi = unsafe wsi else { return true }
         switch stage {
         case .reading, .waiting, .written: return true
+        case .ending: return false
         case .writing(let response, .nothing):
             guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown) else { return false }
             return unsafe write(response, from: 0, to: wsi)
@@ -182,7 +185,10 @@ internal import Wire
     }
 
     private func goOnOrEnd() {
-        if !goOn(), let wsi = unsafe wsi { unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC)) }
+        guard !goOn(), let wsi = unsafe wsi else { return }
+        stage = .ending
+        unsafe lws_rx_flow_control(wsi, 1)
+        unsafe lws_callback_on_writable(wsi)
     }
 
     private enum Flush {

@@ -86,7 +86,8 @@ struct PrometheusText {
         labelled(name, help, label) { counters in values(counters).map { ($0, Double($1)) } }
     }
 
-    private mutating func labelled(_ name: String, _ help: String, _ label: String, _ values: (Counters) -> [(key: String, value: Double)]) {
+    private mutating func labelled(_ name: String, _ help: String, _ label: String, _ values: (Counters) -> [(key: String, value: Double)])
+    {
         head(name, "counter", help)
         for (shard, counters) in shards.enumerated() {
             for (key, value) in values(counters) { text += "\(name){shard=\"\(shard)\",\(label)=\"\(key)\"} \(Self.number(value))\n" }

@@ -86,14 +86,18 @@ struct BadBodyTests {
         #expect(try connection.answer(to: good)?.status == 201)
     }
 
-    @Test("not for what its strings say", arguments: ["'; DROP TABLE wishes; --", "../../etc/passwd", "\u{0}", "\u{202E}", "😀", "\\\"<script>"])
+    @Test(
+        "not for what its strings say",
+        arguments: ["'; DROP TABLE wishes; --", "../../etc/passwd", "\u{0}", "\u{202E}", "😀", "\\\"<script>"])
     func anyText(text: String) throws {
         let body = try JSONSerialization.data(withJSONObject: ["title": text])
         let answer = try HTTPConnection(try Self.gateway.get()).answer(to: .json("POST", "/v1/lists/a/wishes", Array(body)))
         #expect((answer?.json?["wish"] as? [String: Any])?["title"] as? String == text)
     }
 
-    @Test("as the query is", arguments: ["limit=0", "limit=1001", "limit=many", "limit=1.5", "limit=", "kind=car", "limit=99999999999999999999"])
+    @Test(
+        "as the query is",
+        arguments: ["limit=0", "limit=1001", "limit=many", "limit=1.5", "limit=", "kind=car", "limit=99999999999999999999"])
     func query(_ query: String) throws {
         let answer = try #require(try HTTPConnection(try Self.gateway.get()).answer(to: HTTPAsk(path: "/v1/lists/a/wishes?\(query)")))
         #expect(answer.status == 400)

@@ -32,7 +32,9 @@ struct OpenAPITests {
     func everyRoute() {
         #expect(document["openapi"] == "3.1.0")
         let found = Set(operations.map { "\($0.method) \($0.path)" })
-        let own = ["get /healthz", "get /readyz", "get /metrics", "get /openapi.json", "get /v1/rooms", "patch /v1/rooms/{room}/tracks/{track}"]
+        let own = [
+            "get /healthz", "get /readyz", "get /metrics", "get /openapi.json", "get /v1/rooms", "patch /v1/rooms/{room}/tracks/{track}",
+        ]
         #expect(found.isSuperset(of: own))
         #expect(found.isSuperset(of: WishList.routes().map { "\($0.method.rawValue.lowercased()) \($0.path.inOpenAPI)" }))
         #expect(operations.count == found.count)
@@ -89,7 +91,10 @@ struct OpenAPITests {
             (.json("PATCH", "/v1/rooms/r/tracks/\(track.sid)", #"{"muted":true}"#, with: token), "/v1/rooms/{room}/tracks/{track}", 200),
             (.json("PATCH", "/v1/rooms/r/tracks/TR_no", #"{"muted":true}"#, with: token), "/v1/rooms/{room}/tracks/{track}", 404),
             (HTTPAsk(path: "/v1/rtc"), "/v1/rtc", 426),
-            (HTTPAsk(method: "DELETE", path: "/v1/rooms/r", fields: [(name: "Authorization", value: "Bearer " + admin)]), "/v1/rooms/{room}", 200),
+            (
+                HTTPAsk(method: "DELETE", path: "/v1/rooms/r", fields: [(name: "Authorization", value: "Bearer " + admin)]),
+                "/v1/rooms/{room}", 200
+            ),
         ]
         let connection = try HTTPConnection(gateway)
         for (ask, path, status) in asks {
@@ -115,7 +120,8 @@ struct OpenAPITests {
     /// That an answer's status and body are among what the route says of itself, and its type is what the document says.
     private func hold(_ answer: HTTPAnswer, to method: String, _ path: String) throws {
         let route = try #require(gateway.gateway.routes.first { $0.method.rawValue == method && $0.path.inOpenAPI == path })
-        let outcome = try #require(route.outcomes.first { $0.status.code == answer.status }, "\(method) \(path) never says \(answer.status)")
+        let outcome = try #require(
+            route.outcomes.first { $0.status.code == answer.status }, "\(method) \(path) never says \(answer.status)")
         #expect(answer.fields["content-type"]?.hasPrefix(outcome.contentType ?? "?") == true)
         if let schema = outcome.schema { #expect(schema.fault(in: try JSONValue(parsing: answer.body)) == nil, "\(answer.text)") }
     }

@@ -66,7 +66,9 @@ enum WishList {
                 let count = question.query("limit").flatMap { Int($0) } ?? 1
                 return try .json((0..<count).map { Wish(title: "wish \($0)") })
             },
-            Route(.get, "/v1/lists/shared", "Lists what is shared", access: .open, gives: [.json(.empty)]) { _, _ in try .json([:] as [String: String]) },
+            Route(.get, "/v1/lists/shared", "Lists what is shared", access: .open, gives: [.json(.empty)]) { _, _ in
+                try .json([:] as [String: String])
+            },
             Route(.delete, "/v1/lists/:list", "Forgets a list", access: giver, gives: [.noContent]) { _, _ in .noContent },
             Route(.get, "/v1/lists/:list", "Shows a list", access: giver, gives: [.json(Wish.self)]) { question, giver in
                 try .json(Wish(title: question.parameter("list") + " of " + giver))

@@ -23,12 +23,14 @@ package struct RoutePath: Sendable, Hashable, ExpressibleByStringLiteral, Custom
 
     /// As OpenAPI writes it: `/v1/sessions/{id}/turn`.
     package var inOpenAPI: String {
-        pieces.isEmpty ? "/" : pieces.map { piece in
-            switch piece {
-            case .literal(let text): "/" + text
-            case .parameter(let name): "/{" + name + "}"
-            }
-        }.joined()
+        pieces.isEmpty
+            ? "/"
+            : pieces.map { piece in
+                switch piece {
+                case .literal(let text): "/" + text
+                case .parameter(let name): "/{" + name + "}"
+                }
+            }.joined()
     }
 
     /// - Parameter segments: a request's path, cut at its slashes.

@@ -53,7 +53,9 @@ struct Router: Sendable {
     private func run(_ route: Route, _ question: HTTPQuestion) async -> Response {
         do {
             if route.needsToken, !failures.mayTry(question.peerAddress, at: question.receivedAt) {
-                throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute", retryAfterSeconds: 60)
+                throw Refusal(
+                    .tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute",
+                    retryAfterSeconds: 60)
             }
             return try await route.handle(question)
         } catch let error as any Refusing {

@@ -18,7 +18,8 @@ enum OpenAPI {
             "openapi": "3.1.0",
             "info": [
                 "title": "Patchbay", "version": .string(version),
-                "description": "The HTTP side of a WebSocket media gateway. Errors are an object with code and message; the field X-Patchbay-Error has the code too.",
+                "description":
+                    "The HTTP side of a WebSocket media gateway. Errors are an object with code and message; the field X-Patchbay-Error has the code too.",
             ],
             "paths": .object(items),
             "components": [

@@ -18,13 +18,16 @@ extension Schema {
             guard range ~= integer else { return fault("must be \(range.lowerBound) to \(range.upperBound)") }
         case .number(let range):
             switch value {
-            case .integer(let integer): guard range ~= Double(integer) else { return fault("must be \(range.lowerBound) to \(range.upperBound)") }
+            case .integer(let integer):
+                guard range ~= Double(integer) else { return fault("must be \(range.lowerBound) to \(range.upperBound)") }
             case .number(let number): guard range ~= number else { return fault("must be \(range.lowerBound) to \(range.upperBound)") }
             default: return fault("must be a number")
             }
         case .string(let format, let length):
             guard case .string(let text) = value else { return fault("must be a string") }
-            guard length ~= text.unicodeScalars.count else { return fault("must have \(length.lowerBound) to \(length.upperBound) characters") }
+            guard length ~= text.unicodeScalars.count else {
+                return fault("must have \(length.lowerBound) to \(length.upperBound) characters")
+            }
             guard format?.describes(text) ?? true else { return fault("must be a string of the format \(format?.rawValue ?? "")") }
         case .choice(let choices):
             guard case .string(let text) = value else { return fault("must be a string") }
