@@ -38,6 +38,8 @@ internal import Wire
 
     package enum Fault {
         case bodyInChunks, bodyTooBig, bodyTooSlow
+        /// The request came right behind another one. lws reads such a body from the wrong place.
+        case bodyUnasked
         /// Too many other bodies are being read.
         case noRoom
     }
@@ -49,6 +51,7 @@ internal import Wire
     /// A method that usually has a body came without a word on its length: lws would take the next request for it.
     private var isLengthUnknown = false
     private var stage = Stage.reading
+    private var repetitions = 0
     /// Whoever hands over sees to it that the answer is begun.
     private var isHandingOver = false
     private var watch: WritableWatch?
@@ -63,6 +66,8 @@ internal import Wire
         /// All of the answer is lws's, some of which has to wait for the socket.
         case flushing
         case written
+        /// The connection ends as soon as lws lets it.
+        case ending
     }
 
     /// How much of an answer has left: nothing, or the head and so many bytes of the body.
@@ -107,6 +112,8 @@ internal import Wire
             fault = .bodyInChunks
         } else if !(0...Self.bodyBytesMax ~= length) {
             fault = .bodyTooBig
+        } else if length > 0, loop.isServingWhatStayed {
+            fault = .bodyUnasked
         }
         isLengthUnknown = lengthText == nil && method != .get && method != .head && method != .delete && method != .options
         return length == 0 || fault != nil
@@ -118,7 +125,11 @@ internal import Wire
     func handOver(to owner: any SocketOwner) -> Bool {
         // Behind the answer: the end of a body that was refused.
         if case .written = stage { return fault == nil }
-        guard case .reading = stage, let wsi = unsafe wsi else { return true }
+        guard case .reading = stage, let wsi = unsafe wsi else {
+            // Said again and again, it is lws's endless loop over what it takes for more of the body.
+            repetitions += 1
+            return repetitions < 8
+        }
         stage = .waiting
         if fault == nil { unsafe lws_rx_flow_control(wsi, 0) }
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.answerSecondsMax))
@@ -154,6 +165,7 @@ internal import Wire
         guard let wsi = unsafe wsi else { return true }
         switch stage {
         case .reading, .waiting, .written: return true
+        case .ending: return false
         case .writing(let response, .nothing):
             guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown) else { return false }
             return unsafe write(response, from: 0, to: wsi)
@@ -173,7 +185,10 @@ internal import Wire
     }
 
     private func goOnOrEnd() {
-        if !goOn(), let wsi = unsafe wsi { unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC)) }
+        guard !goOn(), let wsi = unsafe wsi else { return }
+        stage = .ending
+        unsafe lws_rx_flow_control(wsi, 1)
+        unsafe lws_callback_on_writable(wsi)
     }
 
     private enum Flush {
@@ -218,7 +233,7 @@ internal import Wire
             discardsUntil = loop.now + .seconds(Self.discardingSecondsMax)
             unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.discardingSecondsMax))
             return true
-        case .bodyInChunks:
+        case .bodyInChunks, .bodyUnasked:
             return false
         }
     }

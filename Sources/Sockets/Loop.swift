@@ -125,6 +125,9 @@ package import Wire
 
     // MARK: Serving
 
+    /// Whether lws is at work on what it had read before.
+    var isServingWhatStayed: Bool { turnEnd?.isWorking ?? false }
+
     /// Nil if the system has no descriptor for it.
     func watchWritable(_ wsi: OpaquePointer, _ isWritable: @escaping () -> Void) -> WritableWatch? {
         unsafe WritableWatch(lws_get_socket_fd(wsi), on: uv, isWritable: isWritable)

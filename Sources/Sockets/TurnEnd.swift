@@ -13,6 +13,8 @@ internal import Synchronization
     private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
     private let recordIO: RecordIO
     private var idle: (handle: UnsafeMutablePointer<uv_idle_t>, work: uv_idle_cb)?
+    /// lws is at work on what it had read before.
+    private(set) var isWorking = false
     /// lws has nothing more to do at once.
     private var isStopped = false
 
@@ -42,7 +44,9 @@ internal import Synchronization
         guard let (handle, work) = unsafe idle else { return }
         unsafe idle = nil
         isStopped = false
+        isWorking = true
         unsafe work(handle)
+        isWorking = false
         if !isStopped { _ = unsafe LibraryIdle.start?(handle, work) }
     }
 

@@ -37,6 +37,8 @@ extension Shard {
         switch exchange.fault {
         case nil: return
         case .bodyInChunks: throw Refusal(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks")
+        case .bodyUnasked:
+            throw Refusal(.badRequest, "pipelined_body", "wait for the answer before a request with a body, or send it elsewhere")
         case .bodyTooBig: throw Refusal(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
         case .bodyTooSlow: throw Refusal(.requestTimeout, "body_too_slow", "the body took too long; send it again")
         case .noRoom: throw OpenRequests.tooMany

@@ -26,7 +26,7 @@ struct HTTPConnectionTests {
             #expect(added.status == 201)
             #expect(added.json?["list"] as? String == String(number))
             #expect(try connection.answer(to: HTTPAsk(path: "/v1/lists/ann/wishes"))?.status == 200)
-            #expect(try connection.answer(to: HTTPAsk(method: "DELETE", path: "/v1/lists/ann"))?.status == 401)
+            #expect(try connection.answer(to: HTTPAsk(method: "DELETE", path: "/v1/rooms"))?.status == 405)
         }
     }
 
@@ -34,9 +34,8 @@ struct HTTPConnectionTests {
     func pipelining(areTogether: Bool) throws {
         let connection = try HTTPConnection(gateway)
         let asks = [
-            named(HTTPAsk(path: "/v1/lists/first/late"), "1"), named(.json("POST", "/v1/lists/b/wishes", #"{"title":"ball"}"#), "2"),
-            named(HTTPAsk(path: "/nowhere"), "3"), named(.json("POST", "/v1/lists/c/wishes", "{}"), "4"),
-            named(HTTPAsk(path: "/v1/lists/d/late"), "5"), named(HTTPAsk(path: "/healthz"), "6"),
+            named(HTTPAsk(path: "/v1/lists/first/late"), "1"), named(HTTPAsk(path: "/v1/lists/b/wishes"), "2"),
+            named(HTTPAsk(path: "/nowhere"), "3"), named(HTTPAsk(path: "/v1/lists/d/late"), "4"), named(HTTPAsk(path: "/healthz"), "5"),
         ]
         if areTogether {
             try connection.socket.write(asks.flatMap(\.bytes))
@@ -45,7 +44,7 @@ struct HTTPConnectionTests {
         }
         try Patience.until("the first is being answered") { gate.waitingCount == 1 }
         gate.open()
-        for (id, status) in [("1", 200), ("2", 201), ("3", 404), ("4", 400), ("5", 200), ("6", 200)] {
+        for (id, status) in [("1", 200), ("2", 200), ("3", 404), ("4", 200), ("5", 200)] {
             let answer = try #require(try connection.next())
             #expect(answer.fields["x-request-id"] == id)
             #expect(answer.status == status)
@@ -55,9 +54,25 @@ struct HTTPConnectionTests {
     @Test("a hundred requests in one piece get a hundred answers")
     func longPipeline() throws {
         let connection = try HTTPConnection(gateway)
-        let asks = (0..<100).map { named(.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#), String($0)) }
-        try connection.socket.write(asks.flatMap(\.bytes))
+        let first = named(.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#), "first")
+        let asks = (0..<100).map { named(HTTPAsk(path: "/v1/lists/a/wishes"), String($0)) }
+        try connection.socket.write(first.bytes + asks.flatMap(\.bytes))
+        #expect(try connection.next()?.status == 201)
         for number in 0..<100 { #expect(try connection.next()?.fields["x-request-id"] == String(number)) }
+    }
+
+    @Test("a body that comes in one piece with the request before it is refused, and never mistaken for something else")
+    func pipelinedBody() throws {
+        let connection = try HTTPConnection(gateway)
+        let wish = HTTPAsk.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#)
+        try connection.socket.write(HTTPAsk(path: "/healthz").bytes + wish.bytes + wish.bytes + HTTPAsk(path: "/healthz").bytes)
+        #expect(try connection.next()?.text == "ok\n")
+        let refused = try #require(try connection.next())
+        #expect(refused.status == 400)
+        #expect(refused.code == "pipelined_body")
+        #expect(refused.fields["connection"] == "close")
+        #expect(try connection.isAtEnd())
+        #expect(try gateway.get("/healthz")?.status == 200)
     }
 
     @Test("HEAD is answered as GET would be, without the body")
@@ -148,7 +163,8 @@ struct HTTPConnectionTests {
     func http2() throws {
         let preface = try HTTPConnection(gateway)
         try preface.socket.write(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0".utf8))
-        #expect(try preface.next() == nil)
+        let answer = try preface.next()
+        #expect(answer.map { 400...499 ~= $0.status } ?? true, "\(answer?.status ?? 0) \(answer?.text ?? "")")
         let upgrade = try HTTPConnection(gateway)
         let fields = [
             (name: "Connection", value: "Upgrade, HTTP2-Settings"), (name: "Upgrade", value: "h2c"),
@@ -156,9 +172,9 @@ struct HTTPConnectionTests {
             (name: "Authorization", value: "Bearer " + TestToken.joining("table", as: "eve")),
             (name: "Sec-WebSocket-Protocol", value: "patchbay.v1"),
         ]
-        let answer = try #require(try upgrade.answer(to: HTTPAsk(path: "/v1/rtc", fields: fields)))
-        #expect(answer.status == 400)
-        #expect(answer.code == "upgrade_refused")
+        let refused = try #require(try upgrade.answer(to: HTTPAsk(path: "/v1/rtc", fields: fields)))
+        #expect(refused.status == 400)
+        #expect(refused.code == "upgrade_refused")
         #expect(try upgrade.isAtEnd())
     }
 }

@@ -76,7 +76,7 @@ async def administration_refusals(world: World):
         ("DELETE", f"/v1/rooms/{named}/participants/nobody", admin, None, 404, "participant_not_found"),
         ("PATCH", f"/v1/rooms/{named}/tracks/TR_AMnothing", admin, {"muted": True}, 404, "track_not_found"),
         ("DELETE", "/v1/rooms/no%20such%20room", world.service_token(room_create=True), None, 404, "room_not_found"),
-        ("PUT", f"/v1/rooms/{named}", admin, {}, 404, "not_found"),
+        ("PUT", f"/v1/rooms/{named}", admin, {}, 405, "method_not_allowed"),
         ("GET", "/v1/rooms", None, None, 401, "missing_token"),
     ):
         expect_equal((await world.http_json(method, path, token, body, status))["code"], code, f"{method} {path}")
