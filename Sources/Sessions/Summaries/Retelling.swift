@@ -113,7 +113,8 @@ extension Retelling {
         var told = ""
         var place = text.startIndex
         var followsSubject = false
-        for word in Word.all(of: text) {
+        // Ideographs' words overlap.
+        for word in Word.all(of: text) where word.range.lowerBound >= place {
             told += text[place..<word.range.lowerBound]
             place = word.range.upperBound
             if followsSubject, word.lower == "am" || word.lower == "was" {

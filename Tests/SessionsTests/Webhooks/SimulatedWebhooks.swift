@@ -17,6 +17,7 @@ final class SimulatedWebhooks: Sendable {
         var requests: [OutgoingRequest] = []
         var delivered: [String: [Int64]] = [:]
         var givenUp: [Int64] = []
+        var retries = 0
         var inFlight: [String: Int] = [:]
         var inFlightMost: [String: Int] = [:]
         var storeFailures = 0
@@ -49,6 +50,8 @@ final class SimulatedWebhooks: Sendable {
     var now: WallTime { state.withLock { $0.now } }
     var requests: [OutgoingRequest] { state.withLock { $0.requests } }
     var givenUp: [Int64] { state.withLock { $0.givenUp } }
+    /// Failures of which the queue was told.
+    var retries: Int { state.withLock { $0.retries } }
     func delivered(to url: String) -> [Int64] { state.withLock { $0.delivered[url] ?? [] } }
     func inFlightMost(at url: String) -> Int { state.withLock { $0.inFlightMost[url] ?? 0 } }
 
@@ -72,6 +75,7 @@ final class SimulatedWebhooks: Sendable {
                 self.change { state in
                     guard let place = state.rows.firstIndex(where: { $0.job.id == id }) else { return }
                     state.rows[place].job.attempts += 1
+                    state.retries += 1
                     state.rows[place].due = time
                     state.rows[place].isLeased = false
                 }
