@@ -32,10 +32,10 @@ package final class Gateway: Service {
     /// - Parameters:
     ///   - facts: where to tell what happens in rooms; nil tells nobody.
     ///   - recordings: where to write recordings of rooms; nil records nothing.
-    ///   - routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms.
+    ///   - routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms and the keys by which tokens are believed.
     package init(
         settings: GatewaySettings, keys: KeyRing, facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil,
-        routes: (RoomDesk) throws -> [Route] = { _ in [] }
+        routes: (RoomDesk, KeysInUse) throws -> [Route] = { _, _ in [] }
     ) throws {
         try settings.tls.check()
         var settings = settings
@@ -61,7 +61,7 @@ package final class Gateway: Service {
         var context = GatewayContext(
             settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, facts: facts,
             recorder: recordings.map { Recorder(store: $0, facts: facts) })
-        context.serve(try routes(context.rooms))
+        context.serve(try routes(context.rooms, context.keysInUse))
         self.context = context
     }
 

@@ -18,6 +18,8 @@ package enum TokenError: Error, Hashable, Sendable, CaseIterable {
     case noExpiry
     case expired
     case notYetValid
+    /// It was made for somebody else: `aud`.
+    case wrongAudience
     /// The identity is empty where one is needed, or over 256 bytes.
     case badIdentity
     /// A room's name is over 256 bytes.
@@ -37,6 +39,7 @@ extension TokenError {
         case .noExpiry: "missing_expiry"
         case .expired: "token_expired"
         case .notYetValid: "token_not_yet_valid"
+        case .wrongAudience: "wrong_audience"
         case .badIdentity: "bad_identity"
         case .badRoom: "bad_room"
         }
@@ -57,6 +60,7 @@ extension TokenError {
         case .noExpiry: "The access token does not say when it expires."
         case .expired: "The access token has expired."
         case .notYetValid: "The access token is not valid yet."
+        case .wrongAudience: "The access token was made for another service."
         case .badIdentity: "The access token's identity is empty or longer than 256 bytes."
         case .badRoom: "The access token names a room whose name is longer than 256 bytes."
         }

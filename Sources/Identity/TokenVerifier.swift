@@ -16,6 +16,23 @@ package struct TokenVerifier: Sendable {
     ///   - token: the compact form, nothing around it.
     ///   - now: wall-clock seconds since 1970. `exp` and `nbf` have 60 s of leeway.
     package func verify(_ token: String, keys: KeyRing, now: Int64) throws(TokenError) -> AccessToken {
+        try claims(of: try believed(token, keys: keys), now: now)
+    }
+
+    /// The same of a token that says who a user is, and was made for `audience`.
+    ///
+    /// - Parameter audience: what `aud` must be or hold (RFC 7519 section 4.1.3); nil where nothing is asked of it.
+    package func verifyUser(_ token: String, keys: KeyRing, audience: String?, now: Int64) throws(TokenError) -> UserClaims {
+        let parts = try believed(token, keys: keys)
+        let claims = try claims(of: parts, now: now)
+        guard let subject = claims.user else { throw .badIdentity }
+        let more = try ClaimsJSON.decode(AudienceClaims.self, from: parts.payload)
+        if let audience, !more.audiences.contains(audience) { throw .wrongAudience }
+        return UserClaims(issuer: claims.issuer, subject: subject, email: more.email)
+    }
+
+    /// A token whose signature is its issuer's.
+    private func believed(_ token: String, keys: KeyRing) throws(TokenError) -> CompactToken {
         guard !token.isEmpty else { throw .missing }
         guard token.utf8.count <= tokenBytesMax else { throw .tooLarge }
         let parts = try CompactToken(token)
@@ -25,7 +42,10 @@ package struct TokenVerifier: Sendable {
         // RFC 8725 section 3.1. Before the signature: a key must not even be tried with an algorithm that the token chose.
         guard header.algorithm == key.algorithm.rawValue else { throw .wrongAlgorithm }
         guard key.hasSigned(parts) else { throw .badSignature }
+        return parts
+    }
 
+    private func claims(of parts: CompactToken, now: Int64) throws(TokenError) -> AccessToken {
         let claims = try ClaimsJSON.decode(AccessToken.self, from: parts.payload)
         try claims.checkTimes(now: now)
         try claims.checkNames()

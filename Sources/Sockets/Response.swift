@@ -36,6 +36,8 @@ extension HTTPField.Name {
     package static let patchbayError = HTTPField.Name("X-Patchbay-Error")!
     package static let requestID = HTTPField.Name("X-Request-ID")!
     package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+    /// RFC 8288.
+    package static let link = HTTPField.Name("Link")!
 }
 
 /// Writing with lws.

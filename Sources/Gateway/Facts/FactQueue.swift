@@ -29,16 +29,20 @@ package final class FactQueue: Sendable {
     private let bytesMax: Int
     /// What is to be told and recorded of a room of that name, asked by the shard that makes it: it must answer at once.
     package let keeping: @Sendable (_ room: String) -> RoomKeeping
+    /// Whether a room of that name may be joined, asked of everybody who wants to.
+    let admits: @Sendable (_ room: String) -> Bool
 
     /// - Parameters:
     ///   - countMax: facts that may wait.
     ///   - bytesMax: bytes of text that may wait in them.
     package init(
-        countMax: Int = 10_000, bytesMax: Int = 32 << 20, keeping: @escaping @Sendable (_ room: String) -> RoomKeeping = { _ in .facts }
+        countMax: Int = 10_000, bytesMax: Int = 32 << 20, keeping: @escaping @Sendable (_ room: String) -> RoomKeeping = { _ in .facts },
+        admits: @escaping @Sendable (_ room: String) -> Bool = { _ in true }
     ) {
         self.countMax = countMax
         self.bytesMax = bytesMax
         self.keeping = keeping
+        self.admits = admits
     }
 
     /// Facts that wait.

@@ -39,6 +39,9 @@ extension Shard {
             throw Refusal(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
         }
         let (token, grant) = try identify(request, subprotocols)
+        guard common.facts?.admits(grant.room) != false else {
+            throw Refusal(.forbidden, "session_ended", "the room's session is over; start another one")
+        }
         let room = try settingsOfRoom(for: token, grant)
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)

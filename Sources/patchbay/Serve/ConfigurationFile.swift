@@ -10,6 +10,8 @@ struct ConfigurationFile {
     private static let known: [String: Set<String>?] = [
         "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil,
         "drain_timeout": nil, "resume_seconds": nil, "connections_max": nil, "keys": nil,
+        "master_key_file": nil, "public_url": nil, "allowed_origins": nil,
+        "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],
         "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
     ]
 
@@ -58,6 +60,23 @@ struct ConfigurationFile {
         return try keys.sorted { $0.key < $1.key }.map { issuer, value in
             if let fields = value as? [String: Any] { return try self.issuer(issuer, fields) }
             return IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText("\(value)"))
+        }
+    }
+
+    /// Another issuer of users' tokens, under `users`: as one of `keys`, with its name and for whom its tokens are made.
+    func outsideIssuer() throws -> (issuer: IssuerSettings, audience: String?)? {
+        guard let fields = tree["users"] as? [String: Any] else { return nil }
+        guard let name = fields["issuer"] as? String else { throw UsageError("\(self.name): users.issuer is missing") }
+        return (try issuer(name, fields.filter { $0.key != "issuer" && $0.key != "audience" }), fields["audience"] as? String)
+    }
+
+    /// `allowed_origins`: one or several.
+    func allowedOrigins() throws -> [String] {
+        switch tree["allowed_origins"] {
+        case nil: []
+        case let origin as String: [origin]
+        case let origins as [String]: origins
+        default: throw UsageError("\(name): `allowed_origins` must be a list, such as `allowed_origins: [https://app.example]`")
         }
     }
 

@@ -4,6 +4,7 @@ import Gateway
 import Identity
 import Logging
 import ServiceLifecycle
+import Sessions
 import Sockets
 import UnixSignals
 
@@ -20,6 +21,7 @@ struct ServeCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchbay serve --dev
+              patchbay serve --dev --data ./data
               patchbay serve --config /etc/patchbay.yaml
               patchbay serve --host 0.0.0.0 --cert cert.pem --key key.pem --config keys.yaml
 
@@ -31,6 +33,11 @@ struct ServeCommand: AsyncParsableCommand {
               shards: 2
               shard_ports: 7890    # of each shard its own, from here on; otherwise free ones
               drain_timeout: 600
+              data: /var/lib/patchbay              # accounts and sessions
+              master_key_file: /etc/patchbay.key
+              public_url: wss://voice.example      # what clients are told; otherwise the host that they asked
+              allowed_origins: [https://app.example]
+              users: {issuer: https://login.example, algorithm: RS256, public_key_file: login.pub.pem, audience: patchbay}
               resume_seconds: 20   # how long the place of a lost connection is kept; 0 gives it up at once
               keys:
                 my-app: a-secret-of-at-least-32-characters
@@ -52,8 +59,10 @@ struct ServeCommand: AsyncParsableCommand {
     var key: String?
     @Option(help: "How many threads serve (default: one for each processor that the gateway may use).")
     var shards: Int?
-    @Option(help: "The directory for what the gateway keeps; made if it is not there.")
+    @Option(help: "The directory for what the gateway keeps: with it come accounts and sessions. Made if it is not there.")
     var data: String?
+    @Option(help: "The file with the key that the store is locked with; made for a new store (environment: PATCHBAY_MASTER_KEY, the key).")
+    var masterKey: String?
     @Option(name: .customLong("log-level"), help: "trace, debug, info, notice, warning or error (default info).")
     var logLevel: String?
 
@@ -67,24 +76,35 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let log = Logger(label: "patchbay")
         for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
+        let backend = try configuration.store.map { settings in
+            try Backend(
+                store: try settings.open(.owner, log), outside: configuration.outside, publicURL: configuration.publicURL)
+        }
         let gateway: Gateway
+        var keeper: SessionKeeper?
         do {
-            gateway = try Gateway(settings: configuration.settings, keys: configuration.keys)
+            gateway = try Gateway(settings: configuration.settings, keys: configuration.keys, facts: backend?.facts) { desk, keys in
+                guard let backend else { return [] }
+                let sessions = backend.sessions(desk, keys: keys)
+                keeper = SessionKeeper(
+                    desk: sessions, facts: backend.facts, summarizer: ExtractiveSummarizer(), webhooks: { _ in [] })
+                return backend.routes(sessions)
+            }
         } catch let error as ListenError {
             throw UsageError("\(error)")
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [
-                    .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
-                    .init(
-                        service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
-                        successTerminationBehavior: .ignore),
-                ],
-                logger: quiet))
-        try await group.run()
+        if let backend { try await SessionKeeper.restore(backend.rooms, from: backend.store) }
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
+            .init(
+                service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
+                successTerminationBehavior: .ignore),
+        ]
+        if let keeper { services.append(.init(service: keeper, successTerminationBehavior: .ignore)) }
+        try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
+        try backend?.store.close()
     }
 
     /// The service group tells every step of its own; that is of no interest to who runs a gateway.

@@ -10,6 +10,10 @@ import Sockets
 struct ServeConfiguration {
     var settings: GatewaySettings
     var keys: KeyRing
+    /// What is kept, if anything is.
+    var store: StoreSettings?
+    var outside: OutsideIssuer?
+    var publicURL: String?
     var logLevel: Logger.Level
     var isDevelopment: Bool
 
@@ -50,12 +54,31 @@ struct ServeConfiguration {
             createsRooms: try reader.flag("room.auto_create") ?? true,
             drainTimeout: .seconds(try reader.number("drain_timeout", in: 0...86_400) ?? 600),
             connectionsMax: try reader.number("connections_max", in: 1...1_000_000) ?? 60_000,
+            allowedOrigins: try file?.allowedOrigins() ?? [],
             nodeName: try reader.text("node") ?? ProcessInfo.processInfo.hostName,
             version: Version.text)
-        if let directory = try reader.text("data") { try makeDirectory(directory) }
+        let store = try reader.text("data").map { directory in
+            try makeDirectory(directory)
+            return StoreSettings(
+                directory: directory, masterKey: environment["PATCHBAY_MASTER_KEY"].map(SecretText.init),
+                masterKeyFile: try reader.text("master_key_file"), isDevelopment: flags.dev)
+        }
+        let keys = try makeKeys(file: file, environment: environment["PATCHBAY_KEYS"], isDevelopment: flags.dev)
+        if store != nil, keys.signer == nil {
+            throw UsageError("data: sessions need a key to sign room tokens with; put one with a secret (HS256) into `keys`")
+        }
         return ServeConfiguration(
             settings: settings,
-            keys: try makeKeys(file: file, environment: environment["PATCHBAY_KEYS"], isDevelopment: flags.dev),
+            keys: keys,
+            store: store,
+            outside: try file?.outsideIssuer().map { outside in
+                do {
+                    return OutsideIssuer(keys: try KeyRing([outside.issuer]), audience: outside.audience)
+                } catch {
+                    throw UsageError("users: \(error)")
+                }
+            },
+            publicURL: try reader.text("public_url"),
             logLevel: try reader.choice("log_level", Logger.Level.self) ?? .info,
             isDevelopment: flags.dev)
     }
@@ -71,13 +94,15 @@ struct ServeConfiguration {
         set("key", flags.key.map(ConfigContent.string))
         set("shards", flags.shards.map(ConfigContent.int))
         set("data", flags.data.map(ConfigContent.string))
+        set("master_key_file", flags.masterKey.map(ConfigContent.string))
         set("log_level", flags.logLevel.map(ConfigContent.string))
         return values
     }
 
     private static func makeDirectory(_ path: String) throws {
         do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw UsageError("data: the directory \(path) cannot be made; check the path and who may write there")
         }

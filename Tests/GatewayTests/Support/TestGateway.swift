@@ -20,7 +20,7 @@ final class TestGateway: Sendable {
             port: 0, shardCount: 2, tls: Certificate.usual.files,
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), version: "tests")
         change(&settings)
-        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings) { _ in routes }
+        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings) { _, _ in routes }
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }

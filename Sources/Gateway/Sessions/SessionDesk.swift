@@ -1,0 +1,85 @@
+internal import Engine
+internal import HTTPTypes
+internal import Identity
+package import Sessions
+internal import Wire
+
+/// Sessions: begun and ended for a user, each with a room of its own.
+package struct SessionDesk: Sendable {
+    package let store: Store
+    let rooms: SessionRooms
+    let desk: RoomDesk
+    let keys: KeysInUse
+    /// How clients reach the gateway; nil: as the request that asks did.
+    let publicURL: String?
+    let webhooks: SessionWebhooks
+
+    /// LiveKit's own lifetime of a token, in seconds: a call whose line breaks comes back with the same one.
+    static let tokenLifetimeSeconds: Int64 = 6 * 3_600
+
+    func start(_ request: SessionRequest, of user: UserID, _ question: HTTPQuestion) async throws -> SessionTicket {
+        guard let signer = keys.current.signer else {
+            throw Refusal(
+                .serviceUnavailable, "no_signing_key",
+                "the gateway has no HS256 key to sign room tokens with; see `keys` in its configuration")
+        }
+        guard let url = publicURL ?? question.host.map({ "wss://" + $0 }) else {
+            throw Refusal(.badRequest, "host_missing", "send a Host header, by which the room is reached, too")
+        }
+        let (session, _) = try await store.startSession(request, of: user, at: .now)
+        guard session.endedAt == nil else {
+            throw Refusal(.conflict, "session_ended", "the session that was started with this Idempotency-Key has ended; take a new key")
+        }
+        rooms.add(session)
+        let now = WallClock.seconds
+        let claims = AccessToken(
+            identity: user.text, notBefore: now, expires: now + Self.tokenLifetimeSeconds, video: .joining(session.roomName),
+            sessionID: session.id.text, isShownText: !session.isWithoutText)
+        return SessionTicket(
+            sessionId: session.id, livekitUrl: url, livekitToken: try TokenMinter.mint(claims, with: signer), roomName: session.roomName)
+    }
+
+    /// Ends a session, with its room and everybody who is still in it. Ending it again changes nothing.
+    @discardableResult
+    package func end(_ id: SessionID, of user: UserID) async throws -> Session {
+        let (session, _) = try await store.endSession(id, of: user, telling: webhooks.ended, at: .now)
+        rooms.remove(session.roomName)
+        await desk.closeRoom(named: session.roomName, reason: .roomClosed)
+        return session
+    }
+
+    func delete(_ id: SessionID, of user: UserID) async throws {
+        try await store.deleteSession(id, of: user)
+        await close(Session.roomPrefix + id.text)
+    }
+
+    func deleteAll(of user: UserID) async throws {
+        _ = try await store.deleteSessions(of: user)
+        await closeRooms(of: user)
+    }
+
+    /// Of a user that is no more, or has no sessions any more.
+    func closeRooms(of user: UserID) async {
+        for (room, _, _) in rooms.rooms(of: user) { await close(room) }
+    }
+
+    private func close(_ room: String) async {
+        rooms.remove(room)
+        await desk.closeRoom(named: room, reason: .roomDeleted)
+    }
+}
+
+/// What is told to other servers of sessions, in the transaction in which it becomes true.
+package struct SessionWebhooks: Sendable {
+    var ended: @Sendable (Session) -> [OutgoingWebhook]
+    var summaryReady: @Sendable (Session, Summary) -> [OutgoingWebhook]
+
+    package init(
+        ended: @escaping @Sendable (Session) -> [OutgoingWebhook], summaryReady: @escaping @Sendable (Session, Summary) -> [OutgoingWebhook]
+    ) {
+        self.ended = ended
+        self.summaryReady = summaryReady
+    }
+
+    package static let none = SessionWebhooks(ended: { _ in [] }, summaryReady: { _, _ in [] })
+}

@@ -1,0 +1,145 @@
+internal import Engine
+internal import Logging
+internal import ServiceLifecycle
+package import Sessions
+internal import Wire
+
+/// Keeps records of what happens in rooms: what is said in a logged session becomes its turns, a room that ends ends its session, and other
+/// servers are told. Besides, what comes due by the clock: sessions whose room is gone, summaries, retention.
+///
+/// The one reader of the facts. It ends when no more come, which is when the gateway has ended.
+package struct SessionKeeper: Service {
+    private let desk: SessionDesk
+    private let facts: FactQueue
+    private let summarizer: any Summarizer
+    /// What is to be told of a fact.
+    private let webhooks: @Sendable (RoomFact) -> [OutgoingWebhook]
+    private let log = Logger(label: "patchbay.sessions")
+
+    /// A session whose room nobody has come to.
+    static let arrivalPatience = Duration.seconds(300)
+    private static let reapEvery = Duration.seconds(30)
+    private static let summariseEvery = Duration.seconds(1)
+    private static let expireEvery = Duration.seconds(3_600)
+    /// A summary that takes longer is begun again.
+    private static let summaryPatience = Duration.seconds(120)
+    private static let storePause = Duration.seconds(1)
+
+    package init(
+        desk: SessionDesk, facts: FactQueue, summarizer: any Summarizer, webhooks: @escaping @Sendable (RoomFact) -> [OutgoingWebhook]
+    ) {
+        self.desk = desk
+        self.facts = facts
+        self.summarizer = summarizer
+        self.webhooks = webhooks
+    }
+
+    /// Remembers the sessions that went on when the process ended. Before anybody is let in.
+    package static func restore(_ rooms: SessionRooms, from store: Store) async throws {
+        for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { rooms.add(session) }
+    }
+
+    package func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await every(Self.reapEvery, reap) }
+            group.addTask { await every(Self.summariseEvery, summarise) }
+            group.addTask { await every(Self.expireEvery, expire) }
+            while let items = await facts.next(upTo: 64) {
+                for item in items { await take(item) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    // MARK: Facts
+
+    private func take(_ item: FactQueue.Item) async {
+        switch item {
+        case .missing(let count, let rooms):
+            log.error("facts of rooms are missing; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
+        case .fact(let fact):
+            if case .room(.said(let said)) = fact.event { await keep(said, fact) }
+            if case .room(.finished) = fact.event, let owner = desk.rooms.owner(of: fact.room.info.name) {
+                await persist { _ = try await desk.end(owner.session, of: owner.user) }
+            }
+            let telling = webhooks(fact)
+            if !telling.isEmpty { await persist { try await desk.store.tell(telling, at: .now) } }
+        }
+    }
+
+    private func keep(_ said: Room.SaidSegment, _ fact: RoomFact) async {
+        let room = fact.room.info.name
+        guard let session = SessionID(text: String(room.dropFirst(Session.roomPrefix.count))),
+            let user = desk.rooms.owner(of: room)?.user
+        else { return }
+        let segment = said.segment
+        let heard = segment.spoken == .interrupted ? segment.spokenChars.map { String(segment.text.prefix($0)) } : nil
+        let text = (heard ?? segment.text)
+        guard !text.isEmpty else { return }
+        let turn = Turn(
+            id: TurnID(session: session, segment: "\(fact.room.info.sid) \(segment.id)"), sessionID: session,
+            timestamp: WallTime(milliseconds: fact.time(of: said.began)), speaker: segment.role == .assistant ? .assistant : .user,
+            text: text,
+            durationMs: (said.ended - said.began).inMilliseconds > 0 ? Int((said.ended - said.began).inMilliseconds) : nil)
+        await persist { _ = try await desk.store.append(turn, of: user) }
+    }
+
+    /// Does it, and again as long as the store has no room or no time: the facts wait meanwhile, up to their queue's limit.
+    private func persist(_ body: () async throws -> Void) async {
+        while !Task.isCancelled {
+            do {
+                return try await body()
+            } catch StoreError.full, StoreError.busy {
+                log.warning("the store has no room; what happens in sessions waits")
+                try? await Task.sleep(for: Self.storePause)
+            } catch StoreError.notFound {
+                return
+            } catch {
+                return log.error("not kept", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    // MARK: By the clock
+
+    private func every(_ pause: Duration, _ body: () async throws -> Void) async {
+        while !Task.isCancelled {
+            do { try await body() } catch is CancellationError { return } catch { log.error("put off", metadata: ["error": "\(error)"]) }
+            do { try await Task.sleep(for: pause) } catch { return }
+        }
+    }
+
+    /// Ends sessions whose room is gone: after a crash, or because nobody came.
+    private func reap() async throws {
+        let latest = WallTime(milliseconds: WallClock.milliseconds - Self.arrivalPatience.inMilliseconds)
+        for session in try await desk.store.openSessions(startedBefore: latest) where !desk.desk.roomIsOpen(named: session.roomName) {
+            try await desk.end(session.id, of: session.userID)
+        }
+    }
+
+    private func summarise() async throws {
+        while let job = try await desk.store.lease(.summary, for: Self.summaryPatience, at: .now) {
+            guard let user = job.userID, let id = SessionID(text: job.subject) else {
+                _ = try await desk.store.finish(job)
+                continue
+            }
+            do {
+                let record = try await desk.store.record(of: id, of: user)
+                let content = try await summarizer.summary(of: record.session, turns: record.turns)
+                let session = record.session
+                _ = try await desk.store.saveSummary(
+                    content, for: id, of: user, finishing: job, telling: { desk.webhooks.summaryReady(session, $0) }, at: .now)
+            } catch StoreError.notFound {
+                _ = try await desk.store.finish(job)
+            } catch {
+                // 1, 2, 4, … minutes.
+                let pause = Duration.seconds(60 << min(job.attempts - 1, 8))
+                _ = try await desk.store.retry(job, due: .now + pause, reason: "\(type(of: error))", at: .now)
+            }
+        }
+    }
+
+    private func expire() async throws {
+        _ = try await desk.store.expire(at: .now)
+    }
+}
