@@ -43,7 +43,7 @@ package struct SessionDesk: Sendable {
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
         let (session, _) = try await store.endSession(id, of: user, telling: webhooks.ended, at: .now)
-        rooms.remove(session.roomName)
+        rooms.end(session.roomName, at: .now)
         await desk.closeRoom(named: session.roomName, reason: .roomClosed)
         return session
     }
@@ -64,7 +64,7 @@ package struct SessionDesk: Sendable {
     }
 
     private func close(_ room: String) async {
-        rooms.remove(room)
+        rooms.end(room, at: .now)
         await desk.closeRoom(named: room, reason: .roomDeleted)
     }
 }

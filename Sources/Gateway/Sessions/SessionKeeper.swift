@@ -16,8 +16,8 @@ package struct SessionKeeper: Service {
     private let webhooks: @Sendable (RoomFact) -> [OutgoingWebhook]
     private let log = Logger(label: "patchbay.sessions")
 
-    /// A session whose room nobody has come to.
-    static let arrivalPatience = Duration.seconds(300)
+    /// How old a session must be to be ended because its room is not open: people need a while to come, also after the gateway's restart.
+    static let arrivalPatience = Duration.seconds(120)
     private static let reapEvery = Duration.seconds(30)
     private static let summariseEvery = Duration.seconds(1)
     private static let expireEvery = Duration.seconds(3_600)
@@ -41,7 +41,10 @@ package struct SessionKeeper: Service {
 
     package func run() async throws {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await every(Self.reapEvery, reap) }
+            group.addTask {
+                do { try await Task.sleep(for: Self.arrivalPatience) } catch { return }
+                await every(Self.reapEvery, reap)
+            }
             group.addTask { await every(Self.summariseEvery, summarise) }
             group.addTask { await every(Self.expireEvery, expire) }
             while let items = await facts.next(upTo: 64) {
@@ -59,12 +62,19 @@ package struct SessionKeeper: Service {
             log.error("facts of rooms are missing; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
         case .fact(let fact):
             if case .room(.said(let said)) = fact.event { await keep(said, fact) }
-            if case .room(.finished) = fact.event, let owner = desk.rooms.owner(of: fact.room.info.name) {
-                await persist { _ = try await desk.end(owner.session, of: owner.user) }
+            if case .room(.finished(let reason)) = fact.event, reason != .serverShutdown {
+                await finish(fact.room.info.name)
             }
             let telling = webhooks(fact)
             if !telling.isEmpty { await persist { try await desk.store.tell(telling, at: .now) } }
         }
+    }
+
+    /// A session ends with its room. Not when the gateway ends: then it goes on with the next one.
+    private func finish(_ room: String) async {
+        guard let owner = desk.rooms.owner(of: room) else { return }
+        await persist { _ = try await desk.end(owner.session, of: owner.user) }
+        desk.rooms.forget(room)
     }
 
     private func keep(_ said: Room.SaidSegment, _ fact: RoomFact) async {
@@ -115,6 +125,7 @@ package struct SessionKeeper: Service {
         for session in try await desk.store.openSessions(startedBefore: latest) where !desk.desk.roomIsOpen(named: session.roomName) {
             try await desk.end(session.id, of: session.userID)
         }
+        desk.rooms.forgetThoseEnded(before: latest)
     }
 
     private func summarise() async throws {

@@ -2,12 +2,14 @@ package import Engine
 package import Sessions
 internal import Synchronization
 
-/// The rooms of sessions that go on, for those who cannot wait for the store: the shard that makes a room, or lets somebody into one.
+/// The rooms of sessions, until the last that happened in them is kept, for those who cannot wait for the store: the shard that makes a room, or lets somebody into one.
 package final class SessionRooms: Sendable {
     private struct Entry {
         let user: UserID
         let session: SessionID
         let isLogged: Bool
+        /// Nil while the session goes on.
+        var endedAt: WallTime?
     }
 
     private let entries = Mutex<[String: Entry]>([:])
@@ -20,8 +22,23 @@ package final class SessionRooms: Sendable {
         }
     }
 
-    package func remove(_ room: String) {
+    /// The session is over: nobody is let in any more. What was said before may still be on its way.
+    func end(_ room: String, at now: WallTime) {
+        entries.withLock { entries in
+            if entries[room]?.endedAt == nil { entries[room]?.endedAt = now }
+        }
+    }
+
+    /// Nothing comes from the room any more.
+    func forget(_ room: String) {
         _ = entries.withLock { $0.removeValue(forKey: room) }
+    }
+
+    /// For rooms that nobody ever came to.
+    func forgetThoseEnded(before time: WallTime) {
+        entries.withLock { entries in
+            for (room, entry) in entries where entry.endedAt.map({ $0 < time }) == true { entries[room] = nil }
+        }
     }
 
     /// Whose session a room is, and which.
@@ -44,6 +61,6 @@ package final class SessionRooms: Sendable {
 
     /// Whether a room may be joined: one of a session that is over, or never was, may not.
     package func mayBeJoined(_ room: String) -> Bool {
-        !room.hasPrefix(Session.roomPrefix) || entries.withLock { $0[room] != nil }
+        !room.hasPrefix(Session.roomPrefix) || entries.withLock { $0[room].map { $0.endedAt == nil } == true }
     }
 }
