@@ -60,6 +60,15 @@ extension Playout {
         clears[index].first = time
     }
 
+    /// What was heard of the utterance that is being played; nil if none is.
+    func interruption(at now: Instant) -> Transcript.Cut? {
+        guard let utterance else { return nil }
+        let heard = heard(at: now).playedTs.map(MediaTime.init(ticks:))
+        return Transcript.Cut(
+            heard: heard, furthest: heard ?? furthest, first: utterance.first,
+            end: utterance.time(at: utterance.clock.letOut(at: now)))
+    }
+
     /// The track ends: gives what still wants an answer.
     mutating func end() -> (clears: [Clear], marks: [Mark]) {
         defer { (clears, marks) = ([], []) }

@@ -45,10 +45,12 @@ extension Room {
     /// The track ends: whoever waits for an answer about it gets it now.
     mutating func endPlayout(of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
         guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
+        let interruption = playouts[at: place].interruption(at: now)
         let (clears, marks) = playouts[at: place].end()
         let heard = playouts[at: place].heard(at: now).playedTs.map(MediaTime.init(ticks:))
         playouts.remove(sid)
         for clear in clears { finish(clear, of: sid, at: now, into: &effects) }
+        if let interruption { cutTranscript(of: track, interruption, at: now, into: &effects) }
         guard members.contains(track.publisher) else { return }
         for mark in marks {
             send(.playoutMarked(sid, name: mark.name, .dropped, at: heard), to: [track.publisher], into: &effects)

@@ -59,6 +59,17 @@ struct SpokenTranscriptTests {
         #expect(heard.map(\.spokenChars) == [5, 2, 0] && heard.map(\.spoken) == [.completed, .interrupted, .interrupted])
     }
 
+    @Test func whatATrackThatEndsCutsOffIsToldOfToo() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.world.ask(call.helper, .segment(segment(call, "s1", "0123456789", from: 0, to: 1_000)))
+        call.pass(500)
+        call.world.forgetNews()
+        call.world.ask(call.helper, .unpublish(call.track.sid))
+        let heard = told(&call, to: call.ann)
+        #expect(heard.map(\.spoken) == [.interrupted] && heard.map(\.spokenChars) == [5])
+    }
+
     @Test func whatWasNotFinalIsNotCompleted() throws {
         var call = try PlayoutWorld()
         call.begins()
