@@ -11,6 +11,7 @@ struct ConfigurationFile {
         "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil,
         "drain_timeout": nil, "resume_seconds": nil, "connections_max": nil, "keys": nil,
         "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
+        "webhook": ["urls", "api_key", "ca"],
     ]
 
     private let name: String

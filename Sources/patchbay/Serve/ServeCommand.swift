@@ -36,6 +36,10 @@ struct ServeCommand: AsyncParsableCommand {
                 my-app: a-secret-of-at-least-32-characters
                 other-issuer: {algorithm: RS256, public_key_file: issuer.pub.pem}
               room: {auto_create: true, empty_timeout: 300, departure_timeout: 20, max_participants: 0, silence_limit: 10}
+              webhook:             # who is told of rooms, sessions and calls, in LiveKit's form
+                urls: ["https://backend.example.org/hooks"]
+                api_key: my-app    # signs them; otherwise the first of the keys that has a secret
+                ca: ca.pem         # trusted besides the system's authorities
             """)
 
     @Option(help: "A YAML file with settings (environment: PATCHBAY_CONFIG).")
