@@ -71,18 +71,20 @@ let package = Package(
         // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
         .target(
             name: "Gateway",
-            dependencies: ["Wire", "Sockets", "Identity", "Engine", "Sessions", "Audio", deques, httpTypes, logging, serviceLifecycle, unixSignals],
+            dependencies: [
+                "Wire", "Sockets", "Identity", "Engine", "Sessions", "Audio", deques, httpTypes, logging, serviceLifecycle, unixSignals,
+            ],
             swiftSettings: settings),
         // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
         // The public client library.
-        .target(name: "PatchbayClient", dependencies: ["Wire", "Sockets", "Audio"], swiftSettings: settings),
+        .target(name: "PatchbayClient", dependencies: ["Wire", "Sockets", "Audio", httpTypes], swiftSettings: settings),
         // The command.
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Engine", "Identity", "Sessions", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration, systemPackage,
-                yams, httpTypes, logging,
+                "Wire", "Gateway", "Engine", "Identity", "Sessions", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
+                systemPackage, yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -126,13 +128,13 @@ let package = Package(
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
-            dependencies: ["Gateway", "Engine", "Identity", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
+            dependencies: ["Gateway", "Engine", "Identity", "Sessions", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
             dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
-        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Wire"], swiftSettings: settings),
+        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Sessions", "Wire"], swiftSettings: settings),
     ]
 )
 

@@ -1,3 +1,4 @@
+internal import Sockets
 public import Wire
 
 /// A room that we are in: joined over one WebSocket, left with `leave()` or when nobody refers to this object any more.

@@ -213,7 +213,7 @@ package import Wire
     }
 
     /// Starts a request; its completion tells the rest, perhaps before this returns.
-    package func send(_ call: HTTPCall) {
+    func send(_ call: HTTPCall) {
         if let wsi = unsafe start(call, to: call.endpoint, method: call.method) {
             unsafe call.attach(wsi)
         } else {
@@ -227,19 +227,23 @@ package import Wire
         attachment.isHeldByLws = true
         let method = unsafe method.map { unsafe strdup($0) }
         defer { unsafe free(method ?? nil) }
+        let address = unsafe strdup(endpoint.address ?? endpoint.host)
+        defer { unsafe free(address) }
         var wsi: OpaquePointer?
-        var flags = Int32(LCCSCF_USE_SSL.rawValue)
-        if settings.client == .anybody {
+        var flags = endpoint.usesTLS ? Int32(LCCSCF_USE_SSL.rawValue) : 0
+        // Where a request goes is for whoever makes it to say, and not for the one who answers.
+        flags |= Int32(LCCSCF_HTTP_NO_FOLLOW_REDIRECT.rawValue)
+        if endpoint.usesTLS, settings.client == .anybody {
             flags |= Int32(LCCSCF_ALLOW_SELFSIGNED.rawValue | LCCSCF_SKIP_SERVER_CERT_HOSTNAME_CHECK.rawValue)
             flags |= Int32(LCCSCF_ALLOW_INSECURE.rawValue | LCCSCF_ALLOW_EXPIRED.rawValue)
         }
-        unsafe endpoint.host.withCString { host in
+        unsafe endpoint.hostField.withCString { host in
             unsafe endpoint.path.withCString { path in
                 unsafe ProtocolLimits.subprotocol.withCString { subprotocol in
                     var info = unsafe lws_client_connect_info()
                     unsafe info.context = unsafe context
                     unsafe info.vhost = unsafe clientVhost
-                    unsafe info.address = unsafe host
+                    unsafe info.address = unsafe UnsafePointer(address)
                     unsafe info.host = unsafe host
                     unsafe info.port = Int32(endpoint.port)
                     unsafe info.path = unsafe path
@@ -366,22 +370,6 @@ package struct LoopError: Error, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
-}
-
-/// Where a gateway is, and what a client shows it.
-package struct Endpoint: Sendable, Hashable {
-    package var host: String
-    package var port: Int
-    /// With its query.
-    package var path: String
-    package var authorization: String?
-
-    package init(host: String, port: Int, path: String, authorization: String? = nil) {
-        self.host = host
-        self.port = port
-        self.path = path
-        self.authorization = authorization
-    }
 }
 
 /// What is needed to watch one listener.

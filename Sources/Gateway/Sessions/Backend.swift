@@ -1,5 +1,6 @@
 internal import Engine
 package import Sessions
+internal import Wire
 
 /// What an app's backend needs besides the rooms, put together: accounts, sessions, and the records of both.
 package struct Backend: Sendable {
@@ -8,19 +9,17 @@ package struct Backend: Sendable {
     package let rooms = SessionRooms()
     package let facts: FactQueue
     private let publicURL: String?
-    private let webhooks: SessionWebhooks
+    private let webhooks: WebhookWriter
 
     /// - Parameters:
     ///   - publicURL: how clients reach the gateway, `wss://…`; nil: as each request did.
-    ///   - tellsAllRooms: whether facts of rooms without a session are wanted, too.
-    package init(
-        store: Store, outside: OutsideIssuer? = nil, publicURL: String? = nil, webhooks: SessionWebhooks = .none,
-        tellsAllRooms: Bool = false
-    ) throws {
+    ///   - endpoints: who is told what happens in all rooms and sessions.
+    package init(store: Store, outside: OutsideIssuer? = nil, publicURL: String? = nil, tellingEndpoints endpoints: [String] = []) throws {
         self.store = store
         accounts = AccountDesk(store: store, tokens: try UserTokens(key: store.userTokenKey, outside: outside))
         self.publicURL = publicURL
-        self.webhooks = webhooks
+        webhooks = WebhookWriter(to: endpoints)
+        let tellsAllRooms = !endpoints.isEmpty
         facts = FactQueue(
             keeping: { [rooms] room in room.hasPrefix(Session.roomPrefix) || tellsAllRooms ? rooms.keeping(of: room) : .nothing },
             admits: { [rooms] room in rooms.mayBeJoined(room) })
@@ -28,7 +27,18 @@ package struct Backend: Sendable {
 
     /// The sessions of a gateway, given the door to its rooms.
     package func sessions(_ desk: RoomDesk, keys: KeysInUse) -> SessionDesk {
-        SessionDesk(store: store, rooms: rooms, desk: desk, keys: keys, publicURL: publicURL, webhooks: webhooks)
+        SessionDesk(
+            store: store, rooms: rooms, desk: desk, keys: keys, publicURL: publicURL,
+            webhooks: SessionWebhooks(
+                ended: { [webhooks] in webhooks.webhooks(forEndOf: $0, at: .now) },
+                summaryReady: { [webhooks] in webhooks.webhooks(for: $1, of: $0, at: .now) }))
+    }
+
+    package func keeper(of sessions: SessionDesk, summarizer: any Summarizer) -> SessionKeeper {
+        SessionKeeper(desk: sessions, facts: facts, summarizer: summarizer) { [rooms, webhooks] fact in
+            let owner = rooms.owner(of: fact.room.info.name)
+            return webhooks.webhooks(for: fact, of: owner?.session, user: owner?.user)
+        }
     }
 
     package func routes(_ sessions: SessionDesk) -> [Route] {

@@ -70,16 +70,7 @@ package struct SessionDesk: Sendable {
 }
 
 /// What is told to other servers of sessions, in the transaction in which it becomes true.
-package struct SessionWebhooks: Sendable {
+struct SessionWebhooks: Sendable {
     var ended: @Sendable (Session) -> [OutgoingWebhook]
     var summaryReady: @Sendable (Session, Summary) -> [OutgoingWebhook]
-
-    package init(
-        ended: @escaping @Sendable (Session) -> [OutgoingWebhook], summaryReady: @escaping @Sendable (Session, Summary) -> [OutgoingWebhook]
-    ) {
-        self.ended = ended
-        self.summaryReady = summaryReady
-    }
-
-    package static let none = SessionWebhooks(ended: { _ in [] }, summaryReady: { _, _ in [] })
 }

@@ -25,7 +25,7 @@ package struct SessionKeeper: Service {
     private static let summaryPatience = Duration.seconds(120)
     private static let storePause = Duration.seconds(1)
 
-    package init(
+    init(
         desk: SessionDesk, facts: FactQueue, summarizer: any Summarizer, webhooks: @escaping @Sendable (RoomFact) -> [OutgoingWebhook]
     ) {
         self.desk = desk
@@ -62,11 +62,11 @@ package struct SessionKeeper: Service {
             log.error("facts of rooms are missing; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
         case .fact(let fact):
             if case .room(.said(let said)) = fact.event { await keep(said, fact) }
+            let telling = webhooks(fact)
+            if !telling.isEmpty { await persist { try await desk.store.tell(telling, at: .now) } }
             if case .room(.finished(let reason)) = fact.event, reason != .serverShutdown {
                 await finish(fact.room.info.name)
             }
-            let telling = webhooks(fact)
-            if !telling.isEmpty { await persist { try await desk.store.tell(telling, at: .now) } }
         }
     }
 

@@ -8,7 +8,7 @@ enum AdministrationCoding {
         (["", "v1", "rooms"] + parts.map(escaped)).joined(separator: "/")
     }
 
-    static func decode<Answer: Decodable>(_ answer: LoopCall.Answer) throws(AdministrationError) -> Answer {
+    static func decode<Answer: Decodable>(_ answer: HTTPAnswer) throws(AdministrationError) -> Answer {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let body = Data(answer.body)

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+internal import Sockets
 public import Wire
 
 /// What an administrator sees and may do, over HTTPS against a running gateway.
@@ -52,22 +54,22 @@ public struct GatewayAdministrator: Sendable {
     private func ask<Answer: Decodable>(
         _ method: String, _ path: [String], body: [UInt8] = [], _: Answer.Type
     ) async throws(AdministrationError) -> Answer {
-        let call = LoopCall(
-            method: method, address: address, path: AdministrationCoding.path(path), token: token, body: body, timeout: timeout)
-        let answer: Result<LoopCall.Answer, ConnectError>
-        do throws(ConnectError) {
-            try await HostName.check(address.host)
-            let loop = try await ClientLoop.shared(for: trust)
-            answer = await withCheckedContinuation { loop.post(.call(call, $0)) }
-            // The loop lives as long as somebody refers to it.
-            withExtendedLifetime(loop) {}
+        let endpoint = Endpoint(host: address.host, port: address.port, path: AdministrationCoding.path(path))
+        var fields: HTTPFields = [.authorization: "Bearer \(token)"]
+        if !body.isEmpty { fields[.contentType] = "application/json" }
+        let client: HTTPClient
+        do {
+            client = try await HTTPClient(trusting: trust.settings)
         } catch {
-            throw .unreachable(error)
+            throw .unreachable(ConnectError(settingUp: error))
         }
-        switch answer {
-        case .failure(let error): throw .unreachable(error)
-        case .success(let answer): return try AdministrationCoding.decode(answer)
+        let answer: HTTPAnswer
+        do throws(HTTPClientError) {
+            answer = try await client.send(HTTPClientRequest(method, endpoint, fields: fields, body: body, timeout: timeout))
+        } catch {
+            throw .unreachable(ConnectError(error, at: address))
         }
+        return try AdministrationCoding.decode(answer)
     }
 
     private struct RoomList: Decodable {

@@ -65,6 +65,15 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    init(_ error: HTTPClientError, at address: GatewayAddress) {
+        switch error {
+        case .connection(let error): self.init(error, at: address)
+        case .unknownHost: self.init(.unreachable, "\(error)")
+        case .timeout: self.init(.timeout, "no answer from \(address.host) port \(address.port) in time")
+        case .busy, .cancelled: self.init(.setup, "\(error)")
+        }
+    }
+
     /// The socket layer's words for a handshake that failed. OpenSSL's own reason is not among them.
     private static func isAboutTrust(_ words: String) -> Bool {
         ["SSL err", "cert", "hostname"].contains { words.contains($0) }

@@ -4,7 +4,6 @@ internal import Wire
 enum LoopMessage: Sendable {
     case open(RoomPlan, Opening)
     case room(Int, RoomCommand)
-    case call(LoopCall, LoopCall.Completion)
     case stop
 }
 

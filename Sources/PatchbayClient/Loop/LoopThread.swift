@@ -6,7 +6,6 @@ final class LoopThread: SocketOwner {
     private let mailbox: Mailbox<LoopMessage>
     private var inbox: [LoopMessage] = []
     private var sessions: [Int: RoomSession] = [:]
-    private let calls = LoopCalls()
     private var armed: Instant?
     private(set) var loop: Loop!
     /// Whose `Loop.connect` is at work: it may fail before it returns.
@@ -65,9 +64,6 @@ final class LoopThread: SocketOwner {
                 session.connect()
             case .room(let id, let command):
                 if let session = sessions[id] { session.handle(command) } else { command.refuse(.ended) }
-            case .call(let call, let completion):
-                calls.start(call, on: loop, completion)
-                arm(at: calls.deadline)
             case .stop:
                 loop.stop()
             }
@@ -79,9 +75,7 @@ final class LoopThread: SocketOwner {
         armed = nil
         let now = loop.now
         for session in sessions.values { session.tick(at: now) }
-        calls.tick(at: now)
         arm(at: sessions.values.lazy.compactMap(\.deadline).min())
-        arm(at: calls.deadline)
     }
 
     // MARK: What comes from sockets

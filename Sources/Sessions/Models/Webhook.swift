@@ -32,7 +32,7 @@ package typealias WebhookID = RecordID<OutgoingWebhook>
 
 /// A webhook in the store.
 package struct StoredWebhook: Sendable, Hashable {
-    package enum Status: String, Sendable {
+    package enum Status: String, Sendable, CaseIterable {
         case waiting, delivered
         /// Tried for a day in vain.
         case dead
@@ -42,9 +42,24 @@ package struct StoredWebhook: Sendable, Hashable {
     package let number: Int64
     package let webhook: OutgoingWebhook
     package let toldAt: WallTime
+    /// Until when it is tried: a day after it was told, or replayed.
+    package let expiresAt: WallTime
     package let status: Status
     /// How often it was begun to send it, this time included. It also tells a lease from the next one.
     package let attempts: Int
     /// Why it did not arrive the last time.
     package let reason: String?
+
+    package init(
+        number: Int64, webhook: OutgoingWebhook, toldAt: WallTime, expiresAt: WallTime, status: Status = .waiting, attempts: Int,
+        reason: String? = nil
+    ) {
+        self.number = number
+        self.webhook = webhook
+        self.toldAt = toldAt
+        self.expiresAt = expiresAt
+        self.status = status
+        self.attempts = attempts
+        self.reason = reason
+    }
 }

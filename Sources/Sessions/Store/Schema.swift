@@ -65,7 +65,8 @@ enum Schema {
 
         """
 
-    /// A lane is what is delivered in order: the webhooks of one room to one endpoint. It has one row while anything of it waits.
+    /// A lane is what is delivered in order: the webhooks of one room to one endpoint. It has one row while anything of it waits. In
+    /// `webhook_lanes` an endpoint is a keyed hash.
     private static let work = """
         CREATE TABLE jobs (
             id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, subject TEXT NOT NULL,
@@ -84,8 +85,9 @@ enum Schema {
         CREATE INDEX webhooks_closed ON webhooks (closed_at) WHERE closed_at IS NOT NULL;
         CREATE INDEX webhooks_of_user ON webhooks (user_id);
         CREATE INDEX webhooks_of_session ON webhooks (session_id);
-        CREATE TABLE webhook_lanes (lane BLOB PRIMARY KEY NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE INDEX webhook_lanes_due ON webhook_lanes (due_at);
+        CREATE INDEX webhooks_expiring ON webhooks (expires_at) WHERE closed_at IS NULL;
+        CREATE TABLE webhook_lanes (lane BLOB PRIMARY KEY NOT NULL, endpoint BLOB NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX webhook_lanes_due ON webhook_lanes (endpoint, due_at);
 
         """
 }

@@ -20,6 +20,7 @@ extension Store {
         for id in forgotten.compactMap(UserID.init(text:)) { try await deleteRemains(of: id) }
 
         try await writing { db in
+            try Self.expireWebhooks(in: db, at: now)
             for (table, time, span) in [
                 ("refresh_families", "expires_at", Duration.zero), ("session_starts", "started_at", StoreLimits.idempotencyWindow),
                 ("webhooks", "closed_at", StoreLimits.webhooksKept), ("jobs", "failed_at", StoreLimits.failedJobsKept),

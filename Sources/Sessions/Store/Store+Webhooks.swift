@@ -10,24 +10,30 @@ extension Store {
         try await writing { db in try Self.tell(webhooks, keychain, in: db, at: now) }
     }
 
-    /// Takes webhooks to be sent now: of each lane (a room's to one endpoint) the first that waits, so that none overtakes another. A lane is nobody else's
-    /// until `span` has passed or its webhook was delivered or given back. What has waited for longer than `StoreLimits.webhookPatience` is dead.
-    package func leaseWebhooks(limit: Int, for span: Duration, at now: WallTime) async throws(StoreError) -> [StoredWebhook] {
+    /// Takes webhooks to be sent to `endpoint` now: of each lane (a room's to one endpoint) the first that waits, so that none overtakes another. A lane
+    /// is nobody else's until `span` has passed or its webhook was delivered or given back. What has waited for longer than
+    /// `StoreLimits.webhookPatience` is dead.
+    package func leaseWebhooks(
+        to endpoint: String, limit: Int, for span: Duration, at now: WallTime
+    ) async throws(StoreError) -> [StoredWebhook] {
+        let keychain = keychain
+        let receiver = Self.receiver(endpoint, keychain)
         let hasDue = try await reading { db in
-            try Bool.fetchOne(db, sql: "SELECT 1 FROM webhook_lanes WHERE due_at <= ? LIMIT 1", arguments: [now.milliseconds]) != nil
+            try Bool.fetchOne(
+                db, sql: "SELECT 1 FROM webhook_lanes WHERE endpoint = ? AND due_at <= ? LIMIT 1", arguments: [receiver, now.milliseconds])
+                != nil
         }
         guard hasDue else { return [] }
-        let keychain = keychain
         return try await writing { db in
             let lanes = try Data.fetchAll(
-                db, sql: "SELECT lane FROM webhook_lanes WHERE due_at <= ? ORDER BY due_at, lane LIMIT ?",
-                arguments: [now.milliseconds, limit])
+                db, sql: "SELECT lane FROM webhook_lanes WHERE endpoint = ? AND due_at <= ? ORDER BY due_at, lane LIMIT ?",
+                arguments: [receiver, now.milliseconds, limit])
             return try lanes.compactMap { lane in
                 try db.execute(
                     sql: "UPDATE webhooks SET closed_at = ?, status = 'dead' WHERE lane = ? AND closed_at IS NULL AND expires_at <= ?",
                     arguments: [now.milliseconds, lane, now.milliseconds])
                 guard let row = try Self.firstWaiting(in: lane, db) else {
-                    try db.execute(sql: "DELETE FROM webhook_lanes WHERE lane = ?", arguments: [lane])
+                    try Self.forgetLane(lane, in: db)
                     return nil
                 }
                 try db.execute(sql: "UPDATE webhooks SET attempts = attempts + 1 WHERE number = ?", arguments: [row["number"] as Int64])
@@ -49,13 +55,25 @@ extension Store {
                     """,
                 arguments: [now.milliseconds, webhook.number, webhook.attempts])
             guard db.changesCount == 1 else { return false }
-            let lane = Self.lane(of: webhook.webhook, keychain)
-            if try Self.firstWaiting(in: lane, db) == nil {
-                try db.execute(sql: "DELETE FROM webhook_lanes WHERE lane = ?", arguments: [lane])
-            } else {
-                try Self.setDue(now, ofLane: lane, in: db)
-            }
+            try Self.passOn(Self.lane(of: webhook.webhook, keychain), in: db, at: now)
             return true
+        }
+    }
+
+    /// Sends a webhook no more, unless somebody replays it. The next of its lane has its turn.
+    ///
+    /// - Parameter reason: for an operator.
+    package func giveUp(_ webhook: StoredWebhook, reason: String, at now: WallTime) async throws(StoreError) {
+        let keychain = keychain
+        try await writing { db in
+            let lane = Self.lane(of: webhook.webhook, keychain)
+            let sealed = keychain.shared.seal(reason, at: Self.place("reason", webhook.webhook.id.text, lane))
+            try db.execute(
+                sql: """
+                    UPDATE webhooks SET closed_at = ?, status = 'dead', reason = ? WHERE number = ? AND attempts = ? AND closed_at IS NULL
+                    """,
+                arguments: [now.milliseconds, sealed, webhook.number, webhook.attempts])
+            if db.changesCount == 1 { try Self.passOn(lane, in: db, at: now) }
         }
     }
 
@@ -91,16 +109,28 @@ extension Store {
     ///
     /// - Throws: `notFound`.
     package func replay(_ id: WebhookID, at now: WallTime) async throws(StoreError) {
+        let keychain = keychain
         try await writing { db in
             try db.execute(
                 sql: "UPDATE webhooks SET status = 'waiting', closed_at = NULL, reason = NULL, expires_at = ? WHERE id = ?",
                 arguments: [(now + StoreLimits.webhookPatience).milliseconds, id.text])
             guard db.changesCount > 0 else { throw StoreError.notFound }
-            // A lane that has a row already goes on at its own pace: something of it may be on its way.
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO webhook_lanes SELECT lane, ? FROM webhooks WHERE id = ?",
-                arguments: [now.milliseconds, id.text])
+            for row in try Row.fetchAll(db, sql: "SELECT * FROM webhooks WHERE id = ?", arguments: [id.text]) {
+                try Self.openLane(of: try Self.webhook(from: row, attempts: 0, keychain).webhook, keychain, in: db, at: now)
+            }
         }
+    }
+
+    /// Ends the wait of webhooks whose time is over, those for endpoints of which nobody asks any more too.
+    static func expireWebhooks(in db: Database, at now: WallTime) throws {
+        try db.execute(
+            sql: "UPDATE webhooks SET closed_at = ?1, status = 'dead' WHERE closed_at IS NULL AND expires_at <= ?1",
+            arguments: [now.milliseconds])
+        try db.execute(
+            sql: """
+                DELETE FROM webhook_lanes
+                WHERE NOT EXISTS (SELECT 1 FROM webhooks w WHERE w.lane = webhook_lanes.lane AND w.closed_at IS NULL)
+                """)
     }
 }
 
@@ -125,12 +155,17 @@ extension Store {
                     webhook.userID?.text, webhook.sessionID?.text, now.milliseconds,
                     (now + StoreLimits.webhookPatience).milliseconds,
                 ])
-            try db.execute(sql: "INSERT OR IGNORE INTO webhook_lanes VALUES (?, ?)", arguments: [lane, now.milliseconds])
+            try openLane(of: webhook, keychain, in: db, at: now)
         }
     }
 
     private static func lane(of webhook: OutgoingWebhook, _ keychain: Keychain) -> Data {
         Data(keychain.lookup(webhook.endpoint, webhook.room, purpose: "lane"))
+    }
+
+    /// A hash that stands for an endpoint.
+    private static func receiver(_ endpoint: String, _ keychain: Keychain) -> Data {
+        Data(keychain.lookup(endpoint, purpose: "endpoint"))
     }
 
     private static func place(_ column: String, _ id: String, _ lane: Data) -> String {
@@ -147,8 +182,24 @@ extension Store {
             db, sql: "SELECT * FROM webhooks WHERE lane = ? AND closed_at IS NULL ORDER BY number LIMIT 1", arguments: [lane])
     }
 
+    /// A lane that is open already goes on at its own pace: something of it may be on its way.
+    private static func openLane(of webhook: OutgoingWebhook, _ keychain: Keychain, in db: Database, at now: WallTime) throws {
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?)",
+            arguments: [lane(of: webhook, keychain), receiver(webhook.endpoint, keychain), now.milliseconds])
+    }
+
     private static func setDue(_ due: WallTime, ofLane lane: Data, in db: Database) throws {
-        try db.execute(sql: "INSERT OR REPLACE INTO webhook_lanes VALUES (?, ?)", arguments: [lane, due.milliseconds])
+        try db.execute(sql: "UPDATE webhook_lanes SET due_at = ? WHERE lane = ?", arguments: [due.milliseconds, lane])
+    }
+
+    /// Gives a lane to its next webhook.
+    private static func passOn(_ lane: Data, in db: Database, at now: WallTime) throws {
+        if try firstWaiting(in: lane, db) == nil { try forgetLane(lane, in: db) } else { try setDue(now, ofLane: lane, in: db) }
+    }
+
+    private static func forgetLane(_ lane: Data, in db: Database) throws {
+        try db.execute(sql: "DELETE FROM webhook_lanes WHERE lane = ?", arguments: [lane])
     }
 
     static func webhook(from row: Row, attempts: Int, _ keychain: Keychain) throws -> StoredWebhook {
@@ -163,7 +214,8 @@ extension Store {
             userID: (row["user_id"] as String?).flatMap(UserID.init(text:)),
             sessionID: (row["session_id"] as String?).flatMap(SessionID.init(text:)))
         return StoredWebhook(
-            number: row["number"], webhook: webhook, toldAt: WallTime(milliseconds: row["told_at"]), status: status, attempts: attempts,
+            number: row["number"], webhook: webhook, toldAt: WallTime(milliseconds: row["told_at"]),
+            expiresAt: WallTime(milliseconds: row["expires_at"]), status: status, attempts: attempts,
             reason: try (row["reason"] as Data?).map { try key.openText($0, at: place("reason", id, lane)) })
     }
 }

@@ -53,33 +53,33 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
             }
             wake()
             for await _ in looks.stream {
-                for (job, place) in await due() { group.addTask { await self.deliver(job, at: place) } }
+                for (webhook, place) in await due() { group.addTask { await self.deliver(webhook, at: place) } }
             }
             group.cancelAll()
         }
     }
 
     /// What may be sent at once, with its endpoint's place. A store that cannot be read now is asked again after the pause.
-    private func due() async -> [(WebhookJob, at: Int)] {
+    private func due() async -> [(StoredWebhook, at: Int)] {
         let time = now()
         let rooms = endpoints.withLock { $0.map { (url: $0.url, room: $0.room(at: time)) } }
-        var due: [(WebhookJob, at: Int)] = []
+        var due: [(StoredWebhook, at: Int)] = []
         for (place, endpoint) in rooms.enumerated() where endpoint.room > 0 {
-            guard let jobs = try? await queue.lease(endpoint.url, endpoint.room, time) else { continue }
-            endpoints.withLock { endpoints in jobs.forEach { _ in endpoints[place].begin() } }
-            due += jobs.map { ($0, at: place) }
+            guard let leased = try? await queue.lease(endpoint.url, endpoint.room, time) else { continue }
+            endpoints.withLock { endpoints in leased.forEach { _ in endpoints[place].begin() } }
+            due += leased.map { ($0, at: place) }
         }
         return due
     }
 
-    private func deliver(_ job: WebhookJob, at place: Int) async {
-        let (answer, reason) = await attempt(job)
-        let step = plan.step(afterAttempts: job.attempts + 1, createdAt: job.createdAt, now: now(), chance: chance())
+    private func deliver(_ webhook: StoredWebhook, at place: Int) async {
+        let (answer, reason) = await attempt(webhook)
+        let step = plan.step(afterAttempts: webhook.attempts, expiresAt: webhook.expiresAt, now: now(), chance: chance())
         // Before anything is leased anew, the store knows what became of this one. If it cannot be told, the lease tells.
         switch (answer, step) {
-        case (.delivered, _): try? await queue.finish(job.id)
-        case (.gone, _), (.failed, .givenUp): try? await queue.giveUp(job.id, reason)
-        case (.failed, .again(let next)): try? await queue.retry(job.id, next, reason)
+        case (.delivered, _): try? await queue.finish(webhook, now())
+        case (.gone, _), (.failed, .givenUp): try? await queue.giveUp(webhook, reason, now())
+        case (.failed, .again(let next)): try? await queue.retry(webhook, next, reason)
         }
         endpoints.withLock { endpoints in
             switch (answer, step) {
@@ -92,21 +92,21 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         wake()
     }
 
-    private func attempt(_ job: WebhookJob) async -> (WebhookAnswer, reason: String) {
+    private func attempt(_ webhook: StoredWebhook) async -> (WebhookAnswer, reason: String) {
         do {
-            let seconds = now().milliseconds / 1_000
+            let body = Array(webhook.webhook.body.utf8)
             let request = OutgoingRequest(
-                url: job.url,
+                url: webhook.webhook.endpoint,
                 headers: [
                     OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("user-agent", "Patchbay"),
                     // As it is, without "Bearer": LiveKit's receivers know no other.
-                    OutgoingHeader("authorization", try BodySignature.token(for: job.body, at: seconds, with: key)),
+                    OutgoingHeader("authorization", try BodySignature.token(for: body, at: now().milliseconds / 1_000, with: key)),
                 ],
-                body: job.body)
+                body: body)
             let response = try await send(request)
             return (WebhookAnswer(status: response.status), "status \(response.status)")
         } catch {
-            return (.failed, "no answer: \(type(of: error))")
+            return (.failed, "no answer: \(error)")
         }
     }
 }

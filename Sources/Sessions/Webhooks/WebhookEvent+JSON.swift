@@ -8,6 +8,9 @@ extension WebhookEvent: Encodable {
         (try? JSON.encode(self, names: .asDeclared)) ?? []
     }
 
+    /// What stands before an event's identifier in its body.
+    package static let idPrefix = "EV_"
+
     private enum Key: CodingKey {
         case event, room, participant, id, createdAt, track, session, summary, call
     }
@@ -26,7 +29,7 @@ extension WebhookEvent: Encodable {
             try event.encode(ParticipantMessage(participant, left: reason), forKey: .participant)
         case .trackPublished(let room, let participant, let track), .trackUnpublished(let room, let participant, let track):
             try event.encode(["sid": room.info.sid.text, "name": room.info.name], forKey: .room)
-            try event.encode(["sid": participant.sid.text, "identity": participant.identity.text], forKey: .participant)
+            try event.encode(["sid": participant.text, "identity": track.participant.text], forKey: .participant)
             try event.encode(TrackMessage(track), forKey: .track)
         case .sessionEnded(let session):
             try event.encode(SessionMessage(session: session), forKey: .session)
@@ -36,7 +39,7 @@ extension WebhookEvent: Encodable {
         case .call(let call):
             try event.encode(CallMessage(call: call), forKey: .call)
         }
-        try event.encode(id, forKey: .id)
+        try event.encode(Self.idPrefix + id.text, forKey: .id)
         // Euclid's division: a time before 1970 is in the second that it is in.
         let seconds = createdAt.milliseconds >= 0 ? createdAt.milliseconds / 1_000 : (createdAt.milliseconds - 999) / 1_000
         try event.encode(String(seconds), forKey: .createdAt)

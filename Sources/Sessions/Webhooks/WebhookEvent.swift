@@ -12,19 +12,19 @@ package struct WebhookEvent: Sendable, Hashable {
         /// It never got as far as to be there.
         case participantConnectionAborted(WebhookRoom, ParticipantInfo, DisconnectReason)
         /// Of room and participant only sid and name or identity are told, as LiveKit does.
-        case trackPublished(WebhookRoom, ParticipantInfo, TrackInfo)
-        case trackUnpublished(WebhookRoom, ParticipantInfo, TrackInfo)
+        case trackPublished(WebhookRoom, ParticipantSID, TrackInfo)
+        case trackUnpublished(WebhookRoom, ParticipantSID, TrackInfo)
         case sessionEnded(Session)
         case summaryReady(Session, SummaryID)
         case call(WebhookCall)
     }
 
-    /// `EV_…`: the same at each attempt, so that a receiver can tell what it has had.
-    package var id: String
+    /// The same at each attempt and for each endpoint, so that a receiver can tell what it has had.
+    package var id: WebhookID
     package var createdAt: WallTime
     package var fact: Fact
 
-    package init(id: String, createdAt: WallTime, fact: Fact) {
+    package init(id: WebhookID, createdAt: WallTime, fact: Fact) {
         self.id = id
         self.createdAt = createdAt
         self.fact = fact
@@ -42,7 +42,8 @@ package struct WebhookEvent: Sendable, Hashable {
         case .trackUnpublished: "track_unpublished"
         case .sessionEnded: "session_ended"
         case .summaryReady: "summary_ready"
-        case .call(let call): "call_\(call.status.rawValue)"
+        case .call(let call):
+            if let member = call.member { "call_member_\(member.state.rawValue)" } else { "call_\(call.info.status.rawValue)" }
         }
     }
 
@@ -54,7 +55,7 @@ package struct WebhookEvent: Sendable, Hashable {
             .participantConnectionAborted(let room, _, _), .trackPublished(let room, _, _), .trackUnpublished(let room, _, _):
             room.info.name
         case .sessionEnded(let session), .summaryReady(let session, _): session.roomName
-        case .call(let call): call.roomName
+        case .call(let call): call.info.room
         }
     }
 }
@@ -74,22 +75,12 @@ package struct WebhookRoom: Sendable, Hashable {
 
 /// A call at the time of an event.
 package struct WebhookCall: Sendable, Hashable {
-    package enum Status: String, Sendable, CaseIterable, Codable {
-        case started, ringing, answered, held, resumed, completed, cancelled, rejected, busy, timeout, failed
-    }
+    package var info: CallInfo
+    /// Whom the event is about; nil if it is about the call's status.
+    package var member: CallMember?
 
-    package var id: String
-    package var roomName: String
-    /// The caller's identity.
-    package var from: String
-    package var to: [String]
-    package var status: Status
-
-    package init(id: String, roomName: String, from: String, to: [String], status: Status) {
-        self.id = id
-        self.roomName = roomName
-        self.from = from
-        self.to = to
-        self.status = status
+    package init(_ info: CallInfo, member: CallMember? = nil) {
+        self.info = info
+        self.member = member
     }
 }

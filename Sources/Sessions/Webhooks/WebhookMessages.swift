@@ -122,20 +122,24 @@ struct SessionMessage: Encodable {
     }
 }
 
+/// Who is called and how it stands, without what the caller wrote into it.
 struct CallMessage: Encodable {
     let call: WebhookCall
 
     private enum Key: CodingKey {
-        case id, roomName, from, to, status
+        case id, roomName, from, to, status, member
     }
 
     func encode(to encoder: any Encoder) throws {
         var message = encoder.container(keyedBy: Key.self)
-        try message.encode(call.id, forKey: .id)
-        try message.encode(call.roomName, forKey: .roomName)
-        try message.encode(call.from, forKey: .from)
-        try message.encode(call.to, forKey: .to)
-        try message.encode(call.status, forKey: .status)
+        try message.encode(call.info.id.text, forKey: .id)
+        try message.encode(call.info.room, forKey: .roomName)
+        try message.encode(call.info.caller, forKey: .from)
+        try message.encode(call.info.members.map(\.party).filter { $0 != call.info.caller }, forKey: .to)
+        try message.encode(call.info.status, forKey: .status)
+        if let member = call.member {
+            try message.encode(["identity": member.party.text, "status": member.status.rawValue], forKey: .member)
+        }
     }
 }
 

@@ -10,25 +10,19 @@ package struct WebhookRetryPlan: Sendable, Hashable {
     package var delayMin: Duration = .seconds(1)
     /// Each delay is twice the one before it, up to this.
     package var delayMax: Duration = .seconds(600)
-    /// How long after it happened an event is still sent.
-    package var ageMax: Duration = .seconds(24 * 3_600)
 
     package init() {}
 
     /// - Parameters:
     ///   - attempts: made so far, at least 1.
-    ///   - createdAt: when it happened.
+    ///   - expiresAt: from when on it is not sent any more.
     ///   - chance: 0..<1. The delay is a random part of its upper half, so that what failed together does not come back together.
-    package func step(afterAttempts attempts: Int, createdAt: WallTime, now: WallTime, chance: Double) -> Step {
+    package func step(afterAttempts attempts: Int, expiresAt: WallTime, now: WallTime, chance: Double) -> Step {
         var whole = delayMin
         for _ in 1..<max(attempts, 1) where whole < delayMax { whole *= 2 }
         whole = min(whole, delayMax)
         let next = now + whole / 2 + whole / 2 * chance
-        return isOver(createdAt: createdAt, now: next) ? .givenUp : .again(at: next)
-    }
-
-    package func isOver(createdAt: WallTime, now: WallTime) -> Bool {
-        createdAt + ageMax <= now
+        return next < expiresAt ? .again(at: next) : .givenUp
     }
 }
 

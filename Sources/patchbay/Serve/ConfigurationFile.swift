@@ -13,6 +13,7 @@ struct ConfigurationFile {
         "master_key_file": nil, "public_url": nil, "allowed_origins": nil,
         "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],
         "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
+        "webhook": ["urls", "api_key", "ca"],
     ]
 
     private let name: String

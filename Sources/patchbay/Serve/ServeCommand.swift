@@ -37,12 +37,17 @@ struct ServeCommand: AsyncParsableCommand {
               master_key_file: /etc/patchbay.key
               public_url: wss://voice.example      # what clients are told; otherwise the host that they asked
               allowed_origins: [https://app.example]
+              summaries: {url: "https://llm.example/v1/chat/completions", model: small, api_key: a-secret}   # otherwise made here
               users: {issuer: https://login.example, algorithm: RS256, public_key_file: login.pub.pem, audience: patchbay}
               resume_seconds: 20   # how long the place of a lost connection is kept; 0 gives it up at once
               keys:
                 my-app: a-secret-of-at-least-32-characters
                 other-issuer: {algorithm: RS256, public_key_file: issuer.pub.pem}
               room: {auto_create: true, empty_timeout: 300, departure_timeout: 20, max_participants: 0, silence_limit: 10}
+              webhook:             # who is told of rooms, sessions and calls, in LiveKit's form
+                urls: ["https://backend.example.org/hooks"]
+                api_key: my-app    # signs them; otherwise the first of the keys that has a secret
+                ca: ca.pem         # trusted besides the system's authorities
             """)
 
     @Option(help: "A YAML file with settings (environment: PATCHBAY_CONFIG).")
@@ -78,16 +83,17 @@ struct ServeCommand: AsyncParsableCommand {
         for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
         let backend = try configuration.store.map { settings in
             try Backend(
-                store: try settings.open(.owner, log), outside: configuration.outside, publicURL: configuration.publicURL)
+                store: try settings.open(.owner, log), outside: configuration.outside, publicURL: configuration.publicURL,
+                tellingEndpoints: configuration.webhooks?.urls ?? [])
         }
+        let summarizer = try await configuration.makeSummarizer()
         let gateway: Gateway
         var keeper: SessionKeeper?
         do {
             gateway = try Gateway(settings: configuration.settings, keys: configuration.keys, facts: backend?.facts) { desk, keys in
                 guard let backend else { return [] }
                 let sessions = backend.sessions(desk, keys: keys)
-                keeper = SessionKeeper(
-                    desk: sessions, facts: backend.facts, summarizer: ExtractiveSummarizer(), webhooks: { _ in [] })
+                keeper = backend.keeper(of: sessions, summarizer: summarizer)
                 return backend.routes(sessions)
             }
         } catch let error as ListenError {
@@ -103,6 +109,11 @@ struct ServeCommand: AsyncParsableCommand {
                 successTerminationBehavior: .ignore),
         ]
         if let keeper { services.append(.init(service: keeper, successTerminationBehavior: .ignore)) }
+        if let backend, let webhooks = configuration.webhooks {
+            let client = try await OutgoingClient(trusting: webhooks.trust)
+            services.append(
+                .init(service: WebhookService(webhooks, store: backend.store, client: client), successTerminationBehavior: .ignore))
+        }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
         try backend?.store.close()
     }

@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import Identity
 import Logging
+import Sessions
 import Sockets
 
 /// All that `serve` was told, by file, environment and flags, checked.
@@ -14,6 +15,10 @@ struct ServeConfiguration {
     var store: StoreSettings?
     var outside: OutsideIssuer?
     var publicURL: String?
+    /// Nil: nobody is told anything.
+    var webhooks: WebhookSettings?
+    /// Who writes summaries; nil: the gateway itself.
+    var chat: ChatSummarizer.Settings?
     var logLevel: Logger.Level
     var isDevelopment: Bool
 
@@ -79,8 +84,20 @@ struct ServeConfiguration {
                 }
             },
             publicURL: try reader.text("public_url"),
+            webhooks: try makeWebhooks(reader, keys),
+            chat: try reader.text("summaries.url").map { url in
+                do { _ = try OutgoingURL(url) } catch { throw UsageError("summaries.url: \(error)") }
+                guard let model = try reader.text("summaries.model") else { throw UsageError("summaries.model is missing") }
+                return ChatSummarizer.Settings(
+                    url: url, model: model, authorization: try reader.text("summaries.api_key").map { "Bearer " + $0 })
+            },
             logLevel: try reader.choice("log_level", Logger.Level.self) ?? .info,
             isDevelopment: flags.dev)
+    }
+
+    func makeSummarizer() async throws -> any Summarizer {
+        guard let chat else { return ExtractiveSummarizer() }
+        return ChatSummarizer(chat, sending: try await OutgoingClient().outgoing(timeout: .seconds(60)))
     }
 
     private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {
@@ -97,6 +114,30 @@ struct ServeConfiguration {
         set("master_key_file", flags.masterKey.map(ConfigContent.string))
         set("log_level", flags.logLevel.map(ConfigContent.string))
         return values
+    }
+
+    private static func makeWebhooks(_ reader: SettingsReader, _ keys: KeyRing) throws -> WebhookSettings? {
+        guard let urls = try reader.texts("webhook.urls"), !urls.isEmpty else { return nil }
+        guard urls.count <= WebhookSettings.urlsMax else {
+            throw UsageError("webhook.urls: \(urls.count) are more than \(WebhookSettings.urlsMax)")
+        }
+        for (place, url) in urls.enumerated() {
+            do { _ = try OutgoingURL(url) } catch { throw UsageError("webhook.urls: \(error)") }
+            guard !urls[..<place].contains(url) else { throw UsageError("webhook.urls: \(url) is there twice") }
+        }
+        let issuer = try reader.text("webhook.api_key")
+        guard let key = issuer.map(keys.key(of:)) ?? keys.signer else {
+            throw UsageError(
+                issuer.map { "webhook.api_key: `keys` has no \"\($0)\"" } ?? "webhook: it takes a key with a secret (HS256) to sign with")
+        }
+        guard key.algorithm == .hs256 else {
+            throw UsageError("webhook.api_key: \"\(key.issuer)\" has no secret to sign with; name an HS256 key")
+        }
+        let authority = try reader.text("webhook.ca")
+        if let authority, !FileManager.default.isReadableFile(atPath: authority) {
+            throw UsageError("webhook.ca: \(authority) cannot be read")
+        }
+        return WebhookSettings(urls: urls, key: key, trust: authority.map(ClientTrust.authority) ?? .system)
     }
 
     private static func makeDirectory(_ path: String) throws {
@@ -140,6 +181,10 @@ private struct SettingsReader {
         try present(key) { try config.requiredString(forKey: $0) }
     }
 
+    func texts(_ key: String) throws -> [String]? {
+        try present(key) { try config.requiredStringArray(forKey: $0) }
+    }
+
     func number(_ key: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let value = try present(key, { try config.requiredInt(forKey: $0) }) else { return nil }
         guard range ~= value else { throw UsageError("\(key): \(value) is not within \(range.lowerBound) and \(range.upperBound)") }
@@ -167,7 +212,8 @@ private struct SettingsReader {
             // The library keeps its error type to itself; only its words tell what is missing from what is wrong.
             if "\(error)".hasPrefix("Missing required") { return nil }
             throw UsageError(
-                "\(key.components.joined(separator: ".")): the value is not of the right kind (a whole number, true or false, or text)")
+                "\(key.components.joined(separator: ".")): the value is not of the right kind (a whole number, true or false, text, or a list)"
+            )
         }
     }
 }

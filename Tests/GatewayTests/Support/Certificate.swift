@@ -52,6 +52,14 @@ final class Certificate: Sendable {
         X509_NAME_add_entry_by_txt(name, "CN", textIsUTF8, "127.0.0.1", -1, -1, 0)
         X509_set_issuer_name(certificate, name)
         X509_set_pubkey(certificate, key.pointer)
+        // By its name alone an address is not known.
+        let addresses = ASN1_OCTET_STRING_new()
+        // GeneralNames (RFC 5280 section 4.2.1.6) with one iPAddress, 127.0.0.1.
+        ASN1_OCTET_STRING_set(addresses, [0x30, 0x06, 0x87, 0x04, 127, 0, 0, 1], 8)
+        let alternative = X509_EXTENSION_create_by_NID(nil, NID_subject_alt_name, 0, addresses)
+        precondition(X509_add_ext(certificate, alternative, -1) == 1, "OpenSSL takes no alternative name")
+        X509_EXTENSION_free(alternative)
+        ASN1_OCTET_STRING_free(addresses)
         precondition(X509_sign(certificate, key.pointer, EVP_sha256()) > 0, "OpenSSL signed no certificate")
         try PEM.text { PEM_write_bio_X509($0, certificate) }.write(to: certificateURL, atomically: true, encoding: .utf8)
         try key.privatePEM.write(to: keyURL, atomically: true, encoding: .utf8)

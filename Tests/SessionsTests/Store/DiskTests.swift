@@ -107,7 +107,7 @@ struct DiskTests {
         let webhook = OutgoingWebhook(event: "room_started", endpoint: "https://a", room: "r", body: "{}")
         try await store.tell([webhook], at: world.now)
         _ = try await store.startSession(SessionRequest(context: "web", idempotencyKey: "k"), of: user.id, at: world.now)
-        let leased = try await store.leaseWebhooks(limit: 1, for: .seconds(1), at: world.now)
+        let leased = try await store.leaseWebhooks(to: "https://a", limit: 1, for: .seconds(1), at: world.now)
         try await store.delivered(leased[0], at: world.now)
         try await store.expire(at: world.now + StoreLimits.webhooksKept)
         #expect(try await store.webhooks().isEmpty)

@@ -13,8 +13,8 @@ struct WebhookStoreTests {
         OutgoingWebhook(event: event, endpoint: endpoint, room: room, body: #"{"event":"\#(event)"}"#, userID: user, sessionID: session)
     }
 
-    func lease(at time: WallTime? = nil) async throws -> [StoredWebhook] {
-        try await store.leaseWebhooks(limit: 10, for: .seconds(30), at: time ?? world.now)
+    func lease(for endpoint: String = "https://a", at time: WallTime? = nil) async throws -> [StoredWebhook] {
+        try await store.leaseWebhooks(to: endpoint, limit: 10, for: .seconds(30), at: time ?? world.now)
     }
 
     @Test func ofOneRoomTheyGoOneAfterTheOther() async throws {
@@ -45,8 +45,44 @@ struct WebhookStoreTests {
         event.endpoint = "https://b"
         events.append(event)
         try await store.tell(events, at: world.now)
-        let due = try await lease()
-        #expect(due.count == 2 && Set(due.map(\.webhook.id)).count == 1)
+        let due = try await lease() + lease(for: "https://b")
+        #expect(due.map(\.webhook.endpoint) == ["https://a", "https://b"] && Set(due.map(\.webhook.id)).count == 1)
+    }
+
+    @Test func manyRoomsOfOneEndpointTakeNoOthersPlace() async throws {
+        try await store.tell((0..<40).map { webhook("one", room: "r\($0)", endpoint: "https://dead") }, at: world.now)
+        try await store.tell([webhook("one")], at: world.now)
+        #expect(try await lease().map(\.webhook.endpoint) == ["https://a"])
+    }
+
+    @Test func whatNobodyWantsIsGivenUpAndTheNextHasItsTurn() async throws {
+        try await store.tell([webhook("one"), webhook("two")], at: world.now)
+        let first = try await lease()[0]
+        try await store.giveUp(first, reason: "status 410", at: world.now)
+        let dead = try await store.webhooks(.dead)
+        #expect(dead.map(\.webhook.event) == ["one"] && dead.map(\.reason) == ["status 410"])
+        #expect(try await lease().map(\.webhook.event) == ["two"])
+    }
+
+    @Test func ofAnEndpointThatNobodyAsksForTheyAgeOut() async throws {
+        try await store.tell([webhook("one", endpoint: "https://former"), webhook("one")], at: world.now)
+        try await store.tell([webhook("two")], at: world.now + .seconds(3_600))
+        try await store.expire(at: world.now + .seconds(86_400))
+        #expect(try await store.webhooks(.dead).map(\.webhook.endpoint).sorted() == ["https://a", "https://former"])
+        #expect(try await lease(at: world.now + .seconds(86_400)).map(\.webhook.event) == ["two"])
+        #expect(try await store.verify().isClean)
+        try await store.expire(at: world.now + .seconds(4 * 86_400))
+        #expect(try await store.webhooks().allSatisfy { $0.webhook.endpoint == "https://a" })
+    }
+
+    @Test func whatIsReplayedAfterItsDayHasADayAgain() async throws {
+        try await store.tell([webhook("one")], at: world.now)
+        let later = world.now + .seconds(90_000)
+        #expect(try await lease(at: later).isEmpty)
+        let id = try await store.webhooks(.dead)[0].webhook.id
+        try await store.replay(id, at: later)
+        let again = try #require(try await lease(at: later).first)
+        #expect(again.expiresAt == later + .seconds(86_400))
     }
 
     @Test func afterADayItIsDeadAndTheNextHasItsTurn() async throws {

@@ -5,7 +5,7 @@ import Synchronization
 /// A queue in memory, endpoints that answer as they are told, and a wall clock set by hand.
 final class SimulatedWebhooks: Sendable {
     struct Row {
-        var job: WebhookJob
+        var webhook: StoredWebhook
         var due: WallTime
         var isLeased = false
     }
@@ -40,8 +40,10 @@ final class SimulatedWebhooks: Sendable {
 
     func put(_ id: Int64, to url: String, lane: String) {
         state.withLock { state in
-            let job = WebhookJob(id: id, url: url, lane: lane, body: Array("\(id)".utf8), createdAt: state.now, attempts: 0)
-            state.rows.append(Row(job: job, due: state.now))
+            let webhook = StoredWebhook(
+                number: id, webhook: OutgoingWebhook(event: "e", endpoint: url, room: lane, body: "\(id)"), toldAt: state.now,
+                expiresAt: state.now + .seconds(24 * 3_600), attempts: 0)
+            state.rows.append(Row(webhook: webhook, due: state.now))
         }
     }
 
@@ -64,46 +66,50 @@ final class SimulatedWebhooks: Sendable {
     var queue: WebhookQueue {
         WebhookQueue(
             lease: { url, limit, now in try self.lease(url, limit, now) },
-            finish: { id in
+            finish: { webhook, _ in
                 self.change { state in
-                    guard let place = state.rows.firstIndex(where: { $0.job.id == id }) else { return }
-                    let job = state.rows.remove(at: place).job
-                    state.delivered[job.url, default: []].append(id)
+                    guard let place = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
+                    state.rows.remove(at: place)
+                    state.delivered[webhook.webhook.endpoint, default: []].append(webhook.number)
                 }
             },
-            retry: { id, time, _ in
+            retry: { webhook, time, _ in
                 self.change { state in
-                    guard let place = state.rows.firstIndex(where: { $0.job.id == id }) else { return }
-                    state.rows[place].job.attempts += 1
+                    guard let place = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
+                    state.rows[place].webhook = webhook
                     state.retries += 1
                     state.rows[place].due = time
                     state.rows[place].isLeased = false
                 }
             },
-            giveUp: { id, _ in
+            giveUp: { webhook, _, _ in
                 self.change { state in
-                    state.rows.removeAll { $0.job.id == id }
-                    state.givenUp.append(id)
+                    state.rows.removeAll { $0.webhook.number == webhook.number }
+                    state.givenUp.append(webhook.number)
                 }
             })
     }
 
     private struct StoreBusy: Error {}
 
-    private func lease(_ url: String, _ limit: Int, _ now: WallTime) throws -> [WebhookJob] {
+    private func lease(_ url: String, _ limit: Int, _ now: WallTime) throws -> [StoredWebhook] {
         try state.withLock { state in
             if state.storeFailures > 0 {
                 state.storeFailures -= 1
                 throw StoreBusy()
             }
             var lanes: Set<String> = []
-            var jobs: [WebhookJob] = []
-            for (place, row) in state.rows.enumerated() where row.job.url == url && jobs.count < limit {
-                guard lanes.insert(row.job.lane).inserted, !row.isLeased, row.due <= now else { continue }
+            var leased: [StoredWebhook] = []
+            for (place, row) in state.rows.enumerated() where row.webhook.webhook.endpoint == url && leased.count < limit {
+                guard lanes.insert(row.webhook.webhook.room).inserted, !row.isLeased, row.due <= now else { continue }
                 state.rows[place].isLeased = true
-                jobs.append(row.job)
+                let stored = row.webhook
+                leased.append(
+                    StoredWebhook(
+                        number: stored.number, webhook: stored.webhook, toldAt: stored.toldAt, expiresAt: stored.expiresAt,
+                        attempts: stored.attempts + 1))
             }
-            return jobs
+            return leased
         }
     }
 

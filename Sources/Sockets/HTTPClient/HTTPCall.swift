@@ -1,40 +1,36 @@
 internal import CLibwebsockets
+internal import HTTPTypes
 
-/// One HTTPS request of ours and its whole answer. Made and used on a loop's thread; see `Loop.send(_:)`.
-@safe package final class HTTPCall: Attachment {
-    /// The longest answer that is taken, in bytes.
-    package static let answerBytesMax = 16 << 20
-
-    /// An answer, whatever its status.
-    package struct Answer: Sendable {
-        package var status: Int
-        package var body: [UInt8]
-    }
-
-    package let method: String
-    package let endpoint: Endpoint
+/// One request of ours on one connection, and its whole answer. Made and used on a loop's thread; see `Loop.send(_:)`.
+@safe final class HTTPCall: Attachment {
+    let method: String
+    let endpoint: Endpoint
+    private let fields: HTTPFields
     private let body: [UInt8]
-    private var completion: ((Result<Answer, ConnectError>) -> Void)?
+    private let answerBytesMax: Int
+    private var completion: ((Result<HTTPAnswer, ConnectError>) -> Void)?
+    /// Whether the other side may have had something of the request.
+    private(set) var hasBegun = false
     private var status = 0
+    /// Whether nothing but the connection's end tells where the answer ends.
+    private var isEndedByClose = false
     private var received: [UInt8] = []
     /// The handle in lws; nil before the request is on its way and after it is destroyed.
     private var wsi: OpaquePointer?
 
-    /// - Parameters:
-    ///   - method: `GET`, `DELETE`, `PATCH`, ….
-    ///   - body: JSON, or nothing.
-    ///   - completion: called once, on the loop's thread.
-    package init(
-        _ method: String, _ endpoint: Endpoint, body: [UInt8] = [], completion: @escaping (Result<Answer, ConnectError>) -> Void
-    ) {
-        self.method = method
-        self.endpoint = endpoint
-        self.body = body
+    /// - Parameter completion: called once, on the loop's thread.
+    init(_ request: HTTPClientRequest, at address: String?, completion: @escaping (Result<HTTPAnswer, ConnectError>) -> Void) {
+        method = request.method
+        endpoint = request.endpoint(at: address)
+        fields = request.fields
+        body = request.body
+        answerBytesMax = request.answerBytesMax
         self.completion = completion
     }
 
-    /// Gives up: nobody is told any more, and the connection ends.
-    package func cancel() {
+    /// Gives up, unless it is over: nobody is told any more, and the connection ends.
+    func cancel() {
+        guard completion != nil else { return }
         completion = nil
         if let wsi = unsafe wsi { unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC)) }
     }
@@ -52,18 +48,31 @@ internal import CLibwebsockets
             return unsafe writeBody(to: wsi) ? 0 : -1
         case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
             status = unsafe Int(lws_http_client_http_response(wsi))
+            // lws would wait for a body until the connection ends.
+            if status == 204 || status == 304 { return finish() }
+            isEndedByClose = [WSI_TOKEN_HTTP_CONTENT_LENGTH, WSI_TOKEN_HTTP_TRANSFER_ENCODING].allSatisfy {
+                unsafe lws_hdr_total_length(wsi, $0) == 0
+            }
         case LWS_CALLBACK_RECEIVE_CLIENT_HTTP:
             return unsafe read(from: wsi) ? 0 : -1
         case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ:
-            guard received.count + length <= Self.answerBytesMax else { return -1 }
+            guard received.count + length <= answerBytesMax else {
+                failed("the answer is longer than \(answerBytesMax) bytes")
+                return -1
+            }
             unsafe received.append(contentsOf: UnsafeRawBufferPointer(start: input, count: length))
         case LWS_CALLBACK_COMPLETED_CLIENT_HTTP:
-            complete(.success(Answer(status: status, body: received)))
-            return -1
+            return finish()
         default:
-            complete(.failure(ConnectError(message: "the connection ended before the answer was whole")))
+            if isEndedByClose { return finish() }
+            failed("the connection ended before the answer was whole")
         }
         return 0
+    }
+
+    private func finish() -> Int32 {
+        complete(.success(HTTPAnswer(status: status, body: received)))
+        return -1
     }
 
     func failed(_ words: String) {
@@ -71,13 +80,17 @@ internal import CLibwebsockets
     }
 
     func appendHeaders(to wsi: OpaquePointer, at cursor: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, room: Int) -> Bool {
+        hasBegun = true
         guard let start = unsafe cursor.pointee else { return true }
-        func add(_ name: String, _ value: String) -> Bool {
-            unsafe lws_add_http_header_by_name(wsi, name + ":", Array(value.utf8), Int32(value.utf8.count), cursor, start + room) == 0
+        for field in fields {
+            let (name, value) = (field.name.rawName + ":", Array(field.value.utf8))
+            guard unsafe lws_add_http_header_by_name(wsi, name, value, Int32(value.count), cursor, start + room) == 0 else { return false }
         }
-        if let authorization = endpoint.authorization, !add("authorization", authorization) { return false }
-        if body.isEmpty { return true }
-        guard add("content-type", "application/json"), add("content-length", String(body.count)) else { return false }
+        guard !body.isEmpty else { return true }
+        let length = Array(String(body.count).utf8)
+        guard unsafe lws_add_http_header_by_name(wsi, "content-length:", length, Int32(length.count), cursor, start + room) == 0 else {
+            return false
+        }
         unsafe lws_client_http_body_pending(wsi, 1)
         unsafe lws_callback_on_writable(wsi)
         return true
@@ -88,9 +101,10 @@ internal import CLibwebsockets
         failed("the connection ended before the answer came")
     }
 
-    private func complete(_ result: Result<Answer, ConnectError>) {
+    private func complete(_ result: Result<HTTPAnswer, ConnectError>) {
+        let completion = completion
+        self.completion = nil
         completion?(result)
-        completion = nil
     }
 
     private func writeBody(to wsi: OpaquePointer) -> Bool {

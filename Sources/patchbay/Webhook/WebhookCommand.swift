@@ -1,0 +1,122 @@
+import ArgumentParser
+import Foundation
+import Sessions
+
+struct WebhookCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "webhook",
+        abstract: "List webhooks, and send them again.",
+        discussion: """
+            Both look into the store, also while the gateway runs. A webhook waits until its endpoint has answered with 2xx; after a day of \
+            trying, or when its endpoint answers 410, it is dead. Delivered and dead ones are kept for three days.
+
+            EXAMPLES
+              patchbay webhook list --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay webhook list --status dead --json
+              patchbay webhook replay EV_0b0f6f3e-94f8-4f3c-8a55-0d2c7f9e1b7a
+            """,
+        subcommands: [WebhookListCommand.self, WebhookReplayCommand.self])
+}
+
+struct WebhookListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List webhooks, the newest first.",
+        discussion: """
+            EXAMPLES
+              patchbay webhook list --limit 20
+              patchbay webhook list --status waiting --json
+            """)
+
+    @Option(help: "Only those that are waiting, delivered or dead.")
+    var status: StoredWebhook.Status?
+    @Option(help: "How many at most, 1 to 100000.")
+    var limit = 100
+    @Flag(help: "Print JSON.")
+    var json = false
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        guard 1...100_000 ~= limit else { throw UsageError("--limit \(limit) is not within 1 and 100000") }
+        let store = try options.openBeside()
+        let webhooks = try await store.webhooks(status, limit: limit)
+        try store.close()
+        if json {
+            let encoder = JSONEncoder()
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return Console.say(String(decoding: try encoder.encode(webhooks.map(WebhookView.init)), as: UTF8.self))
+        }
+        var table = Table("ID", "EVENT", "ROOM", "ENDPOINT", "STATUS", "ATTEMPTS", "TOLD", "REASON")
+        for view in webhooks.map(WebhookView.init) {
+            table.add(
+                view.id, view.event, view.room, view.endpoint, view.status, String(view.attempts), "\(view.toldAt)", view.reason ?? "")
+        }
+        Console.say(webhooks.isEmpty ? "no webhooks" : table.text)
+    }
+}
+
+struct WebhookReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Send a webhook again to every endpoint that it was for.",
+        discussion: """
+            A running gateway sends it within seconds, another one when it starts. It has the identifier and the words that it had, and a \
+            signature of its own.
+
+            EXAMPLES
+              patchbay webhook replay EV_0b0f6f3e-94f8-4f3c-8a55-0d2c7f9e1b7a --data /var/lib/patchbay
+            """)
+
+    @Argument(help: "The identifier that `list` shows, and that receivers see as `id`.")
+    var id: String
+    @Flag(help: "Print JSON.")
+    var json = false
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        let bare = id.hasPrefix(WebhookEvent.idPrefix) ? String(id.dropFirst(WebhookEvent.idPrefix.count)) : id
+        guard let webhook = WebhookID(text: bare) else {
+            throw UsageError("\"\(id)\" is no webhook's identifier; see `patchbay webhook list`")
+        }
+        let store = try options.openBeside()
+        do throws(StoreError) {
+            try await store.replay(webhook, at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))
+        } catch .notFound {
+            throw WebhookUnknown(id: id)
+        }
+        try store.close()
+        Console.say(json ? "{}" : "\(id) will be sent again")
+    }
+}
+
+/// What `list` shows of a webhook; its words are the receivers'.
+private struct WebhookView: Encodable {
+    let id: String
+    let event: String
+    let room: String
+    let endpoint: String
+    let status: String
+    let attempts: Int
+    let toldAt: WallTime
+    /// Why it did not arrive the last time.
+    let reason: String?
+
+    init(_ stored: StoredWebhook) {
+        id = WebhookEvent.idPrefix + stored.webhook.id.text
+        event = stored.webhook.event
+        room = stored.webhook.room
+        endpoint = stored.webhook.endpoint
+        status = stored.status.rawValue
+        attempts = stored.attempts
+        toldAt = stored.toldAt
+        reason = stored.reason
+    }
+}
+
+private struct WebhookUnknown: Error, CustomStringConvertible {
+    let id: String
+    var description: String { "there is no webhook \(id), or no longer" }
+}
+
+extension StoredWebhook.Status: ExpressibleByArgument {}

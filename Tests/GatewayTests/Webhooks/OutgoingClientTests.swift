@@ -1,0 +1,170 @@
+import Foundation
+import Gateway
+import Sessions
+import Sockets
+import Testing
+
+/// What our requests do with servers that answer in their own ways.
+@Suite(.onOwnThread, .timeLimit(.minutes(1)))
+struct OutgoingClientTests {
+    private static func send(
+        to url: String, timeout: Duration = .seconds(10), trusting trust: ClientTrust = .system
+    ) async throws -> OutgoingResponse {
+        let headers = [OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("authorization", "token")]
+        let request = OutgoingRequest(url: url, headers: headers, body: Array(#"{"event":"x"}"#.utf8))
+        return try await OutgoingClient(trusting: trust).outgoing(timeout: timeout)(request)
+    }
+
+    @Test func aRequestArrivesAsItWasMade() async throws {
+        let server = try RawReceiver()
+        defer { server.close() }
+        #expect(try await Self.send(to: server.url("/a%20b?c=d%2Fe")).status == 200)
+        let request = try #require(server.requests.first)
+        #expect(request.path == "/a%20b?c=d%2Fe")
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"event":"x"}"#)
+        #expect(request.fields["content-type"] == "application/webhook+json" && request.fields["authorization"] == "token")
+        #expect(request.fields["host"] == "127.0.0.1:\(server.port)")
+    }
+
+    /// The ways in which servers say that they are done.
+    @Test(arguments: [
+        ("HTTP/1.1 204 No Content\r\n\r\n", 204, ""),
+        ("HTTP/1.0 200 OK\r\n\r\n", 200, ""),
+        ("HTTP/1.0 200 OK\r\n\r\nall of it", 200, "all of it"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ndone", 200, "done"),
+        ("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", 202, ""),
+        ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\ndone\r\n0\r\n\r\n", 200, "done"),
+        ("HTTP/1.1 500 Oh\r\ncontent-length: 3\r\n\r\noh!", 500, "oh!"),
+    ])
+    func anAnswerIsRead(_ text: String, status: Int, body: String) async throws {
+        let server = try RawReceiver { _, _ in .text(text) }
+        defer { server.close() }
+        let answer = try await Self.send(to: server.url(), timeout: .seconds(5))
+        #expect(answer.status == status)
+        #expect(String(decoding: answer.body, as: UTF8.self) == body)
+    }
+
+    @Test(arguments: [301, 302, 307, 308])
+    func aRedirectIsAnAnswer(_ status: Int) async throws {
+        let elsewhere = try RawReceiver()
+        defer { elsewhere.close() }
+        let url = elsewhere.url()
+        let server = try RawReceiver { _, _ in .text("HTTP/1.1 \(status) Go\r\nlocation: \(url)\r\ncontent-length: 0\r\n\r\n") }
+        defer { server.close() }
+        #expect(try await Self.send(to: server.url()).status == status)
+        #expect(elsewhere.requests.isEmpty)
+    }
+
+    @Test func anAnswerWithoutEndIsCutOff() async throws {
+        let server = try RawReceiver { _, _ in .text("HTTP/1.0 200 OK\r\n\r\n" + String(repeating: "x", count: 3 << 20)) }
+        defer { server.close() }
+        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url()) }
+    }
+
+    @Test func anAnswerThatBreaksOffIsNone() async throws {
+        let server = try RawReceiver { _, _ in .text("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort") }
+        defer { server.close() }
+        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url()) }
+    }
+
+    @Test func aServerThatSaysNothingIsGivenUpInTime() async throws {
+        let server = try RawReceiver { _, _ in .silence }
+        defer { server.close() }
+        let begin = ContinuousClock.now
+        await #expect { try await Self.send(to: server.url(), timeout: .milliseconds(300)) } throws: { error in
+            guard case HTTPClientError.timeout = error else { return false }
+            return true
+        }
+        #expect(ContinuousClock.now - begin < .seconds(5))
+    }
+
+    @Test func aPortWithoutServerIsAnError() async throws {
+        let server = try RawReceiver()
+        server.close()
+        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url()) }
+    }
+
+    @Test func aHostThatThereIsNotIsAnError() async throws {
+        await #expect { try await Self.send(to: "https://nobody.invalid/") } throws: { error in
+            guard case HTTPClientError.unknownHost(let host, _) = error else { return false }
+            return host == "nobody.invalid"
+        }
+    }
+
+    @Test func whoeverIsCancelledWaitsNoLonger() async throws {
+        let server = try RawReceiver { _, _ in .silence }
+        defer { server.close() }
+        let url = server.url()
+        let request = Task { try await Self.send(to: url, timeout: .seconds(60)) }
+        try server.wait(for: 1)
+        request.cancel()
+        await #expect { try await request.value } throws: { error in
+            guard case HTTPClientError.cancelled = error else { return false }
+            return true
+        }
+    }
+
+    @Test func aCertificateThatIsTrustedIsTaken() async throws {
+        let certificate = Certificate.make(serial: 71)
+        let server = try RawReceiver(certificate: certificate)
+        defer { server.close() }
+        let trust = ClientTrust.authority(path: certificate.certificateURL.path)
+        #expect(try await Self.send(to: server.url(), trusting: trust).status == 200)
+    }
+
+    /// Once by a name that is not its, once by whom nobody trusts.
+    @Test(arguments: [("localhost", true), ("127.0.0.1", false)])
+    func aCertificateThatIsNotRightGetsNoWord(host: String, isTrusted: Bool) async throws {
+        let certificate = Certificate.make(serial: 72)
+        let server = try RawReceiver(certificate: certificate)
+        defer { server.close() }
+        let trust = isTrusted ? ClientTrust.authority(path: certificate.certificateURL.path) : .system
+        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url(host: host), trusting: trust) }
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func serversThatHangHoldUpNoOther() async throws {
+        let (dead, alive) = (try RawReceiver { _, _ in .silence }, try RawReceiver())
+        defer {
+            dead.close()
+            alive.close()
+        }
+        let send = try await OutgoingClient().outgoing(timeout: .seconds(30))
+        let waiting = (0..<30).map { _ in
+            Task { _ = try await send(OutgoingRequest(url: dead.url(), headers: [], body: [1])) }
+        }
+        try dead.wait(for: 30)
+        let begin = ContinuousClock.now
+        for _ in 0..<20 { #expect(try await send(OutgoingRequest(url: alive.url(), headers: [], body: [1])).status == 200) }
+        #expect(ContinuousClock.now - begin < .seconds(10))
+        for task in waiting { task.cancel() }
+        for task in waiting { _ = await task.result }
+    }
+
+    @Test func beyondItsLineAClientRefuses() async throws {
+        let server = try RawReceiver { _, _ in .silence }
+        defer { server.close() }
+        let client = try await HTTPClient(limits: HTTPClientLimits(atOnceMax: 1, waitingMax: 1))
+        let request = HTTPClientRequest("GET", Endpoint(host: "127.0.0.1", port: server.port, path: "/", usesTLS: false), timeout: .seconds(30))
+        let first = Task { try await client.send(request) }
+        try server.wait(for: 1)
+        let others = (0..<2).map { _ in Task { try await client.send(request) } }
+        // One of the two waits; the other is told at once.
+        let refused = await withTaskGroup { group in
+            for task in others {
+                group.addTask { if case .failure(HTTPClientError.busy) = await task.result { true } else { false } }
+            }
+            return await group.next() ?? false
+        }
+        #expect(refused)
+        for task in [first] + others { task.cancel() }
+        for task in [first] + others { _ = await task.result }
+    }
+
+    @Test(arguments: [
+        "ftp://host/", "host/path", "", "https://", "https://user:secret@host/", "https://host/#part", "wss://host", "https://host:0/",
+    ])
+    func aURLThatCannotBeUsedIsNamed(_ text: String) {
+        #expect(throws: OutgoingURLError.self) { try OutgoingURL(text) }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Gateway
+import Identity
+import Sessions
+import Synchronization
+import Testing
+
+/// From the store to a receiver over real sockets.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct WebhookServiceTests {
+    @Test func whatIsInTheStoreArrivesSignedAndInItsRoomsOrder() async throws {
+        let receiver = try RawReceiver()
+        defer { receiver.close() }
+        let world = try WebhookWorld()
+        try await world.tell(30, inRooms: 3, to: receiver.url())
+        try await world.serving([receiver.url()]) {
+            try receiver.wait(for: 30)
+            try await world.emptied()
+        }
+        let requests = receiver.requests
+        #expect(requests.count == 30)
+        let now = Int64(Date().timeIntervalSince1970)
+        #expect(requests.allSatisfy { BodySignature.isValid($0.fields["authorization"] ?? "", for: $0.body, at: now, key: WebhookWorld.key) })
+        #expect(requests.allSatisfy { $0.fields["content-type"] == "application/webhook+json" })
+        WebhookWorld.expectOrder(requests, rooms: 3)
+    }
+
+    @Test func whatFailsIsSentAgainBeforeWhatFollows() async throws {
+        let receiver = try RawReceiver { _, number in .status(number < 2 ? 500 : 200) }
+        defer { receiver.close() }
+        let world = try WebhookWorld()
+        try await world.tell(3, inRooms: 1, to: receiver.url())
+        try await world.serving([receiver.url()]) {
+            try receiver.wait(for: 5)
+            try await world.emptied()
+        }
+        #expect(receiver.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["0 0", "0 0", "0 0", "0 1", "0 2"])
+        #expect(try await world.store.webhooks(.delivered).count == 3)
+    }
+
+    @Test func anEndpointThatHangsSlowsNoOther() async throws {
+        let (dead, alive) = (try RawReceiver { _, _ in .silence }, try RawReceiver())
+        defer {
+            dead.close()
+            alive.close()
+        }
+        let world = try WebhookWorld()
+        try await world.tell(200, inRooms: 100, to: dead.url())
+        try await world.tell(200, inRooms: 100, to: alive.url())
+        try await world.serving([dead.url(), alive.url()]) { try alive.wait(for: 200) }
+        #expect(dead.requests.count <= 8)
+    }
+
+    @Test func aServerThatComesBackGetsWhatItMissed() async throws {
+        let isUp = Atomic(false)
+        let receiver = try RawReceiver { _, _ in isUp.load(ordering: .relaxed) ? .status(204) : .status(503) }
+        defer { receiver.close() }
+        let world = try WebhookWorld()
+        try await world.tell(4, inRooms: 2, to: receiver.url())
+        try await world.serving([receiver.url()]) {
+            try receiver.wait(for: 2)
+            isUp.store(true, ordering: .relaxed)
+            try await world.emptied()
+        }
+        #expect(try await world.store.webhooks(.delivered).count == 4)
+    }
+
+    /// Requests are on their way when the process is killed: it never hears of their answers.
+    @Test func whatWasOnItsWayWhenTheProcessWasKilledIsSentByTheNext() async throws {
+        let world = try WebhookWorld()
+        let arrived = world.directory + "/arrived"
+        let receiver = try RawReceiver { _, number in
+            if number == 2 { _ = FileManager.default.createFile(atPath: arrived, contents: nil) }
+            return number < 3 ? .silence : .status(200)
+        }
+        defer { receiver.close() }
+        try await world.tell(6, inRooms: 3, to: receiver.url())
+        try world.store.close()
+        let (directory, keyText, url) = (world.directory, world.masterKey.text.revealedText, receiver.url())
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [directory = directory as String, keyText = keyText as String, url = url as String] in
+            let world = try WebhookWorld(directory: directory, key: try #require(MasterKey(text: SecretText(keyText))))
+            try await world.serving([url]) {
+                try Patience.until("requests on their way") { FileManager.default.fileExists(atPath: directory + "/arrived") }
+                kill(getpid(), SIGKILL)
+            }
+        }
+        #expect(receiver.requests.count == 3)
+        let next = try WebhookWorld(directory: directory, key: world.masterKey)
+        // The killed one's leases have run out.
+        try await next.serving([url], clockAhead: .seconds(31)) {
+            try receiver.wait(for: 9)
+            try await next.emptied()
+        }
+        #expect(Set(receiver.requests.map(\.body)).count == 6)
+        WebhookWorld.expectOrder(Array(receiver.requests.dropFirst(3)), rooms: 3)
+        #expect(try await next.store.verify().isClean)
+    }
+}

@@ -1,0 +1,85 @@
+import Engine
+import Foundation
+import Gateway
+import Sessions
+import Testing
+import Wire
+
+struct WebhookWriterTests {
+    private static let endpoints = ["https://a.example/hook", "https://b.example/hook"]
+    private static let room = Room.Snapshot(
+        info: RoomInfo(sid: RoomSID(text: "RM_1"), name: "den", metadata: "", createdAt: 1_795_000_000, maxParticipants: 0),
+        participantCount: 2, publisherCount: 1)
+    private static let ana = ParticipantInfo(
+        sid: ParticipantSID(text: "PA_1"), identity: Identity(text: "ana"), name: "Ana", kind: .standard, metadata: "", attributes: [:],
+        permission: Permission(), joinedAt: 1_795_000_001, tracks: [])
+    private static let track = TrackInfo(
+        sid: TrackSID(text: "TR_1"), alias: TrackAlias(1), participant: Identity(text: "ana"),
+        description: PublishTrack(
+            name: "mic", source: .microphone, codec: "opus", mode: .live, frameMs: 20, dtx: true, fec: true, channels: 1))
+
+    private let writer = WebhookWriter(to: endpoints)
+
+    private static func fact(_ fact: Room.Fact) -> RoomFact { RoomFact(.room(fact), room: room, at: 1_795_000_002_500) }
+
+    private static func fields(_ webhook: OutgoingWebhook) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(webhook.body.utf8)) as? [String: Any])
+    }
+
+    @Test(arguments: [
+        (Room.Fact.started, "room_started"), (.finished(.roomClosed), "room_finished"), (.joined(ana, sessionID: nil), "participant_joined"),
+        (.left(ana, sessionID: nil, .clientInitiated), "participant_left"),
+        (.aborted(ana, sessionID: nil, .joinFailure), "participant_connection_aborted"),
+        (.published(track, by: ana.sid), "track_published"), (.unpublished(track, by: ana.sid), "track_unpublished"),
+    ])
+    func aFactIsToldByLiveKitsName(_ fact: Room.Fact, _ name: String) throws {
+        let webhooks = writer.webhooks(for: Self.fact(fact))
+        #expect(webhooks.map(\.event) == [name, name])
+        #expect(try Self.fields(webhooks[0])["event"] as? String == name)
+    }
+
+    @Test func eachEndpointIsToldTheSame() throws {
+        let id = WebhookID()
+        let webhooks = writer.webhooks(for: Self.fact(.started), id: id)
+        #expect(webhooks.map(\.endpoint) == Self.endpoints)
+        #expect(Set(webhooks.map(\.body)).count == 1 && webhooks.allSatisfy { $0.id == id && $0.room == "den" })
+        let fields = try Self.fields(webhooks[0])
+        #expect(fields["id"] as? String == "EV_\(id)" && fields["createdAt"] as? String == "1795000002")
+    }
+
+    @Test func aTrackIsToldWithItsOwner() throws {
+        let fields = try Self.fields(writer.webhooks(for: Self.fact(.published(Self.track, by: Self.ana.sid)))[0])
+        #expect(fields["participant"] as? [String: String] == ["sid": "PA_1", "identity": "ana"])
+        #expect((fields["track"] as? [String: Any])?["sid"] as? String == "TR_1")
+    }
+
+    @Test func whatIsSaidHeldOrRecordedIsToldToNobody() {
+        let said = Room.SaidSegment(
+            segment: TranscriptSegment(id: "s1", role: .user, text: "between us", final: true), speaker: .standard)
+        #expect(writer.webhooks(for: Self.fact(.said(said))).isEmpty)
+        #expect(writer.webhooks(for: Self.fact(.held(Identity(text: "ana"), true))).isEmpty)
+        #expect(writer.webhooks(for: Self.fact(.recordingStarted(RecordingID(text: "RC_1")))).isEmpty)
+    }
+
+    @Test func withoutEndpointsThereIsNothingToTell() {
+        #expect(WebhookWriter(to: []).webhooks(for: Self.fact(.started)).isEmpty)
+    }
+
+    @Test func whatHappensInASessionsRoomGoesWithTheSession() {
+        let (session, user) = (SessionID(), UserID())
+        let webhooks = writer.webhooks(for: Self.fact(.started), of: session, user: user)
+        #expect(webhooks.allSatisfy { $0.sessionID == session && $0.userID == user })
+    }
+
+    @Test func aCallIsToldByItsChange() throws {
+        let (ana, ben) = (CallParty.user(Identity(text: "ana")), CallParty.user(Identity(text: "ben")))
+        let call = CallInfo(
+            id: CallID(text: "c"), room: "call-c", seq: 1, status: .ringing, caller: ana,
+            members: [CallMember(party: ana, status: .answered), CallMember(party: ben, status: .ringing)])
+        let now = WallTime(milliseconds: 0)
+        let records = [CallRecord(.call(.ringing), call), CallRecord(.member(ben, .invited), call)]
+        let webhooks = records.flatMap { writer.webhooks(for: $0, at: now) }.filter { $0.endpoint == Self.endpoints[0] }
+        #expect(webhooks.map(\.event) == records.map(\.name))
+        #expect(webhooks.allSatisfy { $0.room == "call-c" })
+    }
+}
