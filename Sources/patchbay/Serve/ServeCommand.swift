@@ -108,7 +108,7 @@ struct ServeCommand: AsyncParsableCommand {
                 service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
                 successTerminationBehavior: .ignore),
         ]
-        if let keeper { services.append(.init(service: keeper, successTerminationBehavior: .ignore)) }
+        if let keeper { services.append(.init(service: LastToLeave(service: keeper), successTerminationBehavior: .ignore)) }
         if let backend, let webhooks = configuration.webhooks {
             let client = try await OutgoingClient(trusting: webhooks.trust)
             services.append(
@@ -134,6 +134,16 @@ struct ServeCommand: AsyncParsableCommand {
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity echo --echo
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity alice --play hello.wav --record heard.ogg
             """
+    }
+}
+
+/// A service that ends by itself when the gateway has ended, which the service group takes for a failure unless it was its turn.
+private struct LastToLeave: Service {
+    let service: any Service
+
+    func run() async throws {
+        try await service.run()
+        try await gracefulShutdown()
     }
 }
 
