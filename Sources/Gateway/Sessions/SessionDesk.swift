@@ -12,6 +12,7 @@ package struct SessionDesk: Sendable {
     let keys: KeysInUse
     /// How clients reach the gateway; nil: as the request that asks did.
     let publicURL: String?
+    let recordings: SessionRecordings?
     let webhooks: SessionWebhooks
 
     /// LiveKit's own lifetime of a token, in seconds: a call whose line breaks comes back with the same one.
@@ -51,16 +52,19 @@ package struct SessionDesk: Sendable {
     func delete(_ id: SessionID, of user: UserID) async throws {
         try await store.deleteSession(id, of: user)
         await close(Session.roomPrefix + id.text)
+        try await recordings?.removeUnwanted()
     }
 
     func deleteAll(of user: UserID) async throws {
         _ = try await store.deleteSessions(of: user)
-        await closeRooms(of: user)
+        await forget(user)
     }
 
     /// Of a user that is no more, or has no sessions any more.
-    func closeRooms(of user: UserID) async {
+    func forget(_ user: UserID) async {
         for (room, _, _) in rooms.rooms(of: user) { await close(room) }
+        // What fails now the keeper does again.
+        try? await recordings?.removeUnwanted()
     }
 
     private func close(_ room: String) async {

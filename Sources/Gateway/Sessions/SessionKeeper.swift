@@ -90,6 +90,8 @@ package struct SessionKeeper: Service {
             id: TurnID(session: session, segment: "\(fact.room.info.sid) \(segment.id)"), sessionID: session,
             timestamp: WallTime(milliseconds: fact.time(of: said.began)), speaker: segment.role == .assistant ? .assistant : .user,
             text: text,
+            audioRef: said.isRecorded
+                ? said.track.flatMap { track in fact.room.recording.map { RecordedFile.name(of: track, in: $0) } } : nil,
             durationMs: (said.ended - said.began).inMilliseconds > 0 ? Int((said.ended - said.began).inMilliseconds) : nil)
         await persist { _ = try await desk.store.append(turn, of: user) }
     }
@@ -152,5 +154,6 @@ package struct SessionKeeper: Service {
 
     private func expire() async throws {
         _ = try await desk.store.expire(at: .now)
+        try await desk.recordings?.removeUnwanted()
     }
 }

@@ -14,7 +14,12 @@ package final class SessionRooms: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    package init() {}
+    private let recordsLogged: Bool
+
+    /// - Parameter recordsLogged: whether what is heard in logged sessions is recorded.
+    package init(recordsLogged: Bool = false) {
+        self.recordsLogged = recordsLogged
+    }
 
     package func add(_ session: Session) {
         entries.withLock {
@@ -56,7 +61,8 @@ package final class SessionRooms: Sendable {
     /// What is told of a room. What is said in one leaves it only where a session is logged.
     package func keeping(of room: String) -> RoomKeeping {
         guard room.hasPrefix(Session.roomPrefix) else { return .facts }
-        return entries.withLock { $0[room]?.isLogged == true } ? .factsAndText : .facts
+        guard entries.withLock({ $0[room]?.isLogged == true }) else { return .facts }
+        return RoomKeeping(tellsText: true, records: recordsLogged)
     }
 
     /// Whether a room may be joined: one of a session that is over, or never was, may not.

@@ -58,6 +58,22 @@ enum SessionRoutes {
                 try await export(question, user, store)
             },
             Route(
+                .get, "/v1/sessions/:id/recordings", "Names of a session's recordings", access: user, parameters: [id],
+                gives: [.json(.array(of: .text(1...256))), .refusal(.notFound)]
+            ) { question, user in
+                try .json(try await store.recordings(of: try sessionID(question), of: user))
+            },
+            Route(
+                .get, "/v1/sessions/:id/recordings/:name", "A recording: Ogg Opus", access: user, parameters: [id],
+                gives: [.content("audio/ogg"), .refusal(.notFound)]
+            ) { question, user in
+                let name = question.parameter("name")
+                guard let bytes = try await desk.recordings?.bytes(named: name, of: try sessionID(question), user) else {
+                    throw StoreError.notFound
+                }
+                return Response(status: .ok, fields: [.contentType: "audio/ogg"], body: bytes)
+            },
+            Route(
                 .delete, "/v1/sessions/:id", "Deletes a session and all that was kept of it", access: user, parameters: [id],
                 gives: [.noContent, .refusal(.notFound), storage]
             ) { question, user in

@@ -10,7 +10,7 @@ struct ConfigurationFile {
     private static let known: [String: Set<String>?] = [
         "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil,
         "drain_timeout": nil, "resume_seconds": nil, "connections_max": nil, "keys": nil,
-        "master_key_file": nil, "public_url": nil, "allowed_origins": nil,
+        "master_key_file": nil, "public_url": nil, "record_sessions": nil, "allowed_origins": nil,
         "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],
         "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
         "webhook": ["urls", "api_key", "ca"],

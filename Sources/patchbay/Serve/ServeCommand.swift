@@ -35,6 +35,7 @@ struct ServeCommand: AsyncParsableCommand {
               drain_timeout: 600
               data: /var/lib/patchbay              # accounts and sessions
               master_key_file: /etc/patchbay.key
+              record_sessions: true                # of users who agreed; sealed, as all that is kept
               public_url: wss://voice.example      # what clients are told; otherwise the host that they asked
               allowed_origins: [https://app.example]
               summaries: {url: "https://llm.example/v1/chat/completions", model: small, api_key: a-secret}   # otherwise made here
@@ -84,13 +85,16 @@ struct ServeCommand: AsyncParsableCommand {
         let backend = try configuration.store.map { settings in
             try Backend(
                 store: try settings.open(.owner, log), outside: configuration.outside, publicURL: configuration.publicURL,
+                recordingsDirectory: configuration.recordsSessions ? settings.directory + "/recordings" : nil,
                 tellingEndpoints: configuration.webhooks?.urls ?? [])
         }
         let summarizer = try await configuration.makeSummarizer()
         let gateway: Gateway
         var keeper: SessionKeeper?
         do {
-            gateway = try Gateway(settings: configuration.settings, keys: configuration.keys, facts: backend?.facts) { desk, keys in
+            gateway = try Gateway(
+                settings: configuration.settings, keys: configuration.keys, facts: backend?.facts, recordings: backend?.recordings
+            ) { desk, keys in
                 guard let backend else { return [] }
                 let sessions = backend.sessions(desk, keys: keys)
                 keeper = backend.keeper(of: sessions, summarizer: summarizer)

@@ -15,6 +15,7 @@ struct ServeConfiguration {
     var store: StoreSettings?
     var outside: OutsideIssuer?
     var publicURL: String?
+    var recordsSessions: Bool
     /// Nil: nobody is told anything.
     var webhooks: WebhookSettings?
     /// Who writes summaries; nil: the gateway itself.
@@ -84,6 +85,7 @@ struct ServeConfiguration {
                 }
             },
             publicURL: try reader.text("public_url"),
+            recordsSessions: try reader.flag("record_sessions") ?? false,
             webhooks: try makeWebhooks(reader, keys),
             chat: try reader.text("summaries.url").map { url in
                 do { _ = try OutgoingURL(url) } catch { throw UsageError("summaries.url: \(error)") }

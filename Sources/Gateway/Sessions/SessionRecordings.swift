@@ -1,0 +1,92 @@
+internal import Dispatch
+package import Engine
+internal import Foundation
+internal import Identity
+package import Sessions
+internal import Synchronization
+internal import Wire
+
+/// Recordings of logged sessions: a file for each track, sealed piece by piece with its user's key. A file is the pieces one behind the other,
+/// each with its length in four bytes, big-endian, before it; what a crash has cut off is left out when it is read.
+package struct SessionRecordings: RecordingStore {
+    private let store: Store
+    private let rooms: SessionRooms
+    private let directory: URL
+
+    /// - Parameter directory: made if it is not there.
+    package init(store: Store, rooms: SessionRooms, directory: String) throws {
+        self.store = store
+        self.rooms = rooms
+        self.directory = URL(filePath: directory, directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(
+            at: self.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    // MARK: Writing
+
+    /// The store knows of the file before there is one, so that none is ever left behind.
+    package func makeFile(named name: String, for order: Room.TrackOrder) throws -> any RecordingFile {
+        guard let owner = rooms.owner(of: order.room.info.name) else { throw NotRecorded() }
+        let key = try wait {
+            guard try await store.addRecording(named: name, to: owner.session, of: owner.user) else { throw NotRecorded() }
+            return try await store.fileKey(named: name, of: owner.user)
+        }
+        let url = directory.appending(path: name, directoryHint: .notDirectory)
+        try Data().write(to: url, options: .withoutOverwriting)
+        return SealedFile(handle: try FileHandle(forWritingTo: url), name: name, key: key)
+    }
+
+    /// The room's session is not logged, or is none.
+    private struct NotRecorded: Error {}
+
+    /// For the recorder's thread, which is its own and may stand still.
+    private func wait<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
+        let outcome = Outcome<T>()
+        Task.detached { outcome.finish(await Result { try await body() }) }
+        return try outcome.wait().get()
+    }
+
+    /// What a task came to, for a thread that waits for it.
+    private final class Outcome<T: Sendable>: Sendable {
+        private let done = DispatchSemaphore(value: 0)
+        private let result = Mutex<Result<T, any Error>?>(nil)
+
+        func finish(_ result: Result<T, any Error>) {
+            self.result.withLock { $0 = result }
+            done.signal()
+        }
+
+        func wait() -> Result<T, any Error> {
+            while true {
+                done.wait()
+                if let result = result.withLock({ $0 }) { return result }
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// - Returns: nil if the file has gone.
+    func bytes(named name: String, of session: SessionID, _ user: UserID) async throws -> [UInt8]? {
+        guard try await store.recordings(of: session, of: user).contains(name) else { throw StoreError.notFound }
+        let key = try await store.fileKey(named: name, of: user)
+        guard let sealed = try? Data(contentsOf: directory.appending(path: name, directoryHint: .notDirectory)) else { return nil }
+        return SealedFile.open([UInt8](sealed), name: name, key: key)
+    }
+
+    /// Removes the files of sessions that are no more.
+    func removeUnwanted() async throws {
+        while true {
+            let names = try await store.unwantedFiles()
+            guard !names.isEmpty else { return }
+            for name in names { try? FileManager.default.removeItem(at: directory.appending(path: name, directoryHint: .notDirectory)) }
+            try await store.forgetFiles(names)
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
