@@ -174,7 +174,8 @@ private struct SettingsReader {
             // The library keeps its error type to itself; only its words tell what is missing from what is wrong.
             if "\(error)".hasPrefix("Missing required") { return nil }
             throw UsageError(
-                "\(key.components.joined(separator: ".")): the value is not of the right kind (a whole number, true or false, text, or a list)")
+                "\(key.components.joined(separator: ".")): the value is not of the right kind (a whole number, true or false, text, or a list)"
+            )
         }
     }
 }

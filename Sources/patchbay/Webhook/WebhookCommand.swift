@@ -76,7 +76,9 @@ struct WebhookReplayCommand: AsyncParsableCommand {
 
     func run() async throws {
         let bare = id.hasPrefix(WebhookEvent.idPrefix) ? String(id.dropFirst(WebhookEvent.idPrefix.count)) : id
-        guard let webhook = WebhookID(text: bare) else { throw UsageError("\"\(id)\" is no webhook's identifier; see `patchbay webhook list`") }
+        guard let webhook = WebhookID(text: bare) else {
+            throw UsageError("\"\(id)\" is no webhook's identifier; see `patchbay webhook list`")
+        }
         let store = try options.openBeside()
         do throws(StoreError) {
             try await store.replay(webhook, at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))
