@@ -20,7 +20,11 @@ package struct Endpoint: Sendable, Hashable {
         self.address = address
     }
 
-    /// As the request's `Host` has it, to which lws adds the port. With TLS it is also the name that the certificate is held against, and
-    /// there an IPv6 address has no brackets.
-    var hostField: String { host.contains(":") && !usesTLS ? "[\(host)]" : host }
+    /// As the request's `Host` has it. With TLS lws cuts it at the first colon and holds the certificate against what is left, so there an
+    /// IPv6 address is held against nothing.
+    var hostField: String {
+        if host.contains(":") && usesTLS { return host }
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (usesTLS ? 443 : 80) ? name : "\(name):\(port)"
+    }
 }

@@ -24,6 +24,12 @@ struct ServeCommandTests {
         WrongFile(text: "keys: {a: {algorithm: RS256, public_key_file: not-there.pem}}", says: "cannot read not-there.pem"),
         WrongFile(text: "keys: {a: {secrett: b}}", says: "unknown key `keys.a.secrett`"),
         WrongFile(text: "cert: not-there.pem", says: "cannot use not-there.pem"),
+        WrongFile(text: "webhook: {url: [\"https://a\"]}", says: "did you mean `webhook.urls`?"),
+        WrongFile(text: "webhook: {urls: [\"ftp://a\"]}", says: "is neither https:// nor http://"),
+        WrongFile(text: "webhook: {urls: [\"https://a\", \"https://a\"]}", says: "https://a is there twice"),
+        WrongFile(text: "webhook: {urls: [\"https://a\"], api_key: nobody}", says: "`keys` has no \"nobody\""),
+        WrongFile(text: "webhook: {urls: [\"https://a\"], ca: not-there.pem}", says: "webhook.ca: not-there.pem cannot be read"),
+        WrongFile(text: "webhook: {urls: 7}", says: "webhook.urls: the value is not of the right kind"),
         WrongFile(text: "log_level: loud", says: "is none of trace"),
     ])
     func aWrongConfigurationIsOneClearLineAndExitCode2(_ file: WrongFile) async throws {

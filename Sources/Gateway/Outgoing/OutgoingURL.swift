@@ -23,9 +23,12 @@ package struct OutgoingURL: Sendable, Hashable {
         guard parts.port.map({ (1...65_535).contains($0) }) ?? true else {
             throw OutgoingURLError("\"\(text)\" has a port that there is not")
         }
-        // Foundation leaves an IPv6 address in its brackets.
-        self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         usesTLS = scheme == "https"
+        // Foundation leaves an IPv6 address in its brackets.
+        let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
+        // libwebsockets would hold the certificate against no name at all.
+        guard !(isAddress && usesTLS) else { throw OutgoingURLError("\"\(text)\" has an IPv6 address; https:// takes a name") }
+        self.host = isAddress ? String(host.dropFirst().dropLast()) : host
         port = parts.port ?? (usesTLS ? 443 : 80)
         let query = parts.percentEncodedQuery.map { "?" + $0 } ?? ""
         path = (parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath) + query

@@ -12,6 +12,8 @@ internal import HTTPTypes
     /// Whether the other side may have had something of the request.
     private(set) var hasBegun = false
     private var status = 0
+    /// The length of the answer's body in bytes, if it says so.
+    private var awaited: Int?
     /// Whether nothing but the connection's end tells where the answer ends.
     private var isEndedByClose = false
     private var received: [UInt8] = []
@@ -48,11 +50,10 @@ internal import HTTPTypes
             return unsafe writeBody(to: wsi) ? 0 : -1
         case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
             status = unsafe Int(lws_http_client_http_response(wsi))
+            awaited = unsafe Header.contentLength.text(of: wsi).flatMap { Int($0) }
             // lws would wait for a body until the connection ends.
-            if status == 204 || status == 304 { return finish() }
-            isEndedByClose = [WSI_TOKEN_HTTP_CONTENT_LENGTH, WSI_TOKEN_HTTP_TRANSFER_ENCODING].allSatisfy {
-                unsafe lws_hdr_total_length(wsi, $0) == 0
-            }
+            if awaited == 0 || status == 204 || status == 304 { return finish() }
+            isEndedByClose = unsafe awaited == nil && lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) == 0
         case LWS_CALLBACK_RECEIVE_CLIENT_HTTP:
             return unsafe read(from: wsi) ? 0 : -1
         case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ:
@@ -64,8 +65,8 @@ internal import HTTPTypes
         case LWS_CALLBACK_COMPLETED_CLIENT_HTTP:
             return finish()
         default:
-            if isEndedByClose { return finish() }
-            failed("the connection ended before the answer was whole")
+            if isEndedByClose || awaited == received.count { return finish() }
+            failed(status == 0 ? "the connection ended before the answer came" : "the connection ended before the answer was whole")
         }
         return 0
     }

@@ -32,7 +32,8 @@ final class HTTPClientThread: SocketOwner {
     /// - Parameter started: called once, with nil or with why nothing can run here.
     func run(trusting trust: ClientTrust, started: ((any Error)?) -> Void) {
         do {
-            loop = try Loop(settings: LoopSettings(client: trust), owner: self)
+            // Each request has a time of its own; lws's, which also runs while a server thinks, is not to be in its way.
+            loop = try Loop(settings: LoopSettings(client: trust, handshakeSecondsMax: 3_600), owner: self)
         } catch {
             started(error)
             return

@@ -31,7 +31,9 @@ final class RawReceiver: @unchecked Sendable {
     private var held: [Int32] = []
 
     /// - Parameter answer: to the request with this number, from 0 on; called on a thread of the connection's own.
-    init(certificate: Certificate? = nil, _ answer: @escaping @Sendable (Request, _ number: Int) -> Answer = { _, _ in .status(200) }) throws {
+    init(certificate: Certificate? = nil, _ answer: @escaping @Sendable (Request, _ number: Int) -> Answer = { _, _ in .status(200) })
+        throws
+    {
         _ = signal(SIGPIPE, SIG_IGN)
         tls = certificate.map(Self.context)
         self.answer = answer
@@ -51,7 +53,11 @@ final class RawReceiver: @unchecked Sendable {
         Thread.detachNewThread { [weak self] in
             while true {
                 let peer = accept(descriptor, nil, nil)
-                guard peer >= 0, let self else { return }
+                guard peer >= 0, let self else {
+                    // Only here: the number may be another receiver's as soon as it is free.
+                    for number in [peer, descriptor] where number >= 0 { _ = Glibc.close(number) }
+                    return
+                }
                 Thread.detachNewThread { self.serve(peer) }
             }
         }
@@ -74,7 +80,6 @@ final class RawReceiver: @unchecked Sendable {
     /// Refuses whoever comes from now on, and lets go of those whom it left without an answer.
     func close() {
         shutdown(descriptor, Int32(SHUT_RDWR))
-        _ = Glibc.close(descriptor)
         let peers = condition.withLock {
             defer { held = [] }
             return held

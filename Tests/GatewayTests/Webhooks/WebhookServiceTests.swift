@@ -20,7 +20,8 @@ struct WebhookServiceTests {
         let requests = receiver.requests
         #expect(requests.count == 30)
         let now = Int64(Date().timeIntervalSince1970)
-        #expect(requests.allSatisfy { BodySignature.isValid($0.fields["authorization"] ?? "", for: $0.body, at: now, key: WebhookWorld.key) })
+        #expect(
+            requests.allSatisfy { BodySignature.isValid($0.fields["authorization"] ?? "", for: $0.body, at: now, key: WebhookWorld.key) })
         #expect(requests.allSatisfy { $0.fields["content-type"] == "application/webhook+json" })
         WebhookWorld.expectOrder(requests, rooms: 3)
     }

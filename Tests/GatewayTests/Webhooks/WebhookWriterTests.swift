@@ -27,7 +27,8 @@ struct WebhookWriterTests {
     }
 
     @Test(arguments: [
-        (Room.Fact.started, "room_started"), (.finished(.roomClosed), "room_finished"), (.joined(ana, sessionID: nil), "participant_joined"),
+        (Room.Fact.started, "room_started"), (.finished(.roomClosed), "room_finished"),
+        (.joined(ana, sessionID: nil), "participant_joined"),
         (.left(ana, sessionID: nil, .clientInitiated), "participant_left"),
         (.aborted(ana, sessionID: nil, .joinFailure), "participant_connection_aborted"),
         (.published(track, by: ana.sid), "track_published"), (.unpublished(track, by: ana.sid), "track_unpublished"),

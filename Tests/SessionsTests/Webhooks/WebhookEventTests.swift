@@ -46,7 +46,8 @@ struct WebhookEventTests {
             sid: TrackSID(text: "TR_1"), alias: TrackAlias(1), participant: Identity(text: "ana"), description: description)
         let json = Self.json(.trackPublished(Self.room, ParticipantSID(text: "PA_1"), track))
         #expect(
-            json.contains(#""participant":{"identity":"ana","sid":"PA_1"}"#) || json.contains(#""participant":{"sid":"PA_1","identity":"ana"}"#)
+            json.contains(#""participant":{"identity":"ana","sid":"PA_1"}"#)
+                || json.contains(#""participant":{"sid":"PA_1","identity":"ana"}"#)
         )
         #expect(json.contains(#""room":{"name":"den","sid":"RM_1"}"#) || json.contains(#""room":{"sid":"RM_1","name":"den"}"#))
         #expect(
