@@ -33,6 +33,7 @@ package struct SessionRecordings: RecordingStore {
         }
         let url = directory.appending(path: name, directoryHint: .notDirectory)
         try Data().write(to: url, options: .withoutOverwriting)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
         return SealedFile(handle: try FileHandle(forWritingTo: url), name: name, key: key)
     }
 
