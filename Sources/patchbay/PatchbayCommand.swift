@@ -18,7 +18,8 @@ struct PatchbayCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, TokenCommand.self, JoinCommand.self, RoomCommand.self, ParticipantCommand.self, DemoCommand.self,
+            ServeCommand.self, TokenCommand.self, JoinCommand.self, RoomCommand.self, ParticipantCommand.self, UserCommand.self,
+            SessionCommand.self, StoreCommand.self, DemoCommand.self,
         ])
 }
 

@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Sessions
+
+/// Where a store is and what opens it: the same for all commands that look into one.
+struct StoreOptions: ParsableArguments {
+    @Option(help: "The directory of the store, as given to `serve` (environment: PATCHBAY_DATA).")
+    var data: String?
+    @Option(
+        name: .customLong("master-key"),
+        help: ArgumentHelp(
+            "The file with the key that the store is locked with (environment: PATCHBAY_MASTER_KEY_FILE, or the key itself in PATCHBAY_MASTER_KEY; default: master.key in the store's directory, where `serve --dev` puts it).",
+            valueName: "file"))
+    var masterKey: String?
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// - Throws: `UsageError` if nobody says where.
+    func directory() throws -> String {
+        guard let directory = data ?? ProcessInfo.processInfo.environment["PATCHBAY_DATA"] else {
+            throw UsageError("no store; name its directory with --data or PATCHBAY_DATA")
+        }
+        guard FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
+            throw UsageError("--data \(directory): there is no store; `patchbay serve --data \(directory)` makes one")
+        }
+        return directory
+    }
+
+    /// The store as it is, beside a gateway that may be running.
+    ///
+    /// - Throws: `UsageError` if there is none, or it does not open with this key.
+    func openBeside() throws -> Store {
+        try settings().open(.beside)
+    }
+
+    func settings() throws -> StoreSettings {
+        let directory = try directory()
+        let environment = ProcessInfo.processInfo.environment
+        return StoreSettings(
+            directory: directory, masterKey: masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
+            masterKeyFile: masterKey ?? environment["PATCHBAY_MASTER_KEY_FILE"],
+            isDevelopment: FileManager.default.fileExists(atPath: directory + "/master.key"))
+    }
+
+    /// Says that it is done: a sentence, or an object where JSON is wanted.
+    func printDone(_ sentence: String, _ object: some Encodable) throws {
+        if json { return try Console.say(json: object) }
+        Console.say(sentence)
+    }
+}
+
+/// For scripts: what was written, and how many bytes.
+struct WrittenFile: Encodable {
+    var file: String
+    var bytes: Int
+}
+
+/// Something that was asked for and is not there: exit code 1.
+struct NotThere: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
