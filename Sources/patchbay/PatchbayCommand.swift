@@ -18,8 +18,8 @@ struct PatchbayCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            ServeCommand.self, TokenCommand.self, JoinCommand.self, RoomCommand.self, ParticipantCommand.self, WebhookCommand.self,
-            DemoCommand.self,
+            ServeCommand.self, TokenCommand.self, JoinCommand.self, RoomCommand.self, ParticipantCommand.self, UserCommand.self,
+            SessionCommand.self, StoreCommand.self, WebhookCommand.self, DemoCommand.self,
         ])
 }
 

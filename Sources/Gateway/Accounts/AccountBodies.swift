@@ -6,7 +6,7 @@ struct Credentials: Decodable, Sendable, Described {
     var password: String
 
     static let schema = Schema.named(
-        "Credentials", .object([.required("email", .email), .required("password", .string(.password, 8...1_024))]))
+        "Credentials", .object([.required("email", .email), .required("password", .password)]))
 }
 
 /// What a device keeps to speak for its user.

@@ -29,10 +29,7 @@ struct AdministratorOptions: ParsableArguments {
     }
 
     func printJSON(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        Console.say(String(decoding: try encoder.encode(value), as: UTF8.self))
+        try Console.say(json: value)
     }
 
     /// Says that it is done: a sentence, or an empty object where JSON is wanted.

@@ -13,10 +13,13 @@ struct StoreSettings {
 
     /// Opens the store, which is made if there is none. A new one gets a new master key if its file is not there yet.
     ///
+    /// - Parameter others: keys with which it may be locked instead.
     /// - Throws: `UsageError`, a line that says what to do.
-    func open(_ access: Store.Access, _ log: Logger? = nil) throws -> Store {
+    func open(_ access: Store.Access, _ log: Logger? = nil, knowing others: [MasterKey] = []) throws -> Store {
         do {
-            return try Store(directory: directory, masterKeys: [try key(access, log)], access: access)
+            return try Store(directory: directory, masterKeys: [try key(access, log)] + others, access: access)
+        } catch StoreError.alreadyOpen(let directory) {
+            throw UsageError("data: the store in \(directory) is in use, for this the gateway has to be stopped")
         } catch let error as StoreError {
             throw UsageError("data: \(error)")
         } catch let error as MasterKeyError {

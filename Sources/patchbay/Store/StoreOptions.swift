@@ -10,36 +10,55 @@ struct StoreOptions: ParsableArguments {
     @Option(
         name: .customLong("master-key"),
         help: ArgumentHelp(
-            "The file with the store's master key (environment: PATCHBAY_MASTER_KEY_FILE, or the key itself in PATCHBAY_MASTER_KEY).",
+            "The file with the key that the store is locked with (environment: PATCHBAY_MASTER_KEY_FILE, or the key itself in PATCHBAY_MASTER_KEY; default: master.key in the store's directory, where `serve --dev` puts it).",
             valueName: "file"))
     var masterKey: String?
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// - Throws: `UsageError` if nobody says where.
+    func directory() throws -> String {
+        guard let directory = data ?? ProcessInfo.processInfo.environment["PATCHBAY_DATA"] else {
+            throw UsageError("no store; name its directory with --data or PATCHBAY_DATA")
+        }
+        guard FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
+            throw UsageError("--data \(directory): there is no store; `patchbay serve --data \(directory)` makes one")
+        }
+        return directory
+    }
 
     /// The store as it is, beside a gateway that may be running.
     ///
     /// - Throws: `UsageError` if there is none, or it does not open with this key.
     func openBeside() throws -> Store {
-        let environment = ProcessInfo.processInfo.environment
-        guard let directory = data ?? environment["PATCHBAY_DATA"] else {
-            throw UsageError("no store; name its directory with --data or PATCHBAY_DATA")
-        }
-        let key = try key(environment)
-        do throws(StoreError) {
-            return try Store(directory: directory, masterKeys: [key], access: .beside)
-        } catch {
-            throw UsageError("--data \(directory): \(error)")
-        }
+        try settings().open(.beside)
     }
 
-    private func key(_ environment: [String: String]) throws -> MasterKey {
-        if let path = masterKey ?? environment["PATCHBAY_MASTER_KEY_FILE"] {
-            do { return try MasterKey(file: path) } catch { throw UsageError("\(error)") }
-        }
-        guard let text = environment["PATCHBAY_MASTER_KEY"] else {
-            throw UsageError("no master key; name its file with --master-key, or put it into PATCHBAY_MASTER_KEY")
-        }
-        guard let key = MasterKey(text: SecretText(text)) else {
-            throw UsageError("PATCHBAY_MASTER_KEY holds no master key: 32 bytes in base64 or as 64 hexadecimal digits are expected")
-        }
-        return key
+    func settings() throws -> StoreSettings {
+        let directory = try directory()
+        let environment = ProcessInfo.processInfo.environment
+        return StoreSettings(
+            directory: directory, masterKey: masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
+            masterKeyFile: masterKey ?? environment["PATCHBAY_MASTER_KEY_FILE"],
+            isDevelopment: FileManager.default.fileExists(atPath: directory + "/master.key"))
     }
+
+    /// Says that it is done: a sentence, or an object where JSON is wanted.
+    func printDone(_ sentence: String, _ object: some Encodable) throws {
+        if json { return try Console.say(json: object) }
+        Console.say(sentence)
+    }
+}
+
+/// For scripts: what was written, and how many bytes.
+struct WrittenFile: Encodable {
+    var file: String
+    var bytes: Int
+}
+
+/// Something that was asked for and is not there: exit code 1.
+struct NotThere: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

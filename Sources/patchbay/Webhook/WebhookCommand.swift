@@ -32,8 +32,6 @@ struct WebhookListCommand: AsyncParsableCommand {
     var status: StoredWebhook.Status?
     @Option(help: "How many at most, 1 to 100000.")
     var limit = 100
-    @Flag(help: "Print JSON.")
-    var json = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
@@ -41,7 +39,7 @@ struct WebhookListCommand: AsyncParsableCommand {
         let store = try options.openBeside()
         let webhooks = try await store.webhooks(status, limit: limit)
         try store.close()
-        if json {
+        if options.json {
             let encoder = JSONEncoder()
             encoder.keyEncodingStrategy = .convertToSnakeCase
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -70,8 +68,6 @@ struct WebhookReplayCommand: AsyncParsableCommand {
 
     @Argument(help: "The identifier that `list` shows, and that receivers see as `id`.")
     var id: String
-    @Flag(help: "Print JSON.")
-    var json = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
@@ -86,7 +82,7 @@ struct WebhookReplayCommand: AsyncParsableCommand {
             throw WebhookUnknown(id: id)
         }
         try store.close()
-        Console.say(json ? "{}" : "\(id) will be sent again")
+        Console.say(options.json ? "{}" : "\(id) will be sent again")
     }
 }
 

@@ -12,15 +12,23 @@ final class TestGateway: Sendable {
     var port: Int { gateway.port }
 
     /// Whoever loses its socket there has left at once, unless the test wants it otherwise.
-    init(
+    convenience init(
         facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
+        _ change: (inout GatewaySettings) -> Void = { _ in }
+    ) throws {
+        try self.init(facts: facts, recordings: recordings, serving: { _, _ in routes }, change)
+    }
+
+    /// - Parameter routes: made once there is a door to the rooms.
+    init(
+        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, serving routes: (RoomDesk, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         var settings = GatewaySettings(
             port: 0, shardCount: 2, tls: Certificate.usual.files,
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), version: "tests")
         change(&settings)
-        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings) { _, _ in routes }
+        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings, routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }
@@ -32,6 +40,11 @@ final class TestGateway: Sendable {
     }
 
     private static let ending = Mutex<[Task<Void, any Error>]>([])
+
+    /// Something else that must have ended by then.
+    static func waitsToo(for task: Task<Void, any Error>) {
+        ending.withLock { $0.append(task) }
+    }
 
     /// Returns when all whose last reference has gone have ended, so that none runs on when the process exits.
     static func allEnded() async {

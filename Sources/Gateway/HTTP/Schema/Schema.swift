@@ -48,6 +48,8 @@ extension Schema {
     /// RFC 3339: `2026-11-21T13:16:56.000Z`.
     package static let time = Schema.string(.time, 20...40)
     package static let email = Schema.string(.email, 3...254)
+    /// One that a user chooses.
+    package static let password = Schema.string(.password, 8...1_024)
     package static let uri = Schema.string(.uri, 1...2_048)
     package static let integer = Schema.integer(-(1 << 53)...1 << 53)
     /// Not negative.

@@ -1,0 +1,107 @@
+import ArgumentParser
+import Foundation
+import Sessions
+
+struct SessionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "session",
+        abstract: "List, show, export and delete what is kept of users' conversations.",
+        discussion: """
+            All look into the store, also while the gateway runs.
+
+            EXAMPLES
+              patchbay session list --user ann@example.org --data ./data
+              patchbay session show 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data
+              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --format vtt --user ann@example.org --data ./data > call.vtt
+              patchbay session delete --all --user ann@example.org --data ./data
+            """,
+        subcommands: [SessionListCommand.self, SessionShowCommand.self, SessionExportCommand.self, SessionDeleteCommand.self])
+}
+
+struct SessionShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a session with its summary and turns.",
+        discussion: """
+            EXAMPLES
+              patchbay session show 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data
+            """)
+
+    @Argument(help: "The session's id; `patchbay session list` shows it.")
+    var session: SessionID
+    @OptionGroup var options: SessionOptions
+
+    func run() async throws {
+        let export = Export(try await options.record(of: session))
+        Console.say(String(decoding: export.bytes(as: options.store.json ? .json : .txt), as: UTF8.self).trimmingCharacters(in: .newlines))
+    }
+}
+
+struct SessionExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write a session as a file: text, JSON, subtitles or PDF.",
+        discussion: """
+            EXAMPLES
+              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data --format srt
+              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data --format pdf -o call.pdf
+            """)
+
+    @Argument(help: "The session's id; `patchbay session list` shows it.")
+    var session: SessionID
+    @Option(help: "txt, json, vtt, srt or pdf.")
+    var format: ExportFormat = .txt
+    @Option(name: .shortAndLong, help: "The file to write; standard output if left out.")
+    var output: String?
+    @OptionGroup var options: SessionOptions
+
+    func run() async throws {
+        let bytes = Export(try await options.record(of: session)).bytes(as: format)
+        guard let output else { return FileHandle.standardOutput.write(Data(bytes)) }
+        do {
+            try Data(bytes).write(to: URL(filePath: output), options: .atomic)
+        } catch {
+            throw UsageError("--output \(output): the file cannot be written")
+        }
+        try options.store.printDone("\(output) is written", WrittenFile(file: output, bytes: bytes.count))
+    }
+}
+
+extension Export {
+    fileprivate init(_ record: SessionRecord) {
+        self.init(session: record.session, summary: record.summary, turns: record.turns)
+    }
+}
+
+struct SessionDeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete a session and all that was kept of it, or all of a user's.",
+        discussion: """
+            A call that goes on is not ended, but nothing more is kept of it.
+
+            EXAMPLES
+              patchbay session delete 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data
+              patchbay session delete --all --user ann@example.org --data ./data
+            """)
+
+    @Argument(help: "The session's id; `patchbay session list` shows it.")
+    var session: SessionID?
+    @Flag(help: "All of the user's sessions.")
+    var all = false
+    @OptionGroup var options: SessionOptions
+
+    func run() async throws {
+        guard (session == nil) == all else { throw UsageError("give a session, or --all") }
+        let count = try await options.with { store, user in
+            guard let session else { return try await store.deleteSessions(of: user) }
+            do throws(StoreError) {
+                try await store.deleteSession(session, of: user)
+            } catch .notFound {
+                throw NotThere("\(options.user) has no session \(session)")
+            }
+            return 1
+        }
+        try options.store.printDone("\(count) deleted", ["deleted": count])
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+package import Sessions
+
+/// Whose sessions: nobody is shown a session without saying whose it is.
+struct SessionOptions: ParsableArguments {
+    @Option(help: "Whose: an e-mail address, or a user's id.")
+    var user: String
+    @OptionGroup var store: StoreOptions
+
+    /// Opens the store, does it for the user, closes the store.
+    func with<Answer>(_ body: (Store, UserID) async throws -> Answer) async throws -> Answer {
+        let store = try store.openBeside()
+        defer { try? store.close() }
+        let id: UserID
+        do throws(StoreError) {
+            if let named = UserID(text: user) { id = try await store.user(named).id } else { id = try await store.user(email: user).id }
+        } catch .notFound {
+            throw NotThere("there is no user \(user)")
+        }
+        return try await body(store, id)
+    }
+
+    /// All that is kept of a session.
+    func record(of id: SessionID) async throws -> SessionRecord {
+        try await with { store, user in
+            do throws(StoreError) {
+                return try await store.record(of: id, of: user)
+            } catch .notFound {
+                throw NotThere("\(self.user) has no session \(id)")
+            }
+        }
+    }
+}
+
+extension SessionID: ExpressibleByArgument {
+    package init?(argument: String) { self.init(text: argument) }
+}
+
+extension ExportFormat: ExpressibleByArgument {}

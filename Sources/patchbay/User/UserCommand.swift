@@ -1,0 +1,53 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Identity
+import Sessions
+import Wire
+
+struct UserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Make accounts.",
+        discussion: """
+            EXAMPLES
+              patchbay user create ann@example.org --data ./data
+            """,
+        subcommands: [UserCreateCommand.self])
+}
+
+struct UserCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make an account, also while the gateway runs.",
+        discussion: """
+            The password is asked for, without an echo; or it is the first line of standard input, or in PATCHBAY_PASSWORD.
+
+            EXAMPLES
+              patchbay user create ann@example.org --data ./data
+              pwgen 20 1 | patchbay user create ann@example.org --data /var/lib/patchbay --master-key /etc/patchbay.key --json
+            """)
+
+    @Argument(help: "The e-mail address.")
+    var email: String
+    @OptionGroup var options: StoreOptions
+
+    func run() async throws {
+        if let fault = Schema.email.fault(in: .string(email)) { throw UsageError("the e-mail address \(fault.trimmingPrefix("it "))") }
+        let store = try options.openBeside()
+        let password = try ProcessInfo.processInfo.environment["PATCHBAY_PASSWORD"] ?? PasswordPrompt.ask("Password for \(email): ")
+        if let fault = Schema.password.fault(in: .string(password)) { throw UsageError("the password \(fault.trimmingPrefix("it "))") }
+        let user: User
+        do throws(StoreError) {
+            user = try await store.createUser(email: email, password: SecretText(password), at: .now)
+        } catch .emailTaken {
+            throw UsageError("\(email) has an account")
+        }
+        try store.close()
+        try options.printDone("\(user.id)", ["id": user.id.text, "email": email])
+    }
+}
+
+extension WallTime {
+    static var now: WallTime { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+/// What the README tells its readers to type does what it says.
+@Suite(.timeLimit(.minutes(2)))
+struct ReadmeTests {
+    /// The commands in bash of one of its sections.
+    private func commands(under heading: String) throws -> String {
+        let text = try String(contentsOf: Program.package.appending(path: "README.md"), encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix(heading + "\n") })
+        let parts = section.components(separatedBy: "```")
+        return parts.filter { $0.hasPrefix("bash\n") }.map { $0.dropFirst("bash\n".count) }.joined()
+    }
+
+    @Test func theWalkOfAnAppsBackendCanBeWalked() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-walk-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let gateway = try await ServedGateway(["--data", folder.path])
+        let path = try Program.executable.deletingLastPathComponent().path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+        let commands = try commands(under: "For an app's backend")
+        let outcome = try await Program.run(
+            URL(filePath: "/usr/bin/env"), ["bash", "-euo", "pipefail", "-c", commands],
+            environment: ["API": "127.0.0.1:\(gateway.port)", "PATH": path], seconds: 90)
+        #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
+        #expect(outcome.output.contains("\"summary_text\": \""), "\(outcome.output)")
+        let subtitles = try #require(outcome.output.range(of: "WEBVTT")).lowerBound
+        try expectSubtitles(String(outcome.output[subtitles...]), "Please book a table", "I have booked a table")
+        #expect(outcome.output.components(separatedBy: "\"summary_snippet\"").count == 2, "one session is listed")
+    }
+
+    /// WebVTT section 4.1: the header, then cues, each after an empty line: an identifier, its times, its text.
+    private func expectSubtitles(_ text: String, _ words: String...) throws {
+        let blocks = text.trimmingCharacters(in: .newlines).components(separatedBy: "\n\n")
+        #expect(blocks[0].hasPrefix("WEBVTT - "))
+        #expect(blocks.count == words.count + 1)
+        for (block, words) in zip(blocks.dropFirst(), words) {
+            let lines = block.components(separatedBy: "\n")
+            #expect(lines.count == 3 && lines[2].contains(words))
+            #expect(try /\d\d:\d\d:\d\d\.\d{3} --> \d\d:\d\d:\d\d\.\d{3}/.wholeMatch(in: lines[1]) != nil, "\(lines[1])")
+        }
+    }
+}

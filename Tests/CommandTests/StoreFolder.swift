@@ -1,0 +1,42 @@
+import Foundation
+import Identity
+import Sessions
+
+/// A folder with a store in it, as `serve --dev --data` would make it, and one conversation of Ann's.
+final class StoreFolder: Sendable {
+    static let password = "correct horse battery"
+
+    let path: String
+    let session: SessionID
+
+    init() async throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "patchbay-store-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let key = try MasterKey.make(file: path + "/master.key")
+        let store = try Store(
+            directory: path, masterKeys: [key], passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1))
+        let start = WallTime(milliseconds: 1_700_000_000_000)
+        let user = try await store.createUser(email: "ann@example.org", password: SecretText(Self.password), at: start).id
+        _ = try await store.updateSettings(of: user) { $0.loggingEnabled = true }
+        session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session.id
+        let said: [(Turn.Speaker, String)] = [(.user, "Book a table for two at seven."), (.assistant, "Your table at the harbour is booked.")]
+        for (index, (speaker, text)) in said.enumerated() {
+            let turn = Turn(id: TurnID(), sessionID: session, timestamp: start + .seconds(index + 1), speaker: speaker, text: text)
+            _ = try await store.append(turn, of: user)
+        }
+        _ = try await store.endSession(session, of: user, at: start + .seconds(10))
+        try store.close()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Runs a command on it.
+    func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Program.Outcome {
+        try await Program.run(nil, arguments + ["--data", path], environment: environment, seconds: 30)
+    }
+
+    /// A file beside the store that is gone with it.
+    func file(_ name: String) -> String { path + "/" + name }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Gateway
+import Identity
+import Sessions
+import Testing
+
+/// Accounts over HTTPS, as an app has them.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct AccountTests {
+    private let backend: TestBackend
+
+    init() throws {
+        backend = try TestBackend()
+    }
+
+    private func credentials(_ email: String, _ password: String = AppUser.password) -> [String: String] {
+        ["email": email, "password": password]
+    }
+
+    @Test func aNewUserIsLoggedIn() throws {
+        let ann = try AppUser(backend, logs: false)
+        let me = try ann.ask("GET", "/v1/users/me").json
+        #expect(me?["id"] as? String == ann.id && me?["email"] as? String == ann.email)
+    }
+
+    @Test func anAddressHasOneAccountInWhateverCase() throws {
+        let ann = try AppUser(backend, "ann@example.org", logs: false)
+        let again = try ann.ask("POST", "/v1/auth/register", credentials("Ann@Example.org"))
+        #expect(again.status == 409 && again.code == "email_taken")
+    }
+
+    @Test func whoForgotThePasswordAndWhoNeverHadOneAreToldTheSame() throws {
+        let ann = try AppUser(backend, logs: false)
+        let wrong = try ann.ask("POST", "/v1/auth/token", credentials(ann.email, "another password"))
+        let unknown = try ann.ask("POST", "/v1/auth/token", credentials("bob@example.org"))
+        #expect(wrong.status == 401 && unknown.status == 401)
+        #expect(wrong.text == unknown.text)
+    }
+
+    @Test func aRefreshTokenIsGoodForOneTime() throws {
+        let ann = try AppUser(backend, logs: false)
+        let second = try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken])
+        #expect(second.status == 200)
+        let newest = try #require(second.json?["refresh_token"] as? String)
+        #expect(newest != ann.refreshToken)
+        let access = try #require(second.json?["access_token"] as? String)
+        #expect(try AppUser(backend, token: access).ask("GET", "/v1/users/me").status == 200)
+    }
+
+    @Test func aStolenRefreshTokenIsOfNoUseToAnybody() throws {
+        let ann = try AppUser(backend, logs: false)
+        let second = try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken])
+        let newest = try #require(second.json?["refresh_token"] as? String)
+        let reused = try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken])
+        #expect(reused.status == 401 && reused.code == "refresh_token_reused")
+        #expect(try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": newest]).status == 401, "the whole family is revoked")
+        #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 200)
+    }
+
+    @Test func whoLogsOutDoesNotComeBackByTheOldToken() throws {
+        let ann = try AppUser(backend, logs: false)
+        #expect(try ann.ask("POST", "/v1/auth/logout", ["refresh_token": ann.refreshToken]).status == 204)
+        #expect(try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken]).status == 401)
+        #expect(try ann.ask("POST", "/v1/auth/logout", ["refresh_token": "no such token"]).status == 204)
+    }
+
+    @Test func anAccountIsNotGuessedFromManyAddresses() throws {
+        let ann = try AppUser(backend, logs: false)
+        for _ in 0..<20 {
+            #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email, "another password")).status == 401)
+        }
+        let refused = try ann.ask("POST", "/v1/auth/token", credentials(ann.email))
+        #expect(refused.status == 429 && refused.fields["retry-after"] != nil)
+        let bob = try AppUser(backend, "bob@example.org", logs: false)
+        #expect(try bob.ask("POST", "/v1/auth/token", credentials(bob.email)).status == 200, "others are not held up")
+    }
+
+    @Test func manyAccountsAreNotGuessedFromOneAddress() throws {
+        let ann = try AppUser(backend, logs: false)
+        let source = Loopback.fresh()
+        for number in 0..<20 {
+            let answer = try ann.ask("POST", "/v1/auth/token", credentials("user\(number)@example.org"), from: source)
+            #expect(answer.status == 401)
+        }
+        #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email), from: source).status == 429)
+        #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 200)
+    }
+
+    @Test func nothingIsKeptUntilTheUserAgrees() throws {
+        let ann = try AppUser(backend, logs: false)
+        let settings = try #require(try ann.ask("GET", "/v1/users/me").json?["settings"] as? [String: Any])
+        #expect(settings["logging_enabled"] as? Bool == false)
+        #expect(settings["retention_days"] as? Int == 30)
+        #expect(settings["has_seen_onboarding"] as? Bool == false)
+    }
+
+    @Test func settingsThatAreLeftOutStay() throws {
+        let ann = try AppUser(backend, logs: false)
+        #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["retention_days": 7, "voice": "alto"]]).status == 200)
+        #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["logging_enabled": true]]).status == 200)
+        let settings = try #require(try ann.ask("GET", "/v1/users/me").json?["settings"] as? [String: Any])
+        #expect(settings["retention_days"] as? Int == 7 && settings["voice"] as? String == "alto")
+        #expect(settings["logging_enabled"] as? Bool == true)
+    }
+
+    @Test(arguments: [6, 366, -1, 1 << 40])
+    func conversationsAreKeptForAWeekToAYear(days: Int) throws {
+        let ann = try AppUser(backend, logs: false)
+        #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["retention_days": days]]).status == 400)
+    }
+
+    @Test func whoIsDeletedLeavesNothing() throws {
+        let ann = try AppUser(backend)
+        let ticket = try ann.start()
+        try ann.say("meet me at the harbour", in: ticket.session)
+        let caller = try ticket.join(backend.gateway)
+        #expect(try ann.ask("DELETE", "/v1/users/me").status == 204)
+        #expect(try caller.closeCode() == 4102, "the call is over")
+        #expect(try ann.ask("GET", "/v1/users/me").status == 401)
+        #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 401)
+        #expect(try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken]).status == 401)
+        for words in ["harbour", ann.email, ann.id, ticket.session] { #expect(try !backend.holds(words), "\(words) is in a file") }
+        #expect(try AppUser(backend).id != ann.id, "the address is free again")
+    }
+}

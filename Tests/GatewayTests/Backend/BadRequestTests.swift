@@ -1,0 +1,114 @@
+import Foundation
+import Gateway
+import HTTPTypes
+import Testing
+
+/// What no route may fall for.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(3)))
+struct BadRequestTests {
+    private let backend: TestBackend
+    private let ann: AppUser
+
+    init() throws {
+        backend = try TestBackend()
+        ann = try AppUser(backend)
+    }
+
+    private static let mebibyte = 1 << 20
+
+    /// All routes that belong to a user, each with a path that leads there.
+    private func routes(_ isMeant: (Route) -> Bool) -> [(method: String, path: String)] {
+        backend.gateway.gateway.routes.filter(isMeant).map { route in
+            let pieces = route.path.inOpenAPI.split(separator: "/").map { $0.hasPrefix("{") ? UUID().uuidString.lowercased() : String($0) }
+            return (route.method.rawValue, "/" + pieces.joined(separator: "/"))
+        }
+    }
+
+    private func says(_ route: Route, _ status: Int) -> Bool { route.outcomes.contains { $0.status.code == status } }
+
+    private func answer(_ method: String, _ path: String, _ body: [UInt8], type: String = "application/json") throws -> HTTPAnswer? {
+        let ask = HTTPAsk.json(method, path, body, with: [("Authorization", "Bearer " + ann.accessToken)], type: type)
+        let answer = try ask.answer(port: backend.gateway.port)
+        if let answer { try Contract.hold(answer, to: ask, backend.gateway.gateway.routes) }
+        return answer
+    }
+
+    @Test func noRouteOfAUserOpensWithoutThatUsersToken() throws {
+        let foreign = TestToken.joining("r", as: ann.id)
+        let forged = TestToken.forged(payload: TestToken.payload(identity: ann.id, issuer: "patchbay-users"))
+        let routes = routes { says($0, 401) && $0.path.description.hasPrefix("/v1/") && !$0.path.description.hasPrefix("/v1/rooms") }
+        #expect(routes.count > 10)
+        for (method, path) in routes where !path.hasPrefix("/v1/auth") {
+            for token in ["", "rubbish", foreign, forged] {
+                let answer = try AppUser(backend, token: token).ask(method, path, method == "GET" ? nil : [String: String]())
+                #expect(answer.status == 401, "\(method) \(path) with \"\(token.prefix(9))\": \(answer.status)")
+            }
+        }
+    }
+
+    /// No route takes any of these.
+    @Test(arguments: [
+        "", "no JSON", "[]", "\"text\"", "null", "42", "{", "{}", #"{"no_such_field":1}"#, #"{"email":"a@b.c","email":"d@e.f"}"#,
+        #"{"email":NaN}"#, #"{"email":null,"password":null,"session_id":null,"context":null,"settings":null}"#,
+        #"{"email":-99999999999999999999,"password":1e999}"#, #"{"session_id":{"a":[]},"context":{},"speaker":[]}"#,
+        String(repeating: #"{"a":"#, count: 10_000) + "1" + String(repeating: "}", count: 10_000), String(repeating: "[", count: 100_000),
+        #"{"\uD800":1}"#,
+    ])
+    func aBodyThatDoesNotFitIs400(body: String) throws {
+        for (method, path) in routes({ says($0, 415) }) {
+            let answer = try answer(method, path, Array(body.utf8))
+            #expect(answer?.status == 400, "\(method) \(path): \(answer?.text ?? "no answer")")
+        }
+    }
+
+    @Test func bytesThatAreNoTextAre400() throws {
+        for (method, path) in routes({ says($0, 415) }) {
+            #expect(try answer(method, path, Array(#"{"email":""#.utf8) + [0xFF, 0xC0] + Array("\"}".utf8))?.status == 400, "\(method) \(path)")
+        }
+    }
+
+    @Test func aBodyOfAnotherTypeIs415AndOneThatIsTooLong413() throws {
+        for (method, path) in routes({ says($0, 415) }) {
+            #expect(try answer(method, path, Array("{}".utf8), type: "text/plain")?.status == 415, "\(method) \(path)")
+            let long = [UInt8](repeating: UInt8(ascii: " "), count: Self.mebibyte + 1)
+            #expect(try answer(method, path, long)?.status == 413, "\(method) \(path)")
+        }
+    }
+
+    @Test(arguments: [
+        "'; DROP TABLE users; --", "\" OR \"\"=\"", "%00", "..%2F..%2Fetc%2Fpasswd", "../../master.key", "%27%20OR%201%3D1", "%F0%9F%92%A3",
+        "%FF", "-1", "99999999999999999999", "%", "%zz",
+    ])
+    func aTrickInAPathFindsNothing(trick: String) throws {
+        let piece = trick.replacing(" ", with: "%20").replacing("\"", with: "%22")
+        for (method, path) in [("GET", ""), ("DELETE", ""), ("GET", "/export")] {
+            let answer = try ann.ask(method, "/v1/sessions/\(piece)\(path)")
+            #expect([400, 404, 405].contains(answer.status), "\(method) \(piece): \(answer.status)")
+        }
+        #expect(try ann.ask("GET", "/v1/users/me").status == 200)
+    }
+
+    @Test(arguments: ["'; DELETE FROM sessions; --", "\u{0}", "../../../x", "\u{202E}cba", "💣", "%s%n", "<script>"])
+    func aTrickInATextIsText(trick: String) throws {
+        let session = try ann.start(context: trick).session
+        #expect((try ann.show(session)["session"] as? [String: Any])?["context"] as? String == trick)
+        try ann.say(trick, in: session)
+        #expect(try ann.words(of: session) == [trick])
+        #expect(try ann.start(key: "k\(trick.utf8.count)").session != session)
+    }
+
+    @Test(arguments: [
+        "9999-12-31T23:59:59.999Z", "10000-01-01T00:00:00Z", "+10000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-11-21T24:00:00Z",
+        "2026-11-21", "yesterday", "9999-12-31T23:59:59-01:00", "0001-01-01T00:00:00+01:00", "0000-01-01T00:00:00Z",
+    ])
+    func onlyATimeIsATime(time: String) throws {
+        let session = try ann.start().session
+        let answer = try ann.say("hi", in: session, at: time)
+        #expect(answer.status == (time == "9999-12-31T23:59:59.999Z" ? 200 : 400), "\(answer.text)")
+    }
+
+    @Test(arguments: ["limit=0", "limit=201", "limit=-1", "limit=1e3", "limit=x", "limit=99999999999999999999", "cursor=x", "cursor=%00", "cursor="])
+    func aQueryThatDoesNotFitIs400(query: String) throws {
+        #expect(try ann.ask("GET", "/v1/sessions?" + query).status == 400)
+    }
+}

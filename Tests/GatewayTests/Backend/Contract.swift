@@ -1,0 +1,27 @@
+import Gateway
+import Testing
+import Wire
+
+/// What the gateway says of its routes, held against what it does.
+enum Contract {
+    /// That an answer's status, type and body are among what its route says of itself.
+    static func hold(_ answer: HTTPAnswer, to ask: HTTPAsk, _ routes: [Route]) throws {
+        let path = ask.path.prefix { $0 != "?" }
+        let candidates = routes.filter { $0.method.rawValue == ask.method && matches($0.path.inOpenAPI, path) }
+        // A piece that the path names goes before one that stands for any.
+        guard let route = candidates.max(by: { $0.path.inOpenAPI.count { $0 == "{" } > $1.path.inOpenAPI.count { $0 == "{" } }) else {
+            #expect([404, 405].contains(answer.status), "\(ask.method) \(path): \(answer.text)")
+            return
+        }
+        let outcomes = route.outcomes.filter { $0.status.code == answer.status }
+        #expect(!outcomes.isEmpty, "\(route.name) never says \(answer.status): \(answer.text)")
+        guard let schema = outcomes.first?.schema else { return }
+        #expect(answer.fields["content-type"] == "application/json")
+        #expect(schema.fault(in: try JSONValue(parsing: answer.body)) == nil, "\(route.name): \(answer.text)")
+    }
+
+    private static func matches(_ pattern: String, _ path: Substring) -> Bool {
+        let (pattern, path) = (pattern.split(separator: "/"), path.split(separator: "/"))
+        return pattern.count == path.count && zip(pattern, path).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+    }
+}

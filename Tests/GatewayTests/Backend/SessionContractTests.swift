@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+/// The Voice Copilot contract to the letter.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct SessionContractTests {
+    private let backend: TestBackend
+    private let ann: AppUser
+
+    init() throws {
+        backend = try TestBackend()
+        ann = try AppUser(backend)
+    }
+
+    @Test func aTicketLeadsIntoTheSessionsOwnRoom() throws {
+        let ticket = try ann.start()
+        #expect(ticket.room == "session-" + ticket.session)
+        #expect(ticket.url == "wss://127.0.0.1")
+        let caller = try ticket.join(backend.gateway)
+        #expect(caller.hello.room.name == ticket.room)
+        #expect(caller.hello.participant.identity.text == ann.id)
+        #expect(caller.hello.sessionID == ticket.session)
+    }
+
+    @Test func theListHasTheContractsFieldsAndTheNewestFirst() throws {
+        let first = try ann.start().session
+        // Times are in milliseconds.
+        Thread.sleep(forTimeInterval: 0.002)
+        let second = try ann.start().session
+        try ann.end(first)
+        let list = try ann.sessions()
+        #expect(list.compactMap { $0["id"] as? String } == [second, first])
+        for line in list { #expect(Set(line.keys) == ["id", "title", "summary_snippet", "started_at", "ended_at"]) }
+        #expect(list[0]["ended_at"] is NSNull && list[1]["ended_at"] is String)
+    }
+
+    @Test func theLinkFieldLeadsThroughTheWholeList() throws {
+        let started = try (0..<5).map { _ in try ann.start().session }
+        var (found, path): ([String], String?) = ([], "/v1/sessions?limit=2")
+        var pages = 0
+        while let next = path {
+            let answer = try ann.ask("GET", next)
+            let lines = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [[String: Any]] ?? []
+            found += lines.compactMap { $0["id"] as? String }
+            path = try answer.fields["link"].map { String(try #require($0.wholeMatch(of: /<([^>]*)>; rel="next"/)).1) }
+            pages += 1
+        }
+        #expect(pages == 3 && found.count == 5 && Set(found) == Set(started))
+    }
+
+    @Test func aSessionIsShownWithItsTurnsInOrder() throws {
+        let session = try ann.start().session
+        try ann.say("second", in: session, at: "2026-11-21T13:16:57.250Z", as: "assistant")
+        try ann.say("first", in: session, at: "2026-11-21T14:16:56+01:00")
+        let detail = try ann.show(session)
+        #expect(detail["summary"] is NSNull)
+        let turns = try #require(detail["turns"] as? [[String: Any]])
+        for turn in turns { #expect(Set(turn.keys) == ["id", "timestamp", "speaker", "text"]) }
+        #expect(turns.compactMap { $0["text"] as? String } == ["first", "second"])
+        #expect(turns.compactMap { $0["speaker"] as? String } == ["user", "assistant"])
+        #expect(turns.compactMap { $0["timestamp"] as? String } == ["2026-11-21T13:16:56.000Z", "2026-11-21T13:16:57.250Z"])
+    }
+
+    @Test func startingTwiceWithOneKeyIsOneSession() throws {
+        let session = try ann.start(key: "tap").session
+        #expect(try ann.start(key: "tap").session == session)
+        #expect(try ann.start(key: "another tap").session != session)
+        #expect(try AppUser(backend, "bob@example.org").start(key: "tap").session != session, "keys are each user's own")
+        #expect(try ann.sessions().count == 2)
+    }
+
+    @Test func endingTwiceIsFine() throws {
+        let session = try ann.start().session
+        let first = try ann.end(session)
+        let second = try ann.end(session)
+        #expect(first.status == 200 && second.status == 200)
+        #expect(first.text == second.text && first.json?["ended_at"] is String)
+    }
+
+    @Test func whoTalksIsToldThatTheSessionWasEndedElsewhere() throws {
+        let ticket = try ann.start()
+        let phone = try ticket.join(backend.gateway)
+        try ann.end(ticket.session)
+        let reason = try phone.event("bye") { if case .bye(let reason, let mayReconnect) = $0 { (reason, mayReconnect) } else { nil } }
+        #expect(reason.0 == .roomClosed && !reason.1)
+        #expect(try phone.closeCode() == 4102)
+    }
+
+    @Test func theRoomOfASessionThatIsOverIsClosedToAll() throws {
+        let ticket = try ann.start()
+        try ann.end(ticket.session)
+        #expect { try ticket.join(backend.gateway) } throws: { error in
+            guard let refused = error as? RawWebSocket.Refused else { return false }
+            return refused.answer.status == 403 && refused.answer.code == "session_ended"
+        }
+    }
+
+    @Test func aRoomThatEndsEndsItsSession() throws {
+        let ticket = try ann.start()
+        let caller = try ticket.join(backend.gateway)
+        try caller.socket.send(text: #"{"type":"leave"}"#)
+        #expect(try caller.closeCode() == 1000)
+        try Patience.until("the session's end") {
+            let session = try ann.show(ticket.session)["session"] as? [String: Any]
+            return session?["ended_at"] is String
+        }
+    }
+
+    @Test func soonAfterItsEndASessionHasASummary() throws {
+        let session = try ann.start().session
+        try ann.say("Please book a table for two at the harbour tomorrow at seven.", in: session)
+        try ann.say("I have booked a table for two at the harbour.", in: session, as: "assistant")
+        try ann.end(session)
+        try Patience.until("a summary") { try ann.show(session)["summary"] is [String: Any] }
+        let detail = try ann.show(session)
+        let summary = try #require(detail["summary"] as? [String: Any])
+        #expect(Set(summary.keys) == ["id", "title", "summary_text", "action_items", "tags", "created_at"])
+        #expect((detail["session"] as? [String: Any])?["summary_status"] as? String == "ready")
+        #expect(try ann.sessions()[0]["title"] as? String == summary["title"] as? String)
+    }
+
+    @Test func whatIsDeletedIsGoneAndItsRoomCloses() throws {
+        let (first, second, third) = (try ann.start(), try ann.start(), try ann.start())
+        let caller = try first.join(backend.gateway)
+        #expect(try ann.ask("DELETE", "/v1/sessions/\(first.session)").status == 204)
+        #expect(try caller.closeCode() == 4102)
+        #expect(try ann.ask("DELETE", "/v1/sessions/\(first.session)").status == 404)
+        #expect(try ann.sessions().count == 2)
+        #expect(try ann.ask("DELETE", "/v1/sessions").status == 204)
+        for session in [second, third] { #expect(try ann.ask("GET", "/v1/sessions/\(session.session)").status == 404) }
+        #expect(try ann.sessions().isEmpty)
+    }
+
+    @Test(arguments: [
+        ("txt", "text/plain"), ("json", "application/json"), ("vtt", "text/vtt"), ("srt", "application/x-subrip"), ("pdf", "application/pdf"),
+    ])
+    func aSessionIsTakenAway(format: String, type: String) throws {
+        let session = try ann.start().session
+        try ann.say("meet me at the harbour", in: session)
+        let answer = try ann.ask("GET", "/v1/sessions/\(session)/export?format=\(format)")
+        #expect(answer.status == 200 && answer.fields["content-type"]?.hasPrefix(type) == true)
+        #expect(answer.fields["content-disposition"]?.hasSuffix(".\(format)\"") == true)
+        #expect(format == "pdf" ? answer.text.hasPrefix("%PDF-") : answer.text.contains("meet me at the harbour"))
+    }
+}

@@ -1,0 +1,94 @@
+import Engine
+import Foundation
+import Testing
+import Wire
+
+/// What is kept of a conversation, and who sees it.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct SessionPrivacyTests {
+    private static let secret = "meet me at the harbour"
+
+    private let backend: TestBackend
+    private let ann: AppUser
+
+    init() throws {
+        backend = try TestBackend { $0.room.resumeWindow = .seconds(20) }
+        ann = try AppUser(backend)
+    }
+
+    private func segment(_ id: String, _ text: String = secret, rev: Int? = nil, final: Bool = true) -> Request {
+        .segment(TranscriptSegment(id: id, rev: rev, role: .user, text: text, final: final))
+    }
+
+    @Test func anothersSessionIsAsAbsentAsOneThatNeverWas() throws {
+        let session = try ann.start().session
+        let bob = try AppUser(backend, "bob@example.org")
+        let turn = ["speaker": "user", "text": "hi", "timestamp": "2026-11-21T13:16:56Z"]
+        for id in [session, UUID().uuidString.lowercased()] {
+            for (method, path, body) in [
+                ("POST", "/v1/sessions/end", ["session_id": id] as [String: String]?), ("POST", "/v1/sessions/\(id)/turn", turn),
+                ("GET", "/v1/sessions/\(id)", nil), ("GET", "/v1/sessions/\(id)/export", nil), ("DELETE", "/v1/sessions/\(id)", nil),
+            ] {
+                let answer = try bob.ask(method, path, body)
+                #expect(answer.status == 404, "\(method) \(path)")
+                #expect(answer.text == #"{"code":"not_found","message":"there is no such thing"}"#, "\(method) \(path): \(answer.text)")
+            }
+        }
+        #expect(try bob.sessions().isEmpty)
+        #expect((try ann.show(session)["session"] as? [String: Any])?["ended_at"] is NSNull, "it goes on")
+    }
+
+    @Test func withoutConsentNothingIsWritten() throws {
+        let bob = try AppUser(backend, "bob@example.org", logs: false)
+        let ticket = try bob.start()
+        let answer = try bob.say(Self.secret, in: ticket.session)
+        #expect(answer.status == 200 && answer.json?["stored"] as? Bool == false)
+        let caller = try ticket.join(backend.gateway)
+        try caller.ask(segment("s1"))
+        // What was decided at the start holds to the end.
+        #expect(try bob.ask("PATCH", "/v1/users/me", ["settings": ["logging_enabled": true]]).status == 200)
+        #expect(try bob.say(Self.secret, in: ticket.session).json?["stored"] as? Bool == false)
+        try bob.end(ticket.session)
+        let detail = try bob.show(ticket.session)
+        #expect((detail["turns"] as? [Any])?.isEmpty == true && detail["summary"] is NSNull)
+        #expect((detail["session"] as? [String: Any])?["logging_enabled_snapshot"] as? Bool == false)
+    }
+
+    @Test func noFileHoldsAWordInClear() throws {
+        let ticket = try ann.start(context: "a rare context")
+        try ann.say(Self.secret, in: ticket.session)
+        let caller = try ticket.join(backend.gateway)
+        try caller.ask(segment("s1", "another rare sentence"))
+        try Patience.until("both turns") { try ann.words(of: ticket.session).count == 2 }
+        for words in ["harbour", "rare", ann.email, AppUser.password] { #expect(try !backend.holds(words), "\(words) is in a file") }
+    }
+
+    @Test func aCarsScreenGetsNoTextAndOtherDevicesDo() throws {
+        let ticket = try ann.start(context: "carplay")
+        let car = try ticket.join(backend.gateway)
+        let helper = try Caller(backend.gateway, room: ticket.room, identity: "helper") { $0.kind = .agent }
+        try helper.ask(segment("s1"))
+        try helper.ask(.sendText(TextMessage(text: Self.secret)))
+        try car.settle()
+        #expect(car.events.allSatisfy { !"\($0)".contains("harbour") })
+        try Patience.until("the phone sees it") { try ann.words(of: ticket.session) == [Self.secret] }
+    }
+
+    @Test func finalSegmentsBecomeTurnsOnceAlsoAfterTheLineWasLost() throws {
+        let ticket = try ann.start()
+        let phone = try ticket.join(backend.gateway)
+        let helper = try Caller(backend.gateway, room: ticket.room, identity: "helper") { $0.kind = .agent }
+        try helper.ask(segment("s1", "meet me", rev: 1, final: false))
+        try helper.ask(segment("s1", rev: 2))
+        try Patience.until("the turn") { try ann.words(of: ticket.session) == [Self.secret] }
+        helper.socket.socket.reset()
+        let again = try Caller(resuming: helper, on: backend.gateway)
+        // It does not know what arrived, and says it once more.
+        _ = try? again.ask(segment("s1", rev: 2))
+        _ = try? again.ask(segment("s1", rev: 3))
+        try again.ask(segment("s2", "tomorrow"))
+        try Patience.until("the next turn") { try ann.words(of: ticket.session).contains("tomorrow") }
+        #expect(try ann.words(of: ticket.session) == [Self.secret, "tomorrow"])
+        withExtendedLifetime(phone) {}
+    }
+}
