@@ -82,13 +82,18 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let gateway: Gateway
         var keeper: SessionKeeper?
+        var calls: CallService?
         do {
-            gateway = try Gateway(settings: configuration.settings, keys: configuration.keys, facts: backend?.facts) { desk, keys in
+            gateway = try Gateway(
+                settings: configuration.settings, keys: configuration.keys, facts: backend?.facts, calls: backend?.calls
+            ) { desk, keys in
                 guard let backend else { return [] }
                 let sessions = backend.sessions(desk, keys: keys)
                 keeper = SessionKeeper(
                     desk: sessions, facts: backend.facts, summarizer: ExtractiveSummarizer(), webhooks: { _ in [] })
-                return backend.routes(sessions)
+                let service = backend.callService(desk, keys: keys, server: configuration.settings.serverInfo)
+                calls = service
+                return backend.routes(sessions, service)
             }
         } catch let error as ListenError {
             throw UsageError("\(error)")
@@ -103,6 +108,7 @@ struct ServeCommand: AsyncParsableCommand {
                 successTerminationBehavior: .ignore),
         ]
         if let keeper { services.append(.init(service: keeper, successTerminationBehavior: .ignore)) }
+        if let calls { services.append(.init(service: calls, successTerminationBehavior: .ignore)) }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
         try backend?.store.close()
     }
