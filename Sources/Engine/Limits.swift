@@ -92,6 +92,9 @@ package enum Limits {
     /// Calls that one user may begin, and times it may invite to one, a second and at once.
     package static let callStartsPerSecond = 1
     package static let callStartBurst = 10
+    /// Requests that one device may make on its user's own channel, a second and at once.
+    package static let deviceRequestsPerSecond = 20
+    package static let deviceRequestBurst = 100
     /// How often quality is judged and a token refreshed.
     package static let qualityInterval: Duration = .seconds(5)
     package static let tokenRefreshInterval: Duration = .seconds(300)

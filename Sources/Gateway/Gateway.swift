@@ -32,9 +32,10 @@ package final class Gateway: Service {
     /// - Parameters:
     ///   - facts: where to tell what happens in rooms; nil tells nobody.
     ///   - recordings: where to write recordings of rooms; nil records nothing.
+    ///   - calls: the way to who keeps the calls; nil has none.
     ///   - routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms and the keys by which tokens are believed.
     package init(
-        settings: GatewaySettings, keys: KeyRing, facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil,
+        settings: GatewaySettings, keys: KeyRing, facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallDoor? = nil,
         routes: (RoomDesk, KeysInUse) throws -> [Route] = { _, _ in [] }
     ) throws {
         try settings.tls.check()
@@ -60,7 +61,7 @@ package final class Gateway: Service {
         port = settings.port
         var context = GatewayContext(
             settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, facts: facts,
-            recorder: recordings.map { Recorder(store: $0, facts: facts) })
+            recorder: recordings.map { Recorder(store: $0, facts: facts) }, calls: calls)
         context.serve(try routes(context.rooms, context.keysInUse))
         self.context = context
     }
@@ -68,7 +69,10 @@ package final class Gateway: Service {
     /// Serves until all shards have ended: after a graceful shutdown, when the rooms are empty or the drain's time is over.
     package func run() async throws {
         startRecorder()
-        defer { context.facts?.finish() }
+        defer {
+            context.calls?.finish()
+            context.facts?.finish()
+        }
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in context.mailboxes.indices { group.addTask { try await self.runShard(index) } }
@@ -87,6 +91,7 @@ package final class Gateway: Service {
         context.state.phase = .draining
         let span = context.settings.drainTimeout
         let wallClock = WallClock.seconds + span.components.seconds
+        context.calls?.post(.drain)
         for mailbox in context.mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
     }
 
@@ -124,5 +129,5 @@ extension GatewayContext {
         router = Router(routes: routes + [document], origins: origins, failures: failures)
     }
 
-    var serverInfo: ServerInfo { ServerInfo(version: settings.version, node: settings.nodeName) }
+    var serverInfo: ServerInfo { settings.serverInfo }
 }

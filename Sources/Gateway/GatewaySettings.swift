@@ -1,5 +1,6 @@
 package import Engine
 package import Sockets
+package import Wire
 
 /// Everything that can be configured, with sensible values where there are any.
 package struct GatewaySettings: Sendable {
@@ -24,6 +25,9 @@ package struct GatewaySettings: Sendable {
     package var handshakeSecondsMax: Int
     package var nodeName: String
     package var version: String
+
+    /// How the gateway names itself to clients.
+    package var serverInfo: ServerInfo { ServerInfo(version: version, node: nodeName) }
 
     package init(
         host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, shardPortsFrom: Int = 0, tls: TLSFiles,

@@ -28,7 +28,7 @@ package struct TokenVerifier: Sendable {
         guard let subject = claims.user else { throw .badIdentity }
         let more = try ClaimsJSON.decode(AudienceClaims.self, from: parts.payload)
         if let audience, !more.audiences.contains(audience) { throw .wrongAudience }
-        return UserClaims(issuer: claims.issuer, subject: subject, email: more.email)
+        return UserClaims(issuer: claims.issuer, subject: subject, email: more.email, expires: claims.expires)
     }
 
     /// A token whose signature is its issuer's.

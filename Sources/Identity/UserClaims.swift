@@ -4,6 +4,8 @@ package struct UserClaims: Sendable, Hashable {
     /// `sub`: who it is, in the issuer's words.
     package var subject: String
     package var email: String?
+    /// Seconds since 1970.
+    package var expires: Int64
 }
 
 /// What a user's token may hold besides what `AccessToken` reads.

@@ -7,6 +7,8 @@ internal import CLibwebsockets
     package let isSecure: Bool
 
     package var path: String { unsafe Header.uri.text(of: wsi) ?? "" }
+    /// What the client calls us, with the port.
+    package var host: String? { unsafe Header.host.text(of: wsi) }
     package var authorization: String? { unsafe Header.authorization.text(of: wsi) }
     /// The items of `Sec-WebSocket-Protocol`, in the client's order.
     package var subprotocols: [String] {

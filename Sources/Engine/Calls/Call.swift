@@ -41,12 +41,9 @@ struct Call: Sendable {
         members = [Member(info: CallMember(party: .user(caller), status: .answered, device: device))]
     }
 
-    /// Rooms of calls begin so.
-    static let roomPrefix = "call-"
-
     var info: CallInfo {
         CallInfo(
-            id: id, room: Self.roomPrefix + id.text, seq: seq, status: status, caller: caller, callerName: start.callerName,
+            id: id, room: CallInfo.room(of: id), seq: seq, status: status, caller: caller, callerName: start.callerName,
             metadata: start.metadata, members: members.map(\.info))
     }
 

@@ -55,6 +55,13 @@ extension CallDesk {
     }
 }
 
+extension CallInfo {
+    /// Rooms of calls begin so.
+    package static let roomPrefix = "call-"
+
+    package static func room(of id: CallID) -> String { roomPrefix + id.text }
+}
+
 /// Something that a backend wants to know of a call.
 package struct CallRecord: Sendable, Hashable {
     package enum Change: Sendable, Hashable {

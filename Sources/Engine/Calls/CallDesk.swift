@@ -53,6 +53,17 @@ package struct CallDesk: Sendable {
         lines[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(.user(user)) }.map(\.info) ?? []
     }
 
+    /// A call as this user may see it: one that it is invited to, has joined, or was told the end of a short while ago.
+    package func call(_ id: CallID, of user: Identity) -> CallInfo? {
+        guard lines[user]?.calls.contains(id) == true, let call = calls[id], call.isKnown(to: .user(user)) else { return nil }
+        return call.info
+    }
+
+    /// A call that goes on, whoever is in it.
+    package func ongoing(_ id: CallID) -> CallInfo? {
+        calls[id].flatMap { $0.isOver ? nil : $0.info }
+    }
+
     /// Takes in what happened at `now`, which never goes back, and appends what is to be done about it.
     package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         switch input {

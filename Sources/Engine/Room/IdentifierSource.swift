@@ -28,6 +28,8 @@ package struct IdentifierSource: Sendable {
 
     package mutating func call() -> CallID { CallID(text: name("CA_")) }
 
+    package mutating func device() -> DeviceID { DeviceID(text: name("DV_")) }
+
     private mutating func name(_ prefix: String) -> String {
         var name = prefix
         for _ in 0..<Self.suffixLength {

@@ -27,6 +27,8 @@ struct Member: Sendable {
     var absence: Absence?
     /// The call is on hold: it neither hears nor is heard.
     var isHeld = false
+    /// Muted as a whole from outside: none of its tracks is heard, whatever each of them says of itself.
+    var isSilenced = false
     /// What it publishes, in order.
     var tracks: [TrackSID] = []
     /// Tracks that it asked to hear or not to hear. For the others `autoSubscribe` speaks.

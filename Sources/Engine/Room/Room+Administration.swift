@@ -19,6 +19,10 @@ extension Room {
             send(.roomUpdated(info), to: everyone, into: &effects)
         case .updatePermission(let identity, let permission):
             if let place = handles[identity].flatMap(members.place) { update(permission, ofMemberAt: place, at: now, into: &effects) }
+        case .hold(let identity, let held):
+            if let place = handles[identity].flatMap(members.place) { hold(held, by: nil, at: place, now: now, into: &effects) }
+        case .silence(let identity, let silenced):
+            if let place = handles[identity].flatMap(members.place) { silence(silenced, ofMemberAt: place, at: now, into: &effects) }
         }
     }
 

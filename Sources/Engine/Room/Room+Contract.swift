@@ -125,6 +125,10 @@ extension Room {
         case mute(TrackSID, muted: Bool)
         case updateMetadata(String)
         case updatePermission(Identity, Permission)
+        /// As that participant's own `call.hold`.
+        case hold(Identity, Bool)
+        /// Nothing that it publishes is heard, now or later.
+        case silence(Identity, Bool)
     }
 }
 

@@ -1,19 +1,21 @@
 import Wire
 
 extension Room {
-    /// Puts the asker's call on hold or takes it back: it neither hears nor is heard, and remembers what was muted and
+    /// Puts somebody's call on hold or takes it back: it neither hears nor is heard, and remembers what was muted and
     /// subscribed.
-    mutating func hold(_ held: Bool, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]) {
+    ///
+    /// - Parameter asker: nil where the word came from outside the room.
+    mutating func hold(_ held: Bool, by asker: Asker?, at place: Int, now: Instant, into effects: inout [Effect]) {
         let before = members[at: place]
         guard before.isHeld != held else {
-            reply(to: asker, into: &effects)
+            if let asker { reply(to: asker, into: &effects) }
             return
         }
         rewire(place, at: now, into: &effects) { $0.isHeld = held }
         for sid in before.tracks {
-            if let track = tracks[sid] { regate(track, ofMemberAt: place, wasHeld: before.isHeld, into: &effects) }
+            if let track = tracks[sid] { regate(sid, ofMemberAt: place, from: track.gate(by: before), into: &effects) }
         }
-        reply(to: asker, into: &effects)
+        if let asker { reply(to: asker, into: &effects) }
         if held {
             for sid in before.tracks {
                 if let track = tracks.place(of: sid) { fallSilent(at: track, now: now, into: &effects) }

@@ -21,8 +21,9 @@ extension Room {
     ) {
         guard let place = tracks.place(of: sid), let publisher = members.place(of: tracks[at: place].publisher) else { return }
         let before = tracks[at: place]
+        let gate = before.gate(by: members[at: publisher])
         tracks[at: place].info.muted = muted
-        if before.info.muted != muted { regate(before, ofMemberAt: publisher, wasHeld: members[at: publisher].isHeld, into: &effects) }
+        if before.info.muted != muted { regate(sid, ofMemberAt: publisher, from: gate, into: &effects) }
         if let asker { reply(to: asker, into: &effects) }
         guard before.info.muted != muted else { return }
         if muted { fallSilent(at: place, now: now, into: &effects) }
@@ -33,11 +34,24 @@ extension Room {
     }
 
     /// Patches a track's gate if what it lets through is another than before.
-    func regate(_ before: Track, ofMemberAt publisher: Int, wasHeld: Bool, into effects: inout [Effect]) {
-        guard let track = tracks[before.info.sid] else { return }
-        let gate = track.gate(publisherIsHeld: members[at: publisher].isHeld)
-        guard gate != before.gate(publisherIsHeld: wasHeld) else { return }
+    func regate(_ sid: TrackSID, ofMemberAt publisher: Int, from before: Gate, into effects: inout [Effect]) {
+        guard let track = tracks[sid] else { return }
+        let gate = track.gate(by: members[at: publisher])
+        guard gate != before else { return }
         patch(.gate(track.info.alias, by: track.publisher, gate), into: &effects)
+    }
+
+    /// Mutes all that somebody publishes, or may publish later, or lets it be heard again as far as its tracks are not muted themselves.
+    mutating func silence(_ silenced: Bool, ofMemberAt place: Int, at now: Instant, into effects: inout [Effect]) {
+        let before = members[at: place]
+        guard before.isSilenced != silenced else { return }
+        members[at: place].isSilenced = silenced
+        for track in before.tracks.compactMap({ tracks[$0] }) {
+            regate(track.info.sid, ofMemberAt: place, from: track.gate(by: before), into: &effects)
+            if silenced, let place = tracks.place(of: track.info.sid) { fallSilent(at: place, now: now, into: &effects) }
+        }
+        if silenced { tellSpeakers(at: now, into: &effects) }
+        watchSilence(ofMemberAt: place, at: now)
     }
 
     /// A track lets nothing through from now on: it does not talk, and its publisher does not speak through it.

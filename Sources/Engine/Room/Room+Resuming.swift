@@ -49,7 +49,7 @@ extension Room {
         let member = members[at: place]
         for track in member.tracks.compactMap({ tracks[$0] }) {
             let listeners = members.values.filter { $0.hears(track) }.map(\.handle)
-            let gate = track.gate(publisherIsHeld: member.isHeld)
+            let gate = track.gate(by: member)
             patch(.move(track.info, from: old, to: new, gate, heardBy: listeners), into: &effects)
             tap(track, into: &effects)
         }

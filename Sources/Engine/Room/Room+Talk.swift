@@ -24,6 +24,6 @@ extension Room {
 
     /// Its frames are let through.
     func isOpen(_ track: Track) -> Bool {
-        track.gate(publisherIsHeld: members[track.publisher]?.isHeld ?? true) == .open
+        members[track.publisher].map(track.gate) == .open
     }
 }

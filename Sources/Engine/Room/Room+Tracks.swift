@@ -26,7 +26,7 @@ extension Room {
         speakers.add(info.sid, of: member.identity, at: now)
 
         patch(.publish(info, by: member.handle), into: &effects)
-        let gate = track.gate(publisherIsHeld: member.isHeld)
+        let gate = track.gate(by: member)
         if gate != .open { patch(.gate(alias, by: member.handle, gate), into: &effects) }
         send(.trackPublished(info), to: everyone(but: member.handle), into: &effects)
         for listener in members.values where listener.hears(track) {

@@ -14,7 +14,7 @@ struct Track: Sendable {
     var listening: Room.Listening { Room.Listening(mode: info.mode, epoch: info.epoch, frameMilliseconds: info.frameMs) }
 
     /// What its patch lets through. Being held goes before being muted, which is remembered for later.
-    func gate(publisherIsHeld: Bool) -> Room.Gate {
-        publisherIsHeld ? .held : info.muted ? .muted : .open
+    func gate(by publisher: Member) -> Room.Gate {
+        publisher.isHeld ? .held : info.muted || publisher.isSilenced ? .muted : .open
     }
 }

@@ -36,15 +36,20 @@ package struct UserTokens: Sendable {
     }
 
     package func verify(_ token: String, now: Int64) throws(TokenError) -> Bearer {
+        try proof(token, now: now).bearer
+    }
+
+    /// The same, with how long it can be believed, in seconds since 1970.
+    package func proof(_ token: String, now: Int64) throws(TokenError) -> (bearer: Bearer, expires: Int64) {
         let verifier = TokenVerifier()
         do throws(TokenError) {
-            guard let user = UserID(text: try verifier.verifyUser(token, keys: own, audience: nil, now: now).subject) else {
-                throw .badIdentity
-            }
-            return .user(user)
+            let claims = try verifier.verifyUser(token, keys: own, audience: nil, now: now)
+            guard let user = UserID(text: claims.subject) else { throw .badIdentity }
+            return (.user(user), claims.expires)
         } catch .unknownIssuer {
             guard let outside else { throw .unknownIssuer }
-            return .outsider(try verifier.verifyUser(token, keys: outside.keys, audience: outside.audience, now: now))
+            let claims = try verifier.verifyUser(token, keys: outside.keys, audience: outside.audience, now: now)
+            return (.outsider(claims), claims.expires)
         }
     }
 }

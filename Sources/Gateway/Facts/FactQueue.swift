@@ -1,5 +1,6 @@
 package import Engine
 internal import Synchronization
+package import Wire
 
 /// What happens in rooms on its way from the shards to whoever keeps records of it. One reader; it deals out what it reads.
 ///
@@ -29,20 +30,24 @@ package final class FactQueue: Sendable {
     private let bytesMax: Int
     /// What is to be told and recorded of a room of that name, asked by the shard that makes it: it must answer at once.
     package let keeping: @Sendable (_ room: String) -> RoomKeeping
-    /// Whether a room of that name may be joined, asked of everybody who wants to.
-    let admits: @Sendable (_ room: String) -> Bool
+    /// Why somebody may not join a room of that name, asked of everybody who wants to; nil if it may.
+    let refuses: @Sendable (_ room: String, Identity) -> Refusal?
+    /// Told of every fact at once, whatever waits: for who must not wait for the one who keeps records. It must return at once.
+    private let witness: @Sendable (RoomFact) -> Void
 
     /// - Parameters:
     ///   - countMax: facts that may wait.
     ///   - bytesMax: bytes of text that may wait in them.
     package init(
         countMax: Int = 10_000, bytesMax: Int = 32 << 20, keeping: @escaping @Sendable (_ room: String) -> RoomKeeping = { _ in .facts },
-        admits: @escaping @Sendable (_ room: String) -> Bool = { _ in true }
+        refuses: @escaping @Sendable (_ room: String, Identity) -> Refusal? = { _, _ in nil },
+        witness: @escaping @Sendable (RoomFact) -> Void = { _ in }
     ) {
         self.countMax = countMax
         self.bytesMax = bytesMax
         self.keeping = keeping
-        self.admits = admits
+        self.refuses = refuses
+        self.witness = witness
     }
 
     /// Facts that wait.
@@ -50,6 +55,7 @@ package final class FactQueue: Sendable {
 
     @discardableResult
     package func append(_ fact: RoomFact) -> Outcome {
+        witness(fact)
         let (outcome, reader) = state.withLock { state -> (Outcome, CheckedContinuation<Void, Never>?) in
             guard state.items.count < countMax, state.bytes + fact.byteCount <= bytesMax, !state.isFinished else {
                 state.noteMissing(fact)

@@ -10,6 +10,8 @@ package struct Counters: Sendable {
     package var participants = 0
     /// Of those, whose socket is lost and whose place is kept.
     package var participantsAway = 0
+    /// Users' own channels.
+    package var devices = 0
     package var tracks = 0
     /// Frames that wait in the store.
     package var framesHeld = 0

@@ -15,6 +15,7 @@ struct PrometheusText {
         perShard("patchbay_participants_away", "gauge", "Participants whose socket is lost and whose place is kept.") {
             Double($0.participantsAway)
         }
+        perShard("patchbay_devices", "gauge", "Users' own channels.") { Double($0.devices) }
         perShard("patchbay_tracks", "gauge", "Published tracks.") { Double($0.tracks) }
         perShard("patchbay_frames_held", "gauge", "Media frames that wait for a listener.") { Double($0.framesHeld) }
         perShard("patchbay_ahead_tracks", "gauge", "Tracks of mode ahead that are published or heard on the shard.") {

@@ -1,6 +1,6 @@
-internal import Engine
+package import Engine
 package import Sessions
-internal import Wire
+package import Wire
 
 /// What an app's backend needs besides the rooms, put together: accounts, sessions, and the records of both.
 package struct Backend: Sendable {
@@ -10,6 +10,8 @@ package struct Backend: Sendable {
     /// Nil: nothing is recorded.
     package let recordings: SessionRecordings?
     package let facts: FactQueue
+    /// The way to who keeps the calls.
+    package let calls: CallDoor
     private let publicURL: String?
     private let webhooks: WebhookWriter
 
@@ -25,13 +27,19 @@ package struct Backend: Sendable {
         let rooms = SessionRooms(recordsLogged: recordingsDirectory != nil)
         self.rooms = rooms
         recordings = try recordingsDirectory.map { try SessionRecordings(store: store, rooms: rooms, directory: $0) }
-        accounts = AccountDesk(store: store, tokens: try UserTokens(key: store.userTokenKey, outside: outside))
+        let tokens = try UserTokens(key: store.userTokenKey, outside: outside)
+        accounts = AccountDesk(store: store, tokens: tokens)
+        let calls = CallDoor(tokens: tokens, rooms: CallRooms())
+        self.calls = calls
         self.publicURL = publicURL
         webhooks = WebhookWriter(to: endpoints)
         let tellsAllRooms = !endpoints.isEmpty
         facts = FactQueue(
-            keeping: { room in room.hasPrefix(Session.roomPrefix) || tellsAllRooms ? rooms.keeping(of: room) : .nothing },
-            admits: { room in rooms.mayBeJoined(room) })
+            keeping: { room in
+                room.hasPrefix(Session.roomPrefix) || CallRooms.isOne(room) || tellsAllRooms ? rooms.keeping(of: room) : .nothing
+            },
+            refuses: { room, who in rooms.refusal(of: room) ?? calls.rooms.refusal(of: who, in: room) },
+            witness: { fact in calls.take(fact) })
     }
 
     /// The sessions of a gateway, given the door to its rooms.
@@ -50,7 +58,20 @@ package struct Backend: Sendable {
         }
     }
 
-    package func routes(_ sessions: SessionDesk) -> [Route] {
-        AccountRoutes.routes(accounts) { await sessions.forget($0) } + SessionRoutes.routes(sessions, user: accounts.user)
+    /// Who keeps the calls of a gateway, which must have been given `calls`.
+    package func callService(
+        _ desk: RoomDesk, keys: KeysInUse, server: ServerInfo, settings: CallSettings = CallSettings(), hooks: CallHooks? = nil
+    ) -> CallService {
+        CallService(
+            door: calls, accounts: accounts, desk: desk, pass: CallPass(keys: keys, server: server, publicURL: publicURL),
+            settings: settings, hooks: hooks ?? CallHooks(webhooks: { [webhooks] in webhooks.webhooks(for: $0, at: .now) }))
+    }
+
+    package func routes(_ sessions: SessionDesk, _ calls: CallService) -> [Route] {
+        let accounts = AccountRoutes.routes(accounts) { user in
+            calls.forget(user)
+            await sessions.forget(user)
+        }
+        return accounts + SessionRoutes.routes(sessions, user: self.accounts.user) + CallRoutes.routes(calls, user: self.accounts.user)
     }
 }

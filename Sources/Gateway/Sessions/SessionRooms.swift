@@ -1,4 +1,5 @@
 package import Engine
+internal import HTTPTypes
 package import Sessions
 internal import Synchronization
 
@@ -65,8 +66,9 @@ package final class SessionRooms: Sendable {
         return RoomKeeping(tellsText: true, records: recordsLogged)
     }
 
-    /// Whether a room may be joined: one of a session that is over, or never was, may not.
-    package func mayBeJoined(_ room: String) -> Bool {
-        !room.hasPrefix(Session.roomPrefix) || entries.withLock { $0[room].map { $0.endedAt == nil } == true }
+    /// Why a room may not be joined: one of a session that is over, or never was. Nil if it may.
+    package func refusal(of room: String) -> Refusal? {
+        guard room.hasPrefix(Session.roomPrefix), entries.withLock({ $0[room].map { $0.endedAt == nil } != true }) else { return nil }
+        return Refusal(.forbidden, "session_ended", "the room's session is over; start another one")
     }
 }

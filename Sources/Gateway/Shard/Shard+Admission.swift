@@ -11,7 +11,8 @@ extension Shard {
 
     func admit(_ request: UpgradeRequest, as connection: Connection) -> Response? {
         do {
-            connection.context = try ticket(for: request)
+            try check(request)
+            connection.context = request.path == Self.devicePath ? try deviceTicket(for: request) : try ticket(for: request)
             return nil
         } catch {
             counters.joinsRefused[error.code, default: 0] += 1
@@ -20,12 +21,11 @@ extension Shard {
         }
     }
 
-    private func ticket(for request: UpgradeRequest) throws(Refusal) -> JoinTicket {
-        let started = loop.exactNow
+    private func check(_ request: UpgradeRequest) throws(Refusal) {
         guard request.isSecure else {
             throw Refusal(.badRequest, "tls_required", "this port speaks TLS only; use wss:// or https://")
         }
-        guard request.path == Self.socketPath else {
+        guard request.path == Self.socketPath || (request.path == Self.devicePath && common.calls != nil) else {
             throw Refusal(.notFound, "not_found", "there is no WebSocket here; the gateway's is at \(Self.socketPath)")
         }
         guard drain == nil else {
@@ -34,14 +34,15 @@ extension Shard {
         guard common.failures.mayTry(request.peerAddress, at: loop.now) else {
             throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
-        let subprotocols = request.subprotocols
-        guard subprotocols.contains(ProtocolLimits.subprotocol) else {
+        guard request.subprotocols.contains(ProtocolLimits.subprotocol) else {
             throw Refusal(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
         }
-        let (token, grant) = try identify(request, subprotocols)
-        guard common.facts?.admits(grant.room) != false else {
-            throw Refusal(.forbidden, "session_ended", "the room's session is over; start another one")
-        }
+    }
+
+    private func ticket(for request: UpgradeRequest) throws(Refusal) -> JoinTicket {
+        let started = loop.exactNow
+        let (token, grant) = try identify(request)
+        if let refusal = common.facts?.refuses(grant.room, grant.identity) { throw refusal }
         let room = try settingsOfRoom(for: token, grant)
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)
@@ -54,15 +55,23 @@ extension Shard {
             startedAt: started)
     }
 
-    private func identify(_ request: UpgradeRequest, _ subprotocols: [String]) throws(Refusal) -> (AccessToken, JoinGrant) {
-        let token: AccessToken
+    /// What `verify` makes of the request's token. A bad one counts as a failed attempt of its address.
+    func token<Claims>(
+        of request: UpgradeRequest, _ verify: (String) throws(TokenError) -> Claims
+    ) throws(Refusal) -> Claims {
         do throws(TokenError) {
-            let text = try TokenPlace.find(
-                authorization: request.authorization, subprotocols: subprotocols, query: request.query("access_token"))
-            token = try TokenVerifier().verify(text, keys: keys, now: WallClock.seconds)
+            return try verify(
+                try TokenPlace.find(
+                    authorization: request.authorization, subprotocols: request.subprotocols, query: request.query("access_token")))
         } catch {
             common.failures.record(from: request.peerAddress, at: loop.now)
             throw Refusal(.unauthorized, error.code, error.message)
+        }
+    }
+
+    private func identify(_ request: UpgradeRequest) throws(Refusal) -> (AccessToken, JoinGrant) {
+        let token = try token(of: request) { text throws(TokenError) in
+            try TokenVerifier().verify(text, keys: keys, now: WallClock.seconds)
         }
         do throws(GrantError) {
             return (token, try JoinGrant(token))
@@ -86,6 +95,7 @@ extension Shard {
     }
 
     func opened(_ connection: Connection) {
+        if let ticket = connection.context as? DeviceTicket { return openedDevice(connection, ticket) }
         guard let ticket = connection.context as? JoinTicket else { return connection.abort() }
         connection.context = nil
         let handle = takeSeat()
@@ -107,7 +117,9 @@ extension Shard {
     }
 
     func closed(_ connection: Connection, _ end: SocketEnd) {
-        guard connection.seat >= 0, let member = seats[connection.seat], member.connection === connection else { return }
+        guard connection.seat >= 0, let member = seats[connection.seat], member.connection === connection else {
+            return closedDevice(connection)
+        }
         connection.seat = -1
         counters.connections -= 1
         // Who was about to be closed when its socket broke was closed.

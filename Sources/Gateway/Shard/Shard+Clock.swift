@@ -58,7 +58,9 @@ extension Shard {
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
             if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
         }
-        if tick % Self.careTicks == 0 { publishMetrics() }
+        guard tick % Self.careTicks == 0 else { return }
+        lookAfterDevices()
+        publishMetrics()
     }
 
     private func watchTalk(of seat: Int) {

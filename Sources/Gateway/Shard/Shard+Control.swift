@@ -5,7 +5,8 @@ internal import Wire
 /// Text messages: requests in; events, replies and errors out.
 extension Shard {
     func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
-        guard connection.seat >= 0, let member = seats[connection.seat], member.farewell == nil else { return }
+        guard connection.seat >= 0 else { return received(text: message, fromDevice: connection) }
+        guard let member = seats[connection.seat], member.farewell == nil else { return }
         member.lastHeard = loop.now
         counters.controlIn += 1
         guard String(validating: message, as: UTF8.self) != nil else {

@@ -6,7 +6,8 @@ internal import Wire
 extension Shard {
     func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
         let seat = connection.seat
-        guard seat >= 0, let sender = seats[seat], sender.farewell == nil else { return }
+        guard seat >= 0 else { return receivedBinary(fromDevice: connection) }
+        guard let sender = seats[seat], sender.farewell == nil else { return }
         sender.lastHeard = loop.now
         if message.first == FrameKind.bundle.rawValue {
             do throws(FrameError) {
@@ -152,7 +153,8 @@ extension Shard {
     }
 
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
-        guard connection.seat >= 0, let member = seats[connection.seat] else { return }
+        guard connection.seat >= 0 else { return heardDevice(connection) }
+        guard let member = seats[connection.seat] else { return }
         member.lastHeard = loop.now
         guard member.receipts.answered(payload, at: loop.now) else { return }
         // The ping came after `hello`.
@@ -171,7 +173,8 @@ extension Shard {
     }
 
     func writable(_ connection: Connection) {
-        guard connection.seat >= 0, let member = seats[connection.seat] else { return }
+        guard connection.seat >= 0 else { return pumpDevice(connection) }
+        guard let member = seats[connection.seat] else { return }
         pump(member)
     }
 

@@ -79,6 +79,7 @@ extension Shard {
         case .seatIsFree(let handle): freeSeat(handle)
         case .takeAhead(let track): takeAhead(track)
         case .takeOver(let handle, let luggage): takeOver(handle, luggage)
+        case .device(let order): perform(order)
         case .question(let question, let reply): reply(answer(question))
         case .respond(let answer, let number): respond(answer, toRequest: number)
         }

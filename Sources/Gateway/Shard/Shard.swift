@@ -10,7 +10,7 @@ internal import Wire
 /// wants done is done in order. Nobody outside has a reference; `mailbox` is the one door.
 ///
 /// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+AheadPatches`, `+Control`, `+Rooms`, `+Peers`, `+Resuming`,
-/// `+Clock`, `+Drain`, `+HTTP`, `+Administration`, `+Facts`, `+Recording`.
+/// `+Clock`, `+Drain`, `+HTTP`, `+Administration`, `+Facts`, `+Recording`, `+Devices`.
 final class Shard: SocketOwner {
     let index: Int
     let common: GatewayContext
@@ -65,6 +65,10 @@ final class Shard: SocketOwner {
     /// Shards that have nobody any more, in a drain.
     var emptied: Set<Int> = []
     var keys: KeyRing
+    /// Users' own channels, by the shard's number for each.
+    var devices: [Int: Device] = [:]
+    var lastDevice = 0
+    var deviceNames = IdentifierSource(seed: .random(in: 0 ... .max))
     /// HTTP requests that are being answered.
     var openRequests = OpenRequests()
     /// Tracks published here that are written down; a patch's `tap` is a place in it.
@@ -118,6 +122,7 @@ final class Shard: SocketOwner {
 
     func publishMetrics() {
         counters.rooms = roomByName.count
+        counters.devices = devices.count
         counters.tracks = panel.count
         counters.framesHeld = store.heldCount
         counters.aheadTracks = aheads.count
@@ -176,14 +181,17 @@ struct GatewayContext: Sendable {
     let facts: FactQueue?
     /// Who writes tracks down, if anybody does.
     let recorder: Recorder?
+    /// The way to who keeps the calls, if anybody does.
+    let calls: CallDoor?
     private let trunks: [Trunk]
 
-    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: FactQueue?, recorder: Recorder?) {
+    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: FactQueue?, recorder: Recorder?, calls: CallDoor?) {
         self.settings = settings
         self.keys = keys
         self.shardPorts = shardPorts
         self.facts = facts
         self.recorder = recorder
+        self.calls = calls
         quota = ConnectionQuota(limit: settings.connectionsMax)
         keysInUse = KeysInUse(keys)
         origins = AllowedOrigins(settings.allowedOrigins)

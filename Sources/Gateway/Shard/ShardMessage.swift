@@ -30,6 +30,9 @@ enum ShardMessage: Sendable {
     /// The queue of an `ahead` track that is published there from now on; before `takeOver`.
     case takeAhead(AheadTrack)
 
+    /// From the one who keeps the calls.
+    case device(DeviceOrder)
+
     // For who is on no shard's thread: HTTP, services.
     case question(Question, Reply)
     /// To where the request came.

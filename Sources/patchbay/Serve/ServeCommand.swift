@@ -91,14 +91,18 @@ struct ServeCommand: AsyncParsableCommand {
         let summarizer = try await configuration.makeSummarizer()
         let gateway: Gateway
         var keeper: SessionKeeper?
+        var calls: CallService?
         do {
             gateway = try Gateway(
-                settings: configuration.settings, keys: configuration.keys, facts: backend?.facts, recordings: backend?.recordings
+                settings: configuration.settings, keys: configuration.keys, facts: backend?.facts, recordings: backend?.recordings,
+                calls: backend?.calls
             ) { desk, keys in
                 guard let backend else { return [] }
                 let sessions = backend.sessions(desk, keys: keys)
                 keeper = backend.keeper(of: sessions, summarizer: summarizer)
-                return backend.routes(sessions)
+                let service = backend.callService(desk, keys: keys, server: configuration.settings.serverInfo)
+                calls = service
+                return backend.routes(sessions, service)
             }
         } catch let error as ListenError {
             throw UsageError("\(error)")
@@ -118,6 +122,7 @@ struct ServeCommand: AsyncParsableCommand {
             services.append(
                 .init(service: WebhookService(webhooks, store: backend.store, client: client), successTerminationBehavior: .ignore))
         }
+        if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
         try backend?.store.close()
     }

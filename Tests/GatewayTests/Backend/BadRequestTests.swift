@@ -63,7 +63,8 @@ struct BadRequestTests {
 
     @Test func bytesThatAreNoTextAre400() throws {
         for (method, path) in routes({ says($0, 415) }) {
-            #expect(try answer(method, path, Array(#"{"email":""#.utf8) + [0xFF, 0xC0] + Array("\"}".utf8))?.status == 400, "\(method) \(path)")
+            #expect(
+                try answer(method, path, Array(#"{"email":""#.utf8) + [0xFF, 0xC0] + Array("\"}".utf8))?.status == 400, "\(method) \(path)")
         }
     }
 
@@ -107,7 +108,9 @@ struct BadRequestTests {
         #expect(answer.status == (time == "9999-12-31T23:59:59.999Z" ? 200 : 400), "\(answer.text)")
     }
 
-    @Test(arguments: ["limit=0", "limit=201", "limit=-1", "limit=1e3", "limit=x", "limit=99999999999999999999", "cursor=x", "cursor=%00", "cursor="])
+    @Test(arguments: [
+        "limit=0", "limit=201", "limit=-1", "limit=1e3", "limit=x", "limit=99999999999999999999", "cursor=x", "cursor=%00", "cursor=",
+    ])
     func aQueryThatDoesNotFitIs400(query: String) throws {
         #expect(try ann.ask("GET", "/v1/sessions?" + query).status == 400)
     }

@@ -15,7 +15,8 @@ struct OutsideIssuerTests {
     }
 
     private func user(_ subject: String, audience: String = #""patchbay""#, issuer: String = "https://login.example") -> AppUser {
-        let payload = #"{"iss":"\#(issuer)","sub":"\#(subject)","aud":\#(audience),"email":"ann@example.org","exp":\#(TestToken.now + 600)}"#
+        let payload =
+            #"{"iss":"\#(issuer)","sub":"\#(subject)","aud":\#(audience),"email":"ann@example.org","exp":\#(TestToken.now + 600)}"#
         return AppUser(backend, token: TestToken.signed(payload, with: TestToken.rsa))
     }
 

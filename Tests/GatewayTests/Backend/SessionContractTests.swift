@@ -132,7 +132,8 @@ struct SessionContractTests {
     }
 
     @Test(arguments: [
-        ("txt", "text/plain"), ("json", "application/json"), ("vtt", "text/vtt"), ("srt", "application/x-subrip"), ("pdf", "application/pdf"),
+        ("txt", "text/plain"), ("json", "application/json"), ("vtt", "text/vtt"), ("srt", "application/x-subrip"),
+        ("pdf", "application/pdf"),
     ])
     func aSessionIsTakenAway(format: String, type: String) throws {
         let session = try ann.start().session

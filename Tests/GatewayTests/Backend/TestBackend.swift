@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Identity
 import Sessions
+import Wire
 
 /// A gateway with a store of its own, in a directory that is gone after the test.
 final class TestBackend: Sendable {
@@ -17,18 +18,23 @@ final class TestBackend: Sendable {
             passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1))
         let backend = try Backend(store: store, outside: outside)
         var keeper: SessionKeeper?
+        var calls: CallService?
         gateway = try TestGateway(
-            facts: backend.facts,
+            facts: backend.facts, calls: backend.calls,
             serving: { desk, keys in
                 let sessions = backend.sessions(desk, keys: keys)
                 keeper = backend.keeper(of: sessions, summarizer: ExtractiveSummarizer())
-                return backend.routes(sessions)
+                let service = backend.callService(desk, keys: keys, server: ServerInfo(version: "tests", node: "test"))
+                calls = service
+                return backend.routes(sessions, service)
             }, change)
         self.store = store
         self.directory = directory
         // It ends with the gateway, and only then nobody needs the store any more.
-        let keeping = Task { [keeper] in
+        let keeping = Task { [keeper, calls] in
+            async let calling: Void? = calls?.run()
             try await keeper?.run()
+            try await calling
             try store.close()
             try FileManager.default.removeItem(atPath: directory)
         }
@@ -106,7 +112,8 @@ struct AppUser {
     func end(_ session: String) throws -> HTTPAnswer { try ask("POST", "/v1/sessions/end", ["session_id": session]) }
 
     @discardableResult
-    func say(_ text: String, in session: String, at time: String = "2026-11-21T13:16:56Z", as speaker: String = "user") throws -> HTTPAnswer {
+    func say(_ text: String, in session: String, at time: String = "2026-11-21T13:16:56Z", as speaker: String = "user") throws -> HTTPAnswer
+    {
         try ask("POST", "/v1/sessions/\(session)/turn", ["speaker": speaker, "text": text, "timestamp": time])
     }
 

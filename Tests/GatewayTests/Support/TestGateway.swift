@@ -21,14 +21,16 @@ final class TestGateway: Sendable {
 
     /// - Parameter routes: made once there is a door to the rooms.
     init(
-        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, serving routes: (RoomDesk, KeysInUse) throws -> [Route],
+        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallDoor? = nil,
+        serving routes: (RoomDesk, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         var settings = GatewaySettings(
             port: 0, shardCount: 2, tls: Certificate.usual.files,
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), version: "tests")
         change(&settings)
-        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings, routes: routes)
+        let gateway = try Gateway(
+            settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings, calls: calls, routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }

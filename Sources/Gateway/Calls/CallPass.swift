@@ -1,0 +1,28 @@
+internal import Identity
+internal import Wire
+
+/// Makes the tokens that lead into calls' rooms.
+struct CallPass: Sendable {
+    let keys: KeysInUse
+    let server: ServerInfo
+    /// How clients reach the gateway; nil: as the one that asks did.
+    let publicURL: String?
+
+    func reply(letting user: Identity, into call: CallInfo, host: String?) throws(CallRefusal) -> CallReply {
+        guard let signer = keys.current.signer else {
+            throw CallRefusal(.unsupported, "the gateway has no HS256 key to sign room tokens with; see `keys` in its configuration")
+        }
+        guard let url = publicURL ?? host.map({ "wss://" + $0 }) else {
+            throw CallRefusal(.invalidArgument, "send a Host header, by which the room is reached, too")
+        }
+        let now = WallClock.seconds
+        let claims = AccessToken(
+            identity: user.text, notBefore: now, expires: now + SessionDesk.tokenLifetimeSeconds,
+            name: call.caller == .user(user) ? call.callerName : "", video: .joining(call.room))
+        do throws(MintError) {
+            return CallReply(call, livekitURL: url, livekitToken: try TokenMinter.mint(claims, with: signer), roomName: call.room)
+        } catch {
+            throw CallRefusal(.unsupported, "the gateway cannot sign a room token: \(error)")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import Engine
+internal import Sockets
+internal import Wire
+
+/// A user's own channel whose socket this shard serves. It is in no room, and hears of calls only.
+final class Device {
+    let address: DeviceAddress
+    let connection: Connection
+    /// Until when its token can be believed, in seconds since 1970.
+    let expires: Int64
+    /// Control messages only.
+    var outbox = Outbox()
+    var lastHeard: Instant
+    /// It is to be closed for this reason once its messages are out, or by this time.
+    var farewell: (reason: CloseReason, deadline: Instant)?
+    /// Requests that it may make.
+    var requests = TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
+    /// Malformed messages since `malformedSince`.
+    var malformed = 0
+    var malformedSince: Instant
+    private var pings: UInt32 = 0
+
+    init(address: DeviceAddress, connection: Connection, expires: Int64, at now: Instant) {
+        self.address = address
+        self.connection = connection
+        self.expires = expires
+        lastHeard = now
+        malformedSince = now
+    }
+
+    /// Asks for a sign of life below the messages: a page that only listens need not ping.
+    func ping() {
+        pings &+= 1
+        connection.ping(pings)
+    }
+}
+
+/// What was found out before the upgrade, for the moment after it.
+final class DeviceTicket: Sendable {
+    let bearer: UserTokens.Bearer
+    let expires: Int64
+    let host: String?
+
+    init(bearer: UserTokens.Bearer, expires: Int64, host: String?) {
+        self.bearer = bearer
+        self.expires = expires
+        self.host = host
+    }
+}
+
+/// What the one who keeps the calls wants done with devices of one shard. A device that has gone meanwhile is passed over.
+enum DeviceOrder: Sendable {
+    case tell([UInt8], to: [Int])
+    /// Counted, and answered where there is a message.
+    case refuse(RequestError.Code, [UInt8]?, to: Int)
+    case close(Int, CloseReason)
+}
