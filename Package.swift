@@ -126,11 +126,11 @@ let package = Package(
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
-            dependencies: ["Gateway", "Engine", "Identity", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
+            dependencies: ["Gateway", "Engine", "Identity", "Sessions", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
-            dependencies: ["PatchbayClient", "Gateway", "Identity", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
+            dependencies: ["PatchbayClient", "Gateway", "Identity", "Sessions", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Wire"], swiftSettings: settings),
     ]

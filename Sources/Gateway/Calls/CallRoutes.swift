@@ -59,7 +59,8 @@ enum CallRoutes {
         _ request: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
         Route(
-            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id], gives: [.json(CallTicket.self)] + refusals
+            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
+            gives: [.json(CallTicket.self)] + refusals
         ) { question, user in
             try .json(try ticket(try await calls.ask(request(call(question)), of: user, host: question.host)))
         }
@@ -70,7 +71,8 @@ enum CallRoutes {
         _ request: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
         Route(
-            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id], gives: [.json(CallView.self)] + refusals
+            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
+            gives: [.json(CallView.self)] + refusals
         ) { question, user in
             try .json(try view(try await calls.ask(request(call(question)), of: user, host: question.host)))
         }

@@ -33,7 +33,8 @@ final class CallSwitch {
     private let origin = ContinuousClock.now
 
     init(
-        door: CallDoor, desk: RoomDesk, pass: CallPass, settings: CallSettings, hooks: CallHooks, telling tell: @escaping ([OutgoingWebhook]) -> Void
+        door: CallDoor, desk: RoomDesk, pass: CallPass, settings: CallSettings, hooks: CallHooks,
+        telling tell: @escaping ([OutgoingWebhook]) -> Void
     ) {
         self.tell = tell
         self.door = door

@@ -52,7 +52,8 @@ extension Shard {
             if let id = incoming.id { send(CallReply(pong: t).bytes(re: id), to: device) }
         case .success(let request):
             guard device.requests.take(at: loop.now) else {
-                return refuse(RequestError(.limitExceeded, "too many requests; wait a second", retryable: true), re: incoming.id, to: device)
+                return refuse(
+                    RequestError(.limitExceeded, "too many requests; wait a second", retryable: true), re: incoming.id, to: device)
             }
             guard common.calls?.post(request: .request(request, id: incoming.id, from: device.address.id)) == true else {
                 return refuse(

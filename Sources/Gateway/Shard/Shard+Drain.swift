@@ -39,7 +39,8 @@ extension Shard {
     /// Tells all shards once nobody is here any more, and nobody elsewhere is in a room that is. They end together: as long as there is
     /// a call, whoever asks is answered.
     func finishDrainIfEmpty() {
-        guard drain != nil, counters.participants == 0, guests.isEmpty, openRequests.isEmpty, devices.isEmpty, !emptied.contains(index) else { return }
+        guard drain != nil, counters.participants == 0, guests.isEmpty, openRequests.isEmpty, devices.isEmpty, !emptied.contains(index)
+        else { return }
         for shard in common.mailboxes.indices { post(.emptied(shard: index), to: shard) }
     }
 

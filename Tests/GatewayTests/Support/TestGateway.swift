@@ -13,14 +13,17 @@ final class TestGateway: Sendable {
 
     /// Whoever loses its socket there has left at once, unless the test wants it otherwise.
     init(
-        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
-        _ change: (inout GatewaySettings) -> Void = { _ in }
+        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallDoor? = nil, routes: [Route] = [],
+        making: RouteMaker? = nil, _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         var settings = GatewaySettings(
             port: 0, shardCount: 2, tls: Certificate.usual.files,
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), version: "tests")
         change(&settings)
-        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings) { _, _ in routes }
+        let gateway = try Gateway(settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings, calls: calls) {
+            desk, keys in
+            making?.routes(desk, keys) ?? routes
+        }
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }
@@ -63,4 +66,9 @@ final class TestGateway: Sendable {
         let port = shard.map { gateway.shardPorts[$0] } ?? port
         return try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer), asking: ask)
     }
+}
+
+/// Makes routes that need the gateway's rooms.
+struct RouteMaker {
+    let routes: (RoomDesk, KeysInUse) -> [Route]
 }
