@@ -59,18 +59,21 @@ struct CallRoomTests {
 
     @Test func theCallEndsWithTheRoom() async throws {
         let talk = try await Talk()
-        _ = try talk.enter()
+        let callers = try talk.enter()
         #expect(await talk.house.gateway.gateway.rooms.closeRoom(named: talk.atAnns.roomName ?? ""))
         #expect(try talk.anns.event(.ended).call.status == .completed)
         #expect(try talk.bobs.event(.ended).call.status == .completed)
+        #expect(!talk.anns.events.contains { $0.kind == .left })
+        withExtendedLifetime(callers) {}
     }
 
     @Test func whoLeavesTheRoomHasHungUp() async throws {
         let talk = try await Talk()
-        let (_, bob) = try talk.enter()
+        let (ann, bob) = try talk.enter()
         try bob.socket.send(text: #"{"type":"leave","data":{}}"#)
         #expect(try talk.anns.event(.left).by == .user(talk.bobs.hello.user))
         #expect(try talk.anns.event(.ended).call.status == .completed)
+        #expect(try ann.closeCode() == 4102)
     }
 
     @Test func whoAnswersAndDoesNotComeHasFailed() async throws {
@@ -117,7 +120,7 @@ struct CallRoomTests {
         try talk.bobs.ask(.hold(talk.id, held: true))
         let (ann, bob) = try talk.enter()
         try ann.await(.callHeld(by: talk.bobs.hello.user))
-        _ = bob
+        withExtendedLifetime(bob) {}
     }
 
     @Test func whoIsMutedIsNotHeardOnTracksOfLaterEither() async throws {

@@ -29,7 +29,7 @@ struct ChannelTests {
             #expect(found == status && name == code, "\(ask.path): \(found) \(name ?? "")")
         }
         for ask in [
-            HTTPAsk.upgrade("/v1/events?access_token=" + token), .upgrade("/v1/events", subprotocol: "patchbay.v1, bearer." + token),
+            HTTPAsk.upgrade("/v1/events?access_token=" + token), .upgrade("/v1/events", subprotocol: "patchbay.v1, " + ProtocolLimits.bearerSubprotocolPrefix + token),
         ] {
             #expect(try TestDevice(house.gateway.webSocket(ask)).hello.user == ann.identity)
         }
@@ -120,12 +120,13 @@ struct ChannelTests {
         let (ann, bob, cat) = (try await house.user("ann"), try await house.user("bob"), try await house.user("cat"))
         let (anns, bobs, cats) = (try ann.device(), try bob.device(), try cat.device())
         let call = try anns.start(bob.party)
-        _ = try call.join(house.gateway)
+        let caller = try call.join(house.gateway)
         try bobs.event(.incoming)
         house.gateway.gateway.drain()
         #expect(try cats.ending() == 4001)
         try bobs.ask(.reject(call.id, CallRejection()))
         #expect(try anns.event(.ended).call.status == .rejected)
+        #expect(try caller.closeCode() == 4102)
         #expect(try anns.ending() == 4001)
         #expect(try bobs.ending() == 4001)
         try await house.gateway.ended()
