@@ -102,6 +102,8 @@ enum CallRoomChange: Sendable {
         case .room(.joined(let who, _)): self = .joined(who.identity)
         // The same identity has taken its own place.
         case .room(.left(_, _, .duplicateIdentity)): return nil
+        // All leave with the room, whose end follows.
+        case .room(.left(_, _, .roomClosed)), .room(.left(_, _, .roomDeleted)): return nil
         case .room(.left(let who, _, _)): self = .left(who.identity)
         case .room(.finished): self = .ended
         default: return nil

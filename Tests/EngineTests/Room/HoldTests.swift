@@ -66,3 +66,38 @@ extension HoldingTests {
         #expect(world.listening.isEmpty)
     }
 }
+
+struct HoldFromOutsideTests {
+    @Test func anAdministratorsHoldIsAsTheParticipantsOwn() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        let bob = world.join("bob")
+        _ = try world.publish(ann)
+        _ = try world.publish(bob)
+        world.forgetNews()
+        world.happens(.administered(.hold("bob", true)))
+        #expect(world.news(ann) == [.callHeld(by: "bob")])
+        #expect(world.trace.contains("patch gate 2 held"))
+        world.happens(.administered(.hold("bob", true)))
+        #expect(world.effects.isEmpty)
+        world.happens(.administered(.hold("bob", false)))
+        #expect(world.news(ann).last == .callResumed(by: "bob"))
+        #expect(world.trace.contains("patch gate 2 open"))
+    }
+
+    @Test func whoIsSilencedIsNotHeardOnAnyTrack() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        _ = try world.publish(ann)
+        world.happens(.administered(.silence("ann", true)))
+        #expect(world.trace == ["patch gate 1 muted"])
+        let second = try world.publish(ann)
+        #expect(world.trace.contains("patch gate 2 muted"))
+        world.happens(.request(.mute(second.sid, muted: true), id: nil, from: ann))
+        world.happens(.administered(.silence("ann", false)))
+        // What is muted itself stays so.
+        #expect(world.trace == ["patch gate 1 open"])
+        world.happens(.administered(.silence("bob", true)))
+        #expect(world.effects.isEmpty)
+    }
+}

@@ -1,0 +1,174 @@
+import Engine
+import Foundation
+import Gateway
+import Identity
+import Sessions
+import Synchronization
+import Testing
+import Wire
+
+/// A gateway with accounts and calls, and its users' devices.
+final class CallHouse: Sendable {
+    let gateway: TestGateway
+    let backend: Backend
+    private let directory: String
+
+    init(
+        settings: CallSettings = CallSettings(), hooks: CallHooks = CallHooks(), _ change: (inout GatewaySettings) -> Void = { _ in }
+    ) throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
+        let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
+        let store = try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
+        let backend = try Backend(store: store)
+        var service: CallService?
+        gateway = try TestGateway(
+            facts: backend.facts, calls: backend.calls,
+            making: RouteMaker { desk, keys in
+                let calls = backend.callService(
+                    desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, hooks: hooks)
+                service = calls
+                return backend.routes(backend.sessions(desk, keys: keys), calls)
+            }, change)
+        self.backend = backend
+        let calls = try #require(service)
+        Task { [directory] in
+            try await calls.run()
+            try store.close()
+            try FileManager.default.removeItem(atPath: directory)
+        }
+    }
+
+    func user(_ name: String) async throws -> TestUser {
+        let now = WallTime(milliseconds: TestToken.now * 1_000)
+        let id = try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id
+        return TestUser(house: self, id: id)
+    }
+}
+
+struct TestUser: Sendable {
+    let house: CallHouse
+    let id: UserID
+
+    var identity: Identity { Identity(text: id.text) }
+    var party: CallParty { .user(identity) }
+
+    /// - Parameter age: how many seconds ago it was made.
+    func token(age: Int64 = 0) throws -> String { try house.backend.accounts.tokens.mint(for: id, now: TestToken.now - age) }
+
+    func device(age: Int64 = 0, shard: Int? = nil) throws -> TestDevice {
+        let ask = HTTPAsk.upgrade(token: try token(age: age), path: "/v1/events")
+        return try TestDevice(house.gateway.webSocket(ask, shard: shard))
+    }
+
+    func http(_ method: String, _ path: String, _ body: String? = nil, key: String? = nil) throws -> HTTPAnswer {
+        var fields = [("Authorization", "Bearer " + (try token()))]
+        if let key { fields.append(("Idempotency-Key", key)) }
+        let ask =
+            body.map { HTTPAsk.json(method, path, $0, with: fields) }
+            ?? HTTPAsk(method: method, path: path, fields: fields.map { (name: $0.0, value: $0.1) })
+        return try #require(try HTTPConnection(house.gateway).answer(to: ask))
+    }
+}
+
+/// One connection of a user's own channel.
+final class TestDevice {
+    let socket: RawWebSocket
+    let hello: CallsHello
+    /// In the order in which they came.
+    private(set) var events: [CallEvent] = []
+    private(set) var closeCode: UInt16?
+    private var isOver = false
+    private var answers: [UInt64?: Result<CallReply, CallRefusal>] = [:]
+    private var lastID: UInt64 = 0
+
+    init(_ socket: RawWebSocket) throws {
+        self.socket = socket
+        guard case .text(let text) = try socket.next(), case .hello(let hello) = try CallMessage(parsing: text) else {
+            throw DidNotHappen(what: "hello first")
+        }
+        self.hello = hello
+    }
+
+    var id: DeviceID { hello.device }
+
+    // MARK: Listening
+
+    private func take(within span: Duration) throws {
+        switch try socket.next(within: span) {
+        case .text(let text):
+            switch try CallMessage(parsing: text) {
+            case .event(let event): events.append(event)
+            case .reply(let id, let reply): answers[id] = .success(reply)
+            case .refused(let id, let refusal): answers[id] = .failure(refusal)
+            case .hello, .unknownEvent: throw DidNotHappen(what: "an event or an answer")
+            }
+        case .close(let code, _):
+            closeCode = code
+            isOver = true
+        case .end: isOver = true
+        case .binary, .pong: break
+        }
+    }
+
+    func take(until what: String, within span: Duration = Patience.usual, _ condition: (TestDevice) -> Bool) throws {
+        let deadline = ContinuousClock.now + span
+        while !condition(self) {
+            guard !isOver, ContinuousClock.now < deadline else { throw DidNotHappen(what: what) }
+            do { try take(within: deadline - .now) } catch is DidNotHappen { throw DidNotHappen(what: what) }
+        }
+    }
+
+    /// The first event of that kind, which stays.
+    @discardableResult
+    func event(_ kind: CallEvent.Kind, of call: CallID? = nil) throws -> CallEvent {
+        let isMeant = { (event: CallEvent) in event.kind == kind && (call == nil || event.call.id == call) }
+        try take(until: "\(kind)") { $0.events.contains(where: isMeant) }
+        return events.first(where: isMeant)!
+    }
+
+    func ending() throws -> UInt16? {
+        try take(until: "the end") { $0.isOver }
+        return closeCode
+    }
+
+    /// What it was told of a call, in words that are the same for callers and callees.
+    func history(of call: CallID) -> [String] {
+        events.filter { $0.call.id == call }.map { event in
+            let isFirst = [.started, .incoming, .invited].contains(event.kind)
+            let members = event.call.members.map { "\($0.status)\($0.held ? " held" : "")" }
+            return
+                "\(event.call.seq) \(isFirst ? "called" : event.kind.rawValue) \(event.call.status) \(members) \(event.device?.text ?? "-")"
+        }
+    }
+
+    // MARK: Asking
+
+    func send(_ request: CallRequest) throws -> UInt64 {
+        lastID += 1
+        try socket.send(text: String(decoding: OutgoingCallRequest(request, id: lastID).bytes, as: UTF8.self))
+        return lastID
+    }
+
+    func answer(to id: UInt64?) throws -> Result<CallReply, CallRefusal> {
+        try take(until: "an answer to \(id.map(String.init) ?? "null")") { $0.answers[id] != nil }
+        return answers.removeValue(forKey: id)!
+    }
+
+    @discardableResult
+    func ask(_ request: CallRequest) throws -> CallReply { try answer(to: try send(request)).get() }
+
+    func refusal(of request: CallRequest) throws -> CallRefusal? {
+        if case .failure(let refusal) = try answer(to: try send(request)) { refusal } else { nil }
+    }
+
+    func start(_ parties: CallParty...) throws -> CallReply { try ask(.start(CallStart(to: parties))) }
+}
+
+extension CallReply {
+    /// Into the call's room, as its token says.
+    func join(_ gateway: TestGateway, shard: Int? = nil) throws -> Caller {
+        try Caller(on: gateway.webSocket(.upgrade(token: livekitToken ?? ""), shard: shard), goingOnAfter: 0)
+    }
+
+    var id: CallID { call?.id ?? CallID(text: "none") }
+}

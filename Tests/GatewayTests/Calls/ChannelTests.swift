@@ -1,0 +1,134 @@
+import Engine
+import Foundation
+import Gateway
+import Testing
+import Wire
+
+/// A user's own channel as a connection: who is let in, what is refused, and how it ends.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
+struct ChannelTests {
+    private func refusal(_ ask: HTTPAsk, _ gateway: TestGateway) throws -> (Int, String?) {
+        let answer = try #require(try HTTPConnection(gateway).answer(to: ask))
+        return (answer.status, answer.code)
+    }
+
+    @Test func itTakesAUsersTokenAndNoOther() async throws {
+        let house = try CallHouse()
+        let ann = try await house.user("ann")
+        let token = try ann.token()
+        for (ask, status, code): (HTTPAsk, Int, String) in [
+            (.upgrade("/v1/events"), 401, "missing_token"),
+            (.upgrade(token: TestToken.joining("r", as: "ann"), path: "/v1/events"), 401, "unknown_issuer"),
+            (.upgrade(token: try ann.token(age: 1_000), path: "/v1/events"), 401, "token_expired"),
+            (.upgrade(token: String(token.dropLast(4)) + "AAAA", path: "/v1/events"), 401, "bad_signature"),
+            (.upgrade("/v1/events", subprotocol: nil, with: [("Authorization", "Bearer " + token)]), 400, "subprotocol_required"),
+            (.upgrade(token: token, path: "/v1/event"), 404, "not_found"),
+            (.upgrade(token: token), 401, "unknown_issuer"),
+        ] {
+            let (found, name) = try refusal(ask, house.gateway)
+            #expect(found == status && name == code, "\(ask.path): \(found) \(name ?? "")")
+        }
+        for ask in [
+            HTTPAsk.upgrade("/v1/events?access_token=" + token), .upgrade("/v1/events", subprotocol: "patchbay.v1, " + ProtocolLimits.bearerSubprotocolPrefix + token),
+        ] {
+            #expect(try TestDevice(house.gateway.webSocket(ask)).hello.user == ann.identity)
+        }
+    }
+
+    @Test func itIsNotThereWithoutAccounts() throws {
+        let gateway = try TestGateway()
+        let (status, code) = try refusal(.upgrade(token: TestToken.joining("r", as: "ann"), path: "/v1/events"), gateway)
+        #expect(status == 404 && code == "not_found")
+    }
+
+    @Test func theSeventeenthDeviceTakesThePlaceOfTheOldest() async throws {
+        let house = try CallHouse()
+        let ann = try await house.user("ann")
+        let devices = try (0..<17).map { _ in try ann.device() }
+        #expect(try devices[0].ending() == 4105)
+        for device in devices[1...] { try device.ask(.ping(1)) }
+    }
+
+    @Test(
+        arguments: [
+            ("{", "malformed", nil), (#"{"id":1,"type":7}"#, "malformed", 1), (#"{"id":-1,"type":"ping"}"#, "malformed", nil),
+            (#"{"id":2,"type":"call.dance","data":{}}"#, "unknown_type", 2), (#"{"id":3,"type":"call.answer"}"#, "invalid_argument", 3),
+            (#"{"id":4,"type":"call.start","data":{"to":[]}}"#, "invalid_argument", 4),
+            (#"{"id":5,"type":"call.start","data":{"to":[""]}}"#, "invalid_argument", 5),
+            (#"{"id":6,"type":"call.answer","data":{"call":"'; DROP TABLE calls"}}"#, "not_found", 6),
+            (String(repeating: "[", count: 10_000), "malformed", nil),
+        ] as [(String, String, UInt64?)])
+    func badInputIsAnsweredAndCounted(text: String, code: String, id: UInt64?) async throws {
+        let house = try CallHouse()
+        let device = try await house.user("ann").device()
+        try device.socket.send(text: text)
+        guard case .failure(let refusal) = try device.answer(to: id) else { throw DidNotHappen(what: "a refusal") }
+        #expect(refusal.error.code.description == code)
+        try device.ask(.ping(1))
+        #expect(try house.gateway.get("/metrics")?.text.contains("patchbay_requests_refused_total{shard=") == true)
+    }
+
+    @Test func whatIsNoTextEndsIt() async throws {
+        let house = try CallHouse()
+        let ann = try await house.user("ann")
+        let (binary, invalid, big) = (try ann.device(), try ann.device(), try ann.device())
+        for _ in 0..<100 { try? binary.socket.send(binary: [1, 2, 3]) }
+        #expect(try binary.ending() == 4106)
+        try invalid.socket.send(RawFrame(opcode: 1, payload: [0xC3, 0x28]))
+        #expect(try invalid.ending() == 1007)
+        try? big.socket.send(text: String(repeating: " ", count: 70_000))
+        #expect(try big.ending() == 1009)
+        try ann.device().ask(.ping(1))
+    }
+
+    @Test func whoAsksWithoutEndIsSlowedDownAlone() async throws {
+        let house = try CallHouse()
+        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+        let (flooder, other) = (try ann.device(), try bob.device())
+        let ids = try (0..<300).map { _ in try flooder.send(.answer(CallID(text: "CA_none"))) }
+        try other.ask(.hangUp(other.start(ann.party).id))
+        let codes = try ids.map { id -> RequestError.Code? in
+            if case .failure(let refusal) = try flooder.answer(to: id) { return refusal.error.code }
+            return nil
+        }
+        #expect(codes.contains(.limitExceeded))
+        #expect(codes.prefix(100).allSatisfy { $0 == .notFound })
+    }
+
+    @Test func itEndsWithItsTokensTime() async throws {
+        let house = try CallHouse()
+        // Good for 900 s, and 60 s of leeway.
+        let device = try await house.user("ann").device(age: 958)
+        #expect(try device.ending() == 4100)
+    }
+
+    @Test func aDeletedUserIsDisconnected() async throws {
+        let house = try CallHouse()
+        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+        let (anns, bobs) = (try ann.device(), try bob.device())
+        let call = try anns.start(bob.party)
+        try bobs.ask(.answer(call.id))
+        #expect(try ann.http("DELETE", "/v1/users/me").status == 204)
+        #expect(try anns.ending() == 4100)
+        #expect(try bobs.event(.ended).call.status == .completed)
+        let ask = HTTPAsk.upgrade(token: try ann.token(), path: "/v1/events")
+        #expect(try house.gateway.webSocket(ask).ending() == .close(4100, "token bad or revoked"))
+    }
+
+    @Test func aDrainSendsWhoHasNoCallElsewhereAndWaitsForTheOthers() async throws {
+        let house = try CallHouse()
+        let (ann, bob, cat) = (try await house.user("ann"), try await house.user("bob"), try await house.user("cat"))
+        let (anns, bobs, cats) = (try ann.device(), try bob.device(), try cat.device())
+        let call = try anns.start(bob.party)
+        let caller = try call.join(house.gateway)
+        try bobs.event(.incoming)
+        house.gateway.gateway.drain()
+        #expect(try cats.ending() == 4001)
+        try bobs.ask(.reject(call.id, CallRejection()))
+        #expect(try anns.event(.ended).call.status == .rejected)
+        #expect(try caller.closeCode() == 4102)
+        #expect(try anns.ending() == 4001)
+        #expect(try bobs.ending() == 4001)
+        try await house.gateway.ended()
+    }
+}
