@@ -71,7 +71,9 @@ let package = Package(
         // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
         .target(
             name: "Gateway",
-            dependencies: ["Wire", "Sockets", "Identity", "Engine", "Sessions", "Audio", deques, httpTypes, logging, serviceLifecycle, unixSignals],
+            dependencies: [
+                "Wire", "Sockets", "Identity", "Engine", "Sessions", "Audio", deques, httpTypes, logging, serviceLifecycle, unixSignals,
+            ],
             swiftSettings: settings),
         // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
@@ -81,7 +83,8 @@ let package = Package(
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Engine", "Identity", "Sessions", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration, systemPackage,
+                "Wire", "Gateway", "Engine", "Identity", "Sessions", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
+                systemPackage,
                 yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],

@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Identity
 import Testing
+import Wire
 
 /// Users whom somebody else vouches for.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
@@ -15,7 +16,8 @@ struct OutsideIssuerTests {
     }
 
     private func user(_ subject: String, audience: String = #""patchbay""#, issuer: String = "https://login.example") -> AppUser {
-        let payload = #"{"iss":"\#(issuer)","sub":"\#(subject)","aud":\#(audience),"email":"ann@example.org","exp":\#(TestToken.now + 600)}"#
+        let payload =
+            #"{"iss":"\#(issuer)","sub":"\#(subject)","aud":\#(audience),"email":"ann@example.org","exp":\#(TestToken.now + 600)}"#
         return AppUser(backend, token: TestToken.signed(payload, with: TestToken.rsa))
     }
 
@@ -30,7 +32,7 @@ struct OutsideIssuerTests {
     @Test func itStartsSessionsLikeAnyOther() throws {
         let ticket = try user("ann").start()
         let caller = try ticket.join(backend.gateway)
-        #expect(caller.hello.sessionID == ticket.session)
+        #expect(caller.hello.sessionId == ticket.session)
     }
 
     @Test func aTokenForAnotherServiceIsRefused() throws {

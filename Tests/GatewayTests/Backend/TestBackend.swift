@@ -106,7 +106,8 @@ struct AppUser {
     func end(_ session: String) throws -> HTTPAnswer { try ask("POST", "/v1/sessions/end", ["session_id": session]) }
 
     @discardableResult
-    func say(_ text: String, in session: String, at time: String = "2026-11-21T13:16:56Z", as speaker: String = "user") throws -> HTTPAnswer {
+    func say(_ text: String, in session: String, at time: String = "2026-11-21T13:16:56Z", as speaker: String = "user") throws -> HTTPAnswer
+    {
         try ask("POST", "/v1/sessions/\(session)/turn", ["speaker": speaker, "text": text, "timestamp": time])
     }
 
