@@ -84,8 +84,7 @@ let package = Package(
             name: "patchbay",
             dependencies: [
                 "Wire", "Gateway", "Engine", "Identity", "Sessions", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
-                systemPackage,
-                yams, httpTypes, logging,
+                systemPackage, yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
