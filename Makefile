@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup demo test bench simulate fuzz budget format certs interop clean help
+.PHONY: setup demo test bench simulate fuzz fuzz-api budget format certs interop clean help
 
 SWIFT ?= swift
 
@@ -43,6 +43,11 @@ SECONDS ?= 60
 fuzz: setup ## let a fuzzer loose on everything that reads bytes from outside, SECONDS=60 on each
 	@SECONDS_EACH=$(SECONDS) fuzz/run
 
+EXAMPLES ?= 50
+fuzz-api: setup certs interop ## let Schemathesis loose on every HTTP route, EXAMPLES=50 of each
+	$(SWIFT) build -c release --product patchbay
+	@EXAMPLES=$(EXAMPLES) Tests/Interop/fuzz-api
+
 budget: setup certs ## count system calls, allocations and bytes for each frame and connection
 	$(SWIFT) build -c release --product patchbay-loadtest
 	$(SWIFT) build -c release --product patchbay-budget
@@ -63,4 +68,4 @@ clean: ## remove what was built; certificates stay, somebody may trust them
 	find Tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

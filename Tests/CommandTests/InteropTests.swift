@@ -21,3 +21,14 @@ struct InteropTests {
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
     }
 }
+
+/// A gateway that is killed in the middle of everything.
+@Suite(.timeLimit(.minutes(3)))
+struct KillTests {
+    @Test func whatWasAcknowledgedOutlivesTheGateway() async throws {
+        let outcome = try await Program.run(
+            URL(filePath: "/usr/bin/env"),
+            ["python3", "Tests/Interop/kill_gateway.py", "--patchbay", try Program.executable.path, "--rounds", "8"], seconds: 150)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.complaint)")
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import Sessions
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))

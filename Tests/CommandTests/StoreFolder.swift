@@ -15,11 +15,14 @@ final class StoreFolder: Sendable {
         let key = try MasterKey.make(file: path + "/master.key")
         let store = try Store(
             directory: path, masterKeys: [key], passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1))
-        let start = WallTime(milliseconds: 1_700_000_000_000)
+        // Old ones are not kept.
+        let start = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) - 60_000)
         let user = try await store.createUser(email: "ann@example.org", password: SecretText(Self.password), at: start).id
         _ = try await store.updateSettings(of: user) { $0.loggingEnabled = true }
         session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session.id
-        let said: [(Turn.Speaker, String)] = [(.user, "Book a table for two at seven."), (.assistant, "Your table at the harbour is booked.")]
+        let said: [(Turn.Speaker, String)] = [
+            (.user, "Book a table for two at seven."), (.assistant, "Your table at the harbour is booked."),
+        ]
         for (index, (speaker, text)) in said.enumerated() {
             let turn = Turn(id: TurnID(), sessionID: session, timestamp: start + .seconds(index + 1), speaker: speaker, text: text)
             _ = try await store.append(turn, of: user)

@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Identity
 import Testing
+import Wire
 
 /// Users whom somebody else vouches for.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
@@ -31,7 +32,7 @@ struct OutsideIssuerTests {
     @Test func itStartsSessionsLikeAnyOther() throws {
         let ticket = try user("ann").start()
         let caller = try ticket.join(backend.gateway)
-        #expect(caller.hello.sessionID == ticket.session)
+        #expect(caller.hello.sessionId == ticket.session)
     }
 
     @Test func aTokenForAnotherServiceIsRefused() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Wire
 
 /// The Voice Copilot contract to the letter.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
@@ -19,7 +20,7 @@ struct SessionContractTests {
         let caller = try ticket.join(backend.gateway)
         #expect(caller.hello.room.name == ticket.room)
         #expect(caller.hello.participant.identity.text == ann.id)
-        #expect(caller.hello.sessionID == ticket.session)
+        #expect(caller.hello.sessionId == ticket.session)
     }
 
     @Test func theListHasTheContractsFieldsAndTheNewestFirst() throws {
@@ -81,7 +82,7 @@ struct SessionContractTests {
         let ticket = try ann.start()
         let phone = try ticket.join(backend.gateway)
         try ann.end(ticket.session)
-        let reason = try phone.event("bye") { if case .bye(let reason, let mayReconnect) = $0 { (reason, mayReconnect) } else { nil } }
+        let reason = try phone.event("bye") { if case .bye(let reason, retryable: let mayReturn) = $0 { (reason, mayReturn) } else { nil } }
         #expect(reason.0 == .roomClosed && !reason.1)
         #expect(try phone.closeCode() == 4102)
     }

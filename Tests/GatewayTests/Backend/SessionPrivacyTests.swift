@@ -1,5 +1,7 @@
 import Engine
 import Foundation
+import Gateway
+import Identity
 import Testing
 import Wire
 
@@ -16,7 +18,7 @@ struct SessionPrivacyTests {
         ann = try AppUser(backend)
     }
 
-    private func segment(_ id: String, _ text: String = secret, rev: Int? = nil, final: Bool = true) -> Request {
+    private func segment(_ id: String, _ text: String = secret, rev: Int = 0, final: Bool = true) -> Request {
         .segment(TranscriptSegment(id: id, rev: rev, role: .user, text: text, final: final))
     }
 

@@ -23,7 +23,7 @@ final class CallHouse: Sendable {
         var service: CallService?
         gateway = try TestGateway(
             facts: backend.facts, calls: backend.calls,
-            making: RouteMaker { desk, keys in
+            serving: { desk, keys in
                 let calls = backend.callService(
                     desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, hooks: hooks)
                 service = calls

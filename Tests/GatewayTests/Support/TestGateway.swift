@@ -79,8 +79,3 @@ final class TestGateway: Sendable {
         return try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer), asking: ask)
     }
 }
-
-/// Makes routes that need the gateway's rooms.
-struct RouteMaker {
-    let routes: (RoomDesk, KeysInUse) -> [Route]
-}

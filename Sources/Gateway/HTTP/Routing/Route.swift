@@ -72,13 +72,17 @@ package struct Route: Sendable {
         self.body = body
         self.handle = handle
         needsToken = access.needsToken
-        var statuses = access.statuses
+        var statuses = access.statuses + Self.statusesEverywhere
         if access.needsToken { statuses += [401, 429] }
-        if body != nil || !parameters.isEmpty { statuses.append(400) }
+        if !path.parameterNames.isEmpty { statuses.append(404) }
         if body != nil { statuses.append(415) }
         let known = Set(outcomes.map(\.status.code))
         self.outcomes = outcomes + Set(statuses).subtracting(known).sorted().map { .refusal(HTTPResponse.Status(code: $0)) }
     }
+
+    /// How any request can end, whatever its route: not HTTP as we take it (400, 408, 411, 413), two slashes in a row that lws takes for one,
+    /// which leads elsewhere (405), a failure of ours (500), too much to do (503).
+    static let statusesEverywhere = [400, 405, 408, 411, 413, 500, 503]
 
     /// As it is called in metrics: `GET /v1/sessions/:id`.
     package var name: String { "\(method.rawValue) \(path)" }

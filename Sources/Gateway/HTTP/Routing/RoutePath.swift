@@ -33,7 +33,7 @@ package struct RoutePath: Sendable, Hashable, ExpressibleByStringLiteral, Custom
             }.joined()
     }
 
-    /// - Parameter segments: a request's path, cut at its slashes.
+    /// - Parameter segments: a request's path, cut at its slashes; an empty one is no parameter's value.
     /// - Returns: the parameters' values; nil if the path is another.
     func match(_ segments: [Substring]) -> [String: String]? {
         guard segments.count == pieces.count else { return nil }
@@ -42,7 +42,9 @@ package struct RoutePath: Sendable, Hashable, ExpressibleByStringLiteral, Custom
             switch piece {
             // By bytes: Swift calls texts equal that differ in how their accents are composed.
             case .literal(let text): guard text.utf8.elementsEqual(segment.utf8) else { return nil }
-            case .parameter(let name): values[name] = String(segment)
+            case .parameter(let name):
+                guard !segment.isEmpty else { return nil }
+                values[name] = String(segment)
             }
         }
         return values

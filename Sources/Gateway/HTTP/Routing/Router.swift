@@ -20,12 +20,15 @@ struct Router: Sendable {
     /// What is answered, and by which route. Never throws: an error becomes a response.
     func answer(_ question: HTTPQuestion) async -> RoutedResponse {
         var question = question
-        let segments = question.path.split(separator: "/", omittingEmptySubsequences: true)
-        let matches = routes.compactMap { route in route.path.match(segments).map { (route: route, parameters: $0) } }
+        // An empty piece is a piece: who has lost the id of what is to be deleted does not delete everything.
+        let segments = question.path == "/" ? [] : question.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let found = routes.compactMap { route in route.path.match(segments).map { (route: route, parameters: $0) } }
+        // A piece that the path names goes before one that stands for any, whatever the method.
+        let fewest = found.map(\.parameters.count).min()
+        let matches = found.filter { $0.parameters.count == fewest }
         // HEAD is GET without the body, which is left out where it would be written.
         let method = question.method == .head ? .get : question.method
-        // A piece that the path names goes before one that stands for any.
-        let match = matches.filter { $0.route.method == method }.min { $0.parameters.count < $1.parameters.count }
+        let match = matches.first { $0.route.method == method }
         var response: Response
         if let match {
             question.parameters = match.parameters

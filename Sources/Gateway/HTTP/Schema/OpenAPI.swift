@@ -52,7 +52,7 @@ enum OpenAPI {
     private static func parameters(of route: Route) -> [JSONValue] {
         let described = route.parameters.map { parameter($0.name, $0.place, $0.schema, isRequired: $0.isRequired, $0.summary) }
         let plain = route.path.parameterNames.filter { name in !route.parameters.contains { $0.place == .path && $0.name == name } }
-        return described + plain.map { parameter($0, .path, .text(1...16_384), isRequired: true, "") }
+        return described + plain.map { parameter($0, .path, .text(1...256), isRequired: true, "") }
     }
 
     private static func parameter(
