@@ -3,12 +3,13 @@ package import Wire
 
 /// The last events of one participant, so that a socket that takes its place back is told what the lost one kept from it.
 ///
-/// Events are shared with all others who were told them, so a log is small. It forgets the oldest: beyond a number, beyond a size, and
+/// Events are shared with all others who were told them, so a log is small. Of readings that come again and again only the newest is kept,
+/// in the place of each: whoever missed some is told as many, and nothing that is not true any more. It forgets the oldest: beyond a number, beyond a size, and
 /// after a time in which a lost socket would long have been found out. Whoever missed more than it holds cannot resume.
 package struct EventLog: Sendable {
     private struct Entry: Sendable {
         /// Nil is a greeting: the one that somebody missed is never told again, for each socket has its own.
-        let event: EncodedEvent?
+        var event: EncodedEvent?
         let at: Instant
 
         var byteCount: Int { event?.byteCount ?? 0 }
@@ -25,7 +26,8 @@ package struct EventLog: Sendable {
     ///
     /// - Returns: its number.
     package mutating func append(_ event: EncodedEvent, at now: Instant) -> UInt64 {
-        append(Entry(event: event, at: now))
+        if event.isReading { replaceReadings(with: event) }
+        return append(Entry(event: event, at: now))
     }
 
     /// Notes a `hello`, which takes a number too.
@@ -55,6 +57,13 @@ package struct EventLog: Sendable {
             missed.append((seq + UInt64(missed.count) + 1, event))
         }
         return missed
+    }
+
+    private mutating func replaceReadings(with event: EncodedEvent) {
+        for index in entries.indices where entries[index].event?.isReading == true {
+            byteCount += event.byteCount - entries[index].byteCount
+            entries[index].event = event
+        }
     }
 
     private mutating func append(_ entry: Entry) -> UInt64 {

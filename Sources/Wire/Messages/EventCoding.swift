@@ -43,6 +43,8 @@ public struct EncodedEvent: Sendable {
     private let text: [UInt8]
     /// Where `seq` belongs.
     private let place: Int
+    /// How things stand (`stats`): says all that one before it said to the same participant.
+    public let isReading: Bool
 
     public init(_ event: Event) {
         let (type, fields) = event.typeAndFields
@@ -57,6 +59,7 @@ public struct EncodedEvent: Sendable {
         text += body
         text.append(UInt8(ascii: "}"))
         self.text = text
+        isReading = type == .stats
     }
 
     /// Bytes of the message, but for the digits of `seq`.

@@ -32,6 +32,18 @@ struct EventLogTests {
         #expect(log.events(after: .max) == nil)
     }
 
+    @Test mutating func ofReadingsTheNewestIsToldInThePlaceOfEach() throws {
+        let readings = (1...3).map { EncodedEvent(.stats(ConnectionStats(rttMs: Double($0), sent: 0, dropped: 0, lateP99Ms: 0))) }
+        for reading in readings {
+            _ = log.append(reading, at: now)
+            note(1)
+        }
+        let missed = try #require(log.events(after: 0))
+        #expect(missed.map(\.seq) == Array(1...6))
+        for (seq, event) in missed where event.isReading { #expect(event.bytes(seq: seq) == readings[2].bytes(seq: seq)) }
+        #expect(missed.count { $0.event.isReading } == 3)
+    }
+
     @Test mutating func itKeepsTheLast256() throws {
         note(300)
         #expect(try #require(log.events(after: 44)).map(\.seq) == Array(45...300))
