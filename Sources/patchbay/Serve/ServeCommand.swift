@@ -107,8 +107,9 @@ struct ServeCommand: AsyncParsableCommand {
                 service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
                 successTerminationBehavior: .ignore),
         ]
-        if let keeper { services.append(.init(service: keeper, successTerminationBehavior: .ignore)) }
-        if let calls { services.append(.init(service: calls, successTerminationBehavior: .ignore)) }
+        if let keeper, let calls {
+            services.append(.init(service: Keepers(services: [keeper, calls]), successTerminationBehavior: .ignore))
+        }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
         try backend?.store.close()
     }
@@ -129,6 +130,19 @@ struct ServeCommand: AsyncParsableCommand {
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity echo --echo
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity alice --play hello.wav --record heard.ogg
             """
+    }
+}
+
+/// Those who end by themselves once the gateway has. One service, for in a shutdown the group takes it amiss if another ends than the one that
+/// it waits for.
+private struct Keepers: Service {
+    let services: [any Service]
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for service in services { group.addTask { try await service.run() } }
+            try await group.waitForAll()
+        }
     }
 }
 
