@@ -29,7 +29,8 @@ struct ChannelTests {
             #expect(found == status && name == code, "\(ask.path): \(found) \(name ?? "")")
         }
         for ask in [
-            HTTPAsk.upgrade("/v1/events?access_token=" + token), .upgrade("/v1/events", subprotocol: "patchbay.v1, " + ProtocolLimits.bearerSubprotocolPrefix + token),
+            HTTPAsk.upgrade("/v1/events?access_token=" + token),
+            .upgrade("/v1/events", subprotocol: "patchbay.v1, " + ProtocolLimits.bearerSubprotocolPrefix + token),
         ] {
             #expect(try TestDevice(house.gateway.webSocket(ask)).hello.user == ann.identity)
         }
