@@ -132,7 +132,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
-            dependencies: ["PatchbayClient", "Gateway", "Identity", "Sessions", "Engine", "Sockets", "Audio", "Wire"], swiftSettings: settings),
+            dependencies: ["PatchbayClient", "Gateway", "Identity", "Sessions", "Engine", "Sockets", "Audio", "Wire"],
+            swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Sessions", "Wire"], swiftSettings: settings),
     ]
