@@ -71,6 +71,6 @@ struct WebhookCommandTests {
         #expect(outcome.status == 2 && outcome.complaint.contains("is locked with the master key"), "\(outcome.complaint)")
         let nowhere = try await Program.run(
             nil, ["webhook", "list", "--data", "/nowhere", "--master-key", world.keyPath], environment: environment, seconds: 20)
-        #expect(nowhere.status == 2 && nowhere.complaint.contains("There is no store"), "\(nowhere.complaint)")
+        #expect(nowhere.status == 2 && nowhere.complaint.contains("there is no store"), "\(nowhere.complaint)")
     }
 }

@@ -2,6 +2,7 @@
 #include "CallCounter.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,6 +19,7 @@ static _Thread_local int depth;
 static void count(atomic_ulong *counter) { atomic_fetch_add_explicit(counter, 1, memory_order_relaxed); }
 
 unsigned long call_counter_allocations(void) { return allocations; }
+void call_counter_trim(void) { malloc_trim(0); }
 unsigned long call_counter_receives(void) { return receives; }
 unsigned long call_counter_sends(void) { return sends; }
 unsigned long call_counter_waits(void) { return waits; }

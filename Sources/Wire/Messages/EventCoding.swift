@@ -43,9 +43,6 @@ public struct EncodedEvent: Sendable {
     private let text: [UInt8]
     /// Where `seq` belongs.
     private let place: Int
-    /// How things stand (`stats`): says all that one before it said to the same participant.
-    public let isReading: Bool
-
     public init(_ event: Event) {
         let (type, fields) = event.typeAndFields
         let head = #"{"type":"\#(type.rawValue)","seq":"#
@@ -59,8 +56,14 @@ public struct EncodedEvent: Sendable {
         text += body
         text.append(UInt8(ascii: "}"))
         self.text = text
-        isReading = type == .stats
     }
+
+    /// How things stand (`stats`): says all that one before it said to the same participant.
+    ///
+    /// Looked up and not kept: logs hold many events.
+    public var isReading: Bool { text.starts(with: Self.readingHead) }
+
+    private static let readingHead = Array(#"{"type":"stats","#.utf8)
 
     /// Bytes of the message, but for the digits of `seq`.
     public var byteCount: Int { text.count }

@@ -8,3 +8,5 @@ unsigned long call_counter_sends(void);
 unsigned long call_counter_waits(void);
 // epoll_ctl and ioctl.
 unsigned long call_counter_others(void);
+// Has the allocator give back to the system what nobody uses.
+void call_counter_trim(void);
