@@ -1,4 +1,4 @@
-internal import Sessions
+package import Sessions
 
 struct StartBody: Decodable, Sendable, Described {
     var context: String
@@ -79,14 +79,15 @@ struct SessionView: Encodable, Sendable, Described {
 }
 
 /// A session in a list; what is not there yet is empty.
-struct SessionLine: Encodable, Sendable, Described {
+package struct SessionLine: Encodable, Sendable, Described {
     var id: SessionID
     var title: String
     var summarySnippet: String
     var startedAt: WallTime
+    /// Null while it goes on, and not left out.
     var endedAt: WallTime?
 
-    init(_ listing: SessionListing) {
+    package init(_ listing: SessionListing) {
         id = listing.id
         title = listing.title ?? ""
         summarySnippet = listing.summarySnippet ?? ""
@@ -96,7 +97,7 @@ struct SessionLine: Encodable, Sendable, Described {
 
     private enum CodingKeys: String, CodingKey { case id, title, summarySnippet, startedAt, endedAt }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(id, forKey: .id)
         try fields.encode(title, forKey: .title)
@@ -105,7 +106,7 @@ struct SessionLine: Encodable, Sendable, Described {
         try fields.encode(endedAt, forKey: .endedAt)
     }
 
-    static let schema = Schema.named(
+    package static let schema = Schema.named(
         "SessionLine",
         .object([
             .required("id", .uuid), .required("title", .text), .required("summary_snippet", .text), .required("started_at", .time),

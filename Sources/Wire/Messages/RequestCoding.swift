@@ -10,35 +10,16 @@ public struct IncomingRequest: Sendable {
             self = try ControlCoding.decode(IncomingRequest.self, from: text)
         } catch {
             self.id = nil
-            self.content = .failure(RequestError(.malformed, "the message is not a JSON object: \(ControlCoding.explain(error))"))
+            self.content = .failure(RequestEnvelope.malformed(error))
         }
     }
 }
 
 extension IncomingRequest: Decodable {
-    private enum Key: String, CodingKey { case type, id, data }
-
     public init(from decoder: any Decoder) throws {
-        let message = try decoder.container(keyedBy: Key.self)
-        do {
-            id = try message.decodeIfPresent(UInt64.self, forKey: .id)
-        } catch {
-            id = nil
-            content = .failure(RequestError(.malformed, "`id` must be an unsigned integer"))
-            return
-        }
-        guard let type = try? message.decode(String.self, forKey: .type) else {
-            content = .failure(RequestError(.malformed, "`type` is missing or not a string"))
-            return
-        }
-        guard let type = RequestType(rawValue: type) else {
-            content = .failure(RequestError(.unknownType, "no message is called \"\(type.prefix(64))\"; see PROTOCOL section 5"))
-            return
-        }
-        do {
-            content = .success(try Request(type, from: message.contains(.data) ? message.superDecoder(forKey: .data) : nil))
-        } catch {
-            content = .failure(RequestError(.invalidArgument, "\(type.rawValue): \(ControlCoding.explain(error))"))
+        (id, content) = try RequestEnvelope.read(decoder, unknown: { "no message is called \"\($0)\"; see PROTOCOL section 5" }) {
+            (type: RequestType, data) in
+            try Request(type, from: data)
         }
     }
 }

@@ -66,7 +66,7 @@ struct ServeConfiguration {
         let store = try reader.text("data").map { directory in
             try makeDirectory(directory)
             return StoreSettings(
-                directory: directory, masterKey: environment["PATCHBAY_MASTER_KEY"].map(SecretText.init),
+                directory: directory, masterKey: flags.masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
                 masterKeyFile: try reader.text("master_key_file"), isDevelopment: flags.dev)
         }
         let keys = try makeKeys(file: file, environment: environment["PATCHBAY_KEYS"], isDevelopment: flags.dev)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Gateway
 import Sessions
 
 struct SessionListCommand: AsyncParsableCommand {
@@ -39,34 +40,5 @@ struct SessionListCommand: AsyncParsableCommand {
             cursor = page.next
         } while cursor != nil && listings.count < limit
         return listings
-    }
-}
-
-/// As the HTTP API has it.
-private struct SessionLine: Encodable {
-    var id: SessionID
-    var title: String
-    var summarySnippet: String
-    var startedAt: WallTime
-    var endedAt: WallTime?
-
-    init(_ listing: SessionListing) {
-        id = listing.id
-        title = listing.title ?? ""
-        summarySnippet = listing.summarySnippet ?? ""
-        startedAt = listing.startedAt
-        endedAt = listing.endedAt
-    }
-
-    private enum CodingKeys: String, CodingKey { case id, title, summarySnippet, startedAt, endedAt }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(title, forKey: .title)
-        try fields.encode(summarySnippet, forKey: .summarySnippet)
-        try fields.encode(startedAt, forKey: .startedAt)
-        // Null while it goes on, and not left out.
-        try fields.encode(endedAt, forKey: .endedAt)
     }
 }

@@ -10,36 +10,16 @@ public struct IncomingCallRequest: Sendable {
             self = try ControlCoding.decode(IncomingCallRequest.self, from: text)
         } catch {
             self.id = nil
-            self.content = .failure(RequestError(.malformed, "the message is not a JSON object: \(ControlCoding.explain(error))"))
+            self.content = .failure(RequestEnvelope.malformed(error))
         }
     }
 }
 
 extension IncomingCallRequest: Decodable {
-    private enum Key: String, CodingKey { case type, id, data }
-
     public init(from decoder: any Decoder) throws {
-        let message = try decoder.container(keyedBy: Key.self)
-        do {
-            id = try message.decodeIfPresent(UInt64.self, forKey: .id)
-        } catch {
-            id = nil
-            content = .failure(RequestError(.malformed, "`id` must be an unsigned integer"))
-            return
-        }
-        guard let name = try? message.decode(String.self, forKey: .type) else {
-            content = .failure(RequestError(.malformed, "`type` is missing or not a string"))
-            return
-        }
-        guard let type = CallRequestType(rawValue: name) else {
-            content = .failure(
-                RequestError(.unknownType, "no request about calls is named \"\(name.prefix(64))\"; see PROTOCOL section 13"))
-            return
-        }
-        do {
-            content = .success(try CallRequest(type, from: message.contains(.data) ? message.superDecoder(forKey: .data) : nil))
-        } catch {
-            content = .failure(RequestError(.invalidArgument, "\(type.rawValue): \(ControlCoding.explain(error))"))
+        (id, content) = try RequestEnvelope.read(decoder, unknown: { "no request about calls is named \"\($0)\"; see PROTOCOL section 13" })
+        { (type: CallRequestType, data) in
+            try CallRequest(type, from: data)
         }
     }
 }
