@@ -13,8 +13,9 @@ internal import Wire
         unsafe pointer[0].name = unsafe UnsafePointer(name)
         unsafe pointer[0].callback = unsafe callback
         unsafe pointer[0].per_session_data_size = unsafe MemoryLayout<UnsafeMutableRawPointer>.size
-        // lws takes this much for every connection; whole frames fit, larger messages come in pieces.
-        unsafe pointer[0].rx_buffer_size = 2_048
+        // lws takes this much for every connection. Media do not come through it (`RecordSocket.takeMessages`), and most of what
+        // control messages say fits; larger ones come in pieces.
+        unsafe pointer[0].rx_buffer_size = 512
         unsafe pointer[0].tx_packet_size = 1 << 17
     }
 }

@@ -97,6 +97,7 @@ package import Wire
 
     /// Whether what the peer sends is taken; while it is not, it stays in the kernel. For tests of a peer that does not read.
     package func setReading(_ reads: Bool) {
+        unsafe records?._withUnsafeGuaranteedRef { $0.readOnlyByLws() }
         if let wsi = unsafe wsi { _ = unsafe lws_rx_flow_control(wsi, reads ? 1 : 0) }
     }
 
@@ -155,10 +156,15 @@ package import Wire
         guard let wsi = unsafe wsi else { return }
         socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi))
         socket.tuneForMedia()
-        unsafe records = unsafe loop.established(wsi).map { unsafe Unmanaged.passUnretained($0) }
+        unsafe records = unsafe loop.established(wsi, of: self).map { unsafe Unmanaged.passUnretained($0) }
         openedAt = unsafe loop.now
         if phase == .connecting { phase = .open }
         unsafe loop.owner.opened(self)
+    }
+
+    /// A whole binary message of at most a record.
+    func received(message: UnsafeRawBufferPointer) {
+        if phase == .open { unsafe loop.owner.received(binary: message, from: self) }
     }
 
     /// - Returns: false to close the connection; the reason has been noted.

@@ -187,8 +187,8 @@ package import Wire
     }
 
     /// - Returns: the connection's records, which go with the wsi; nil without TLS.
-    func established(_ wsi: OpaquePointer) -> RecordSocket? {
-        unsafe recordIO?.serve(wsi)
+    func established(_ wsi: OpaquePointer, of connection: Connection) -> RecordSocket? {
+        unsafe recordIO?.serve(wsi, of: connection)
     }
 
     func wsiDestroyed(isServer: Bool, madeARequest: Bool) {
@@ -388,7 +388,7 @@ package struct LoopError: Error, CustomStringConvertible {
         unsafe uv_poll_init(uv, poll, listener.descriptor)
         // libuv keeps the pointer until the handle is closed, and `close` gives the memory back only after that.
         unsafe poll.pointee.data = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe uv_poll_start(poll, Int32(UV_READABLE.rawValue), listenerReadable)
+        unsafe EventEnd.watch(poll, for: UV_READABLE, listenerReadable)
     }
 
     func readable() {

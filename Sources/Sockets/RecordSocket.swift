@@ -8,8 +8,13 @@ internal import Glibc
     /// Both outlive this: lws frees the SSL, and with it the BIO, before the wsi.
     private let wsi: OpaquePointer
     private let ssl: OpaquePointer
+    /// Not retained and not checked: lws holds it as long as the wsi.
+    private unowned(unsafe) let connection: Connection
+    private let isServer: Bool
     /// Not retained and not checked: it outlives its loop's connections.
     private unowned(unsafe) let owner: RecordIO
+    /// Each record so far began and ended with a frame, so that those with media need not go through lws, which knows as much.
+    @exclusivity(unchecked) private var readsWholeFrames = true
     /// What was read: in the common buffer, or in `own`.
     @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer?
     private(set) var count = 0
@@ -19,11 +24,17 @@ internal import Glibc
     /// Records that the socket did not take yet. Bounded by those who write: nobody begins a message while there are any, but for
     /// lws, which answers one ping each time the socket takes something, and what waited goes out before the answer is added.
     @exclusivity(unchecked) private var unsent: [UInt8] = []
+    /// What is in there has not been offered to the socket: it leaves when the batch ends, or with what lws has to say before.
+    @exclusivity(unchecked) private var isGathering = false
+    /// What OpenSSL writes is a message of ours, not lws's.
+    @exclusivity(unchecked) private var isOurs = false
 
-    init(wsi: OpaquePointer, ssl: OpaquePointer, owner: RecordIO) {
+    init(wsi: OpaquePointer, ssl: OpaquePointer, connection: Connection, owner: RecordIO) {
         descriptor = unsafe lws_get_socket_fd(wsi)
         unsafe self.wsi = unsafe wsi
         unsafe self.ssl = unsafe ssl
+        unsafe self.connection = connection
+        isServer = connection.endpoint == nil
         unsafe self.owner = owner
     }
 
@@ -41,7 +52,7 @@ internal import Glibc
     }
 
     /// Whether bytes of an earlier write still wait for the socket.
-    var isCongested: Bool { unsafe !unsent.isEmpty }
+    var isCongested: Bool { unsafe !unsent.isEmpty && !isGathering }
 
     /// Writes one whole message from the server's side, which does not mask; the header goes into the 10 bytes before it.
     ///
@@ -61,6 +72,8 @@ internal import Glibc
             unsafe start.storeBytes(of: UInt64(count).bigEndian, toByteOffset: 2, as: UInt64.self)
         }
         unsafe start.storeBytes(of: 0x80 | opcode.rawValue, as: UInt8.self)
+        unsafe isOurs = true
+        defer { unsafe isOurs = false }
         var (next, left) = unsafe (UnsafeRawPointer(start), message + count - start)
         while left > 0 {
             // Up to one record at a time (`SSL_MODE_ENABLE_PARTIAL_WRITE`).
@@ -81,6 +94,7 @@ internal import Glibc
     /// - Returns: whether nothing waits any more; else lws was asked to tell when the socket takes more.
     func flush() -> Bool {
         guard unsafe !unsent.isEmpty else { return true }
+        unsafe isGathering = false
         let sent = unsafe unsent.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if unsafe sent == unsent.count {
             unsafe unsent = []
@@ -90,6 +104,38 @@ internal import Glibc
         if sent > 0 { unsafe unsent.removeFirst(sent) }
         unsafe lws_callback_on_writable(wsi)
         return false
+    }
+
+    /// Takes one record, if it holds nothing but whole binary messages.
+    ///
+    /// - Parameter plain: room for a record.
+    /// - Returns: whether there is nothing in it for lws; else it finds all as it was.
+    func takeMessages(with plain: UnsafeMutableRawPointer) -> Bool {
+        // Something of a record that lws has begun.
+        guard unsafe readsWholeFrames && SSL_pending(ssl) == 0 else { return false }
+        let count = unsafe SSL_peek(ssl, plain, Int32(RecordIO.bytesMax))
+        guard count > 0 else {
+            let isIncomplete = unsafe SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ
+            ERR_clear_error()
+            return isIncomplete
+        }
+        let record = unsafe UnsafeMutableRawBufferPointer(start: plain, count: Int(count))
+        switch unsafe RecordFrames.look(at: UnsafeRawBufferPointer(record), areMasked: isServer) {
+        case .messages:
+            _ = unsafe SSL_read(ssl, plain, count)
+            unsafe RecordFrames.forEachMessage(in: record) { unsafe connection.received(message: $0) }
+            return true
+        case .others:
+            return false
+        case .pieces:
+            unsafe readsWholeFrames = false
+            return false
+        }
+    }
+
+    /// From now on lws takes all, for it may be told to wait (`lws_rx_flow_control`) with what has been read.
+    func readOnlyByLws() {
+        unsafe readsWholeFrames = false
     }
 
     // MARK: Records, for OpenSSL
@@ -138,6 +184,7 @@ internal import Glibc
     func write(_ bio: OpaquePointer?, _ record: UnsafeRawPointer, _ count: Int) -> Int32 {
         unsafe BIO_clear_flags(bio, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
         var sent = 0
+        if unsafe isOurs && owner.isBatch && gather(UnsafeRawBufferPointer(start: record, count: count)) { return Int32(count) }
         if flush() {
             sent = unsafe send(descriptor, record, count, Int32(MSG_NOSIGNAL))
             if sent == count { return Int32(count) }
@@ -149,6 +196,26 @@ internal import Glibc
         unsafe unsent.append(contentsOf: UnsafeRawBufferPointer(start: record + sent, count: count - sent))
         unsafe lws_callback_on_writable(wsi)
         return Int32(count)
+    }
+
+    /// Keeps a record of a batch, up to as much as a system call likes.
+    ///
+    /// - Returns: false where it has to go the usual way.
+    private func gather(_ record: UnsafeRawBufferPointer) -> Bool {
+        if unsafe !isGathering {
+            guard unsafe unsent.isEmpty else { return false }
+            unsafe isGathering = true
+            unsafe unsent.reserveCapacity(1_024)
+            unsafe owner.gathers(self)
+        }
+        guard unsafe unsent.count + record.count <= RecordIO.bytesMax else { return false }
+        unsafe unsent.append(contentsOf: record)
+        return true
+    }
+
+    /// The batch ends.
+    func sendGathered() {
+        if unsafe isGathering { _ = flush() }
     }
 
     func freed() {

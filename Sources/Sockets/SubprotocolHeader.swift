@@ -14,7 +14,7 @@ public func copyHeaderWithoutTokens(
     _ wsi: OpaquePointer?, _ destination: UnsafeMutablePointer<CChar>?, _ room: Int32, _ token: UInt32
 ) -> Int32 {
     guard token == WSI_TOKEN_PROTOCOL.rawValue, let wsi = unsafe wsi, let destination = unsafe destination, room > 0 else {
-        return unsafe libraryFunction(wsi, destination, room, token)
+        return unsafe libraryCopy(wsi, destination, room, token)
     }
     let items = (unsafe Header.subprotocol.text(of: wsi) ?? "").split(separator: ",").map { $0.drop { $0 == " " } }
     let kept = Array(items.filter { !$0.hasPrefix(ProtocolLimits.bearerSubprotocolPrefix) }.joined(separator: ", ").utf8)
@@ -26,9 +26,9 @@ public func copyHeaderWithoutTokens(
 
 private typealias HeaderCopy = @convention(c) (OpaquePointer?, UnsafeMutablePointer<CChar>?, Int32, UInt32) -> Int32
 
-/// The library's own function: the next one of that name after ours.
-nonisolated(unsafe) private let libraryFunction: HeaderCopy = {
-    let next = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), "lws_hdr_copy")
-    guard let next = unsafe next else { preconditionFailure("libwebsockets has no lws_hdr_copy; is it the library it says it is?") }
-    return unsafe unsafeBitCast(next, to: HeaderCopy.self)
+nonisolated(unsafe) private let libraryCopy: HeaderCopy = {
+    guard let function = unsafe libraryFunction(named: "lws_hdr_copy") else {
+        preconditionFailure("libwebsockets has no lws_hdr_copy; is it the library it says it is?")
+    }
+    return unsafe unsafeBitCast(function, to: HeaderCopy.self)
 }()

@@ -11,7 +11,7 @@ internal import Synchronization
 /// turn. Only if lws says that it wants to go on at once is the handle really started.
 @safe final class TurnEnd {
     private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
-    private let recordIO: RecordIO
+    let recordIO: RecordIO
     private var idle: (handle: UnsafeMutablePointer<uv_idle_t>, work: uv_idle_cb)?
     /// lws is at work on what it had read before.
     private(set) var isWorking = false
@@ -24,6 +24,8 @@ internal import Synchronization
         unsafe uv_check_init(loop, check)
         // The handle points back to us, and the loop is known as ours, until `stop`.
         unsafe check.pointee.data = unsafe this
+        // And so does the loop, to where its sockets' events go (`EventEnd`).
+        unsafe loop.pointee.data = unsafe Unmanaged.passUnretained(recordIO).toOpaque()
         let address = UInt(bitPattern: this)
         OurLoops.known.withLock { $0[UInt(bitPattern: loop)] = address }
         unsafe uv_check_start(check) { check in
@@ -65,13 +67,8 @@ private enum LibraryIdle {
     typealias Start = @convention(c) (UnsafeMutablePointer<uv_idle_t>?, uv_idle_cb?) -> Int32
     typealias Stop = @convention(c) (UnsafeMutablePointer<uv_idle_t>?) -> Int32
 
-    static let start = unsafe symbol("uv_idle_start").map { unsafe unsafeBitCast($0, to: Start.self) }
-    static let stop = unsafe symbol("uv_idle_stop").map { unsafe unsafeBitCast($0, to: Stop.self) }
-
-    private static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
-        // RTLD_NEXT, which Swift does not import.
-        unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
-    }
+    static let start = unsafe libraryFunction(named: "uv_idle_start").map { unsafe unsafeBitCast($0, to: Start.self) }
+    static let stop = unsafe libraryFunction(named: "uv_idle_stop").map { unsafe unsafeBitCast($0, to: Stop.self) }
 }
 
 /// The addresses of our loops, and of what ends their turns. Asked once a turn; libuv's loops of others go on as ever.
@@ -79,15 +76,20 @@ private enum OurLoops {
     static let known = Mutex<[UInt: UInt]>([:])
 }
 
-private func turnEnd(of handle: UnsafeMutablePointer<uv_idle_t>?) -> TurnEnd? {
-    guard let loop = unsafe handle?.pointee.loop else { return nil }
-    let address = OurLoops.known.withLock { $0[UInt(bitPattern: loop)] }
-    return unsafe UnsafeRawPointer(bitPattern: address ?? 0).map { unsafe Unmanaged<TurnEnd>.fromOpaque($0).takeUnretainedValue() }
+extension TurnEnd {
+    /// Nil where the loop is not ours.
+    static func of(_ loop: UnsafeMutablePointer<uv_loop_t>) -> TurnEnd? {
+        let address = OurLoops.known.withLock { $0[UInt(bitPattern: loop)] }
+        return unsafe UnsafeRawPointer(bitPattern: address ?? 0).map { unsafe Unmanaged<TurnEnd>.fromOpaque($0).takeUnretainedValue() }
+    }
 }
 
+/// Public, as the next: else an optimised program keeps its name to itself, and the libraries go on with libuv's own.
 @_cdecl("uv_idle_start")
-func startIdleAtTurnEnd(_ handle: UnsafeMutablePointer<uv_idle_t>?, _ work: uv_idle_cb?) -> Int32 {
-    guard let handle = unsafe handle, let work = unsafe work, let turnEnd = unsafe turnEnd(of: handle) else {
+public func startIdleAtTurnEnd(_ idle: UnsafeMutableRawPointer?, _ work: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) -> Int32 {
+    let handle = unsafe idle?.assumingMemoryBound(to: uv_idle_t.self)
+    let work = unsafe unsafeBitCast(work, to: uv_idle_cb?.self)
+    guard let handle = unsafe handle, let work = unsafe work, let turnEnd = unsafe TurnEnd.of(handle.pointee.loop) else {
         return unsafe LibraryIdle.start?(handle, work) ?? -1
     }
     unsafe turnEnd.remember(handle, work)
@@ -95,7 +97,8 @@ func startIdleAtTurnEnd(_ handle: UnsafeMutablePointer<uv_idle_t>?, _ work: uv_i
 }
 
 @_cdecl("uv_idle_stop")
-func stopIdleAtTurnEnd(_ handle: UnsafeMutablePointer<uv_idle_t>?) -> Int32 {
-    unsafe turnEnd(of: handle)?.forget()
+public func stopIdleAtTurnEnd(_ idle: UnsafeMutableRawPointer?) -> Int32 {
+    let handle = unsafe idle?.assumingMemoryBound(to: uv_idle_t.self)
+    if let loop = unsafe handle?.pointee.loop { unsafe TurnEnd.of(loop)?.forget() }
     return unsafe LibraryIdle.stop?(handle) ?? -1
 }

@@ -20,7 +20,7 @@ internal import Glibc
             return nil
         }
         unsafe poll.pointee.data = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe uv_poll_start(poll, Int32(UV_WRITABLE.rawValue)) { poll, _, _ in
+        unsafe EventEnd.watch(poll, for: UV_WRITABLE) { poll, _, _ in
             guard let data = unsafe poll?.pointee.data else { return }
             unsafe Unmanaged<WritableWatch>.fromOpaque(data).takeUnretainedValue().isWritable()
         }

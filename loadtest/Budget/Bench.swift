@@ -22,27 +22,25 @@ struct Bench {
         return FrameCost(samples)
     }
 
-    /// How much a thousand connections more take, once a hundred have been there.
+    /// How much each of a thousand connections takes, for a gateway that has had some.
     func bytesOfAConnection() async throws -> Int {
         try await waitForParticipants(0)
-        let few = try start(calls: 50, seconds: 30, pattern: "silent")
-        defer { end(few) }
-        try await waitForParticipants(100)
+        let before = Int(call_counter_bytes())
+        let calls = try start(calls: 500, seconds: 120, pattern: "silent")
+        defer { end(calls) }
+        try await waitForParticipants(1_000)
         try await Task.sleep(for: .seconds(1))
-        let before = Self.residentBytes
-        let many = try start(calls: 500, seconds: 30, pattern: "silent")
-        defer { end(many) }
-        try await waitForParticipants(1_100)
-        try await Task.sleep(for: .seconds(1))
-        return (Self.residentBytes - before) / 1_000
+        return (Int(call_counter_bytes()) - before) / 1_000
     }
 
     private var framesSent: UInt64 { gateway.metrics.snapshot.reduce(0) { $0 + $1.framesOut } }
 
     private func waitForParticipants(_ count: Int) async throws {
-        for _ in 0..<600 where gateway.metrics.snapshot.reduce(0, { $0 + $1.participants }) != count {
+        for _ in 0..<400 {
+            if gateway.metrics.snapshot.reduce(0, { $0 + $1.participants }) == count { return }
             try await Task.sleep(for: .milliseconds(100))
         }
+        throw Unreached(description: "there were never \(count) participants, but \(gateway.metrics.snapshot.map(\.participants))")
     }
 
     private func start(calls: Int, seconds: Int, pattern: String = "constant") throws -> Process {
@@ -61,11 +59,8 @@ struct Bench {
         process.terminate()
         process.waitUntilExit()
     }
+}
 
-    /// Without what the allocator keeps of memory that was given back: how much that is depends on how many came at once.
-    private static var residentBytes: Int {
-        call_counter_trim()
-        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
-        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
-    }
+struct Unreached: Error, CustomStringConvertible {
+    let description: String
 }

@@ -6,19 +6,27 @@ internal import Wire
 ///
 /// A class because queues and counters are changed in place by whoever looks it up by seat; only the shard has references.
 final class Member {
-    let handle: ParticipantHandle
+    // What each frame looks at stands together: memory that is not at hand is the most that a frame costs here.
     let connection: Connection
-    /// Where its room is.
-    @exclusivity(unchecked) var place = Place.nowhere
-    let kind: ParticipantKind
-    @exclusivity(unchecked) var outbox: Outbox
-    @exclusivity(unchecked) var budget = SendBudget()
-    @exclusivity(unchecked) var receipts = Receipts()
-    /// The last events and their numbers.
-    var log = EventLog()
+    let handle: ParticipantHandle
     @exclusivity(unchecked) var link = Link.up
     /// The log of the seat whose place it has taken is on its way.
     @exclusivity(unchecked) var awaitsLog = false
+    /// Whether it is on the shard's list of those for whom something waits.
+    @exclusivity(unchecked) var isWaiting = false
+    @exclusivity(unchecked) var lastHeard: Instant
+    /// It is to be closed for this reason once its control messages are out, or by this time.
+    @exclusivity(unchecked) var farewell: (reason: CloseReason, deadline: Instant)?
+    @exclusivity(unchecked) var receipts = Receipts()
+    @exclusivity(unchecked) var budget = SendBudget()
+    @exclusivity(unchecked) var framesSent: UInt64 = 0
+    @exclusivity(unchecked) var outbox: Outbox
+
+    /// Where its room is.
+    @exclusivity(unchecked) var place = Place.nowhere
+    let kind: ParticipantKind
+    /// The last events and their numbers.
+    var log = EventLog()
     /// The seat that is to have that log instead, for its place has been taken meanwhile.
     var heir: ParticipantHandle?
     /// It is back, and has not shown yet that it knows.
@@ -29,16 +37,10 @@ final class Member {
     var held: [EncodedEvent] = []
     /// It was told something: `hello`, or why it may not come in.
     var wasGreeted = false
-    @exclusivity(unchecked) var lastHeard: Instant
-    /// It is to be closed for this reason once its control messages are out, or by this time.
-    @exclusivity(unchecked) var farewell: (reason: CloseReason, deadline: Instant)?
-    /// Whether it is on the shard's list of those for whom something waits.
-    @exclusivity(unchecked) var isWaiting = false
     /// Places of the `ahead` tracks that it hears.
     var aheadPlaces: [Int] = []
     /// Something of them is due and waits for room.
     @exclusivity(unchecked) var isBehind = false
-    @exclusivity(unchecked) var framesSent: UInt64 = 0
     @exclusivity(unchecked) var framesDropped: UInt64 = 0
     @exclusivity(unchecked) var lateness = LatenessWindow()
     /// Frames sent and dropped up to the last report of statistics.

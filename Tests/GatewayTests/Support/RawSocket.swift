@@ -75,6 +75,13 @@ final class RawSocket {
         while !rest.isEmpty { rest = rest.dropFirst(try writeSome(rest, within: span)) }
     }
 
+    /// Has all that `body` sends leave together, so that the other side finds several records in one read.
+    func together(_ body: () throws -> Void) rethrows {
+        set(Int32(IPPROTO_TCP), TCP_CORK, 1)
+        defer { set(Int32(IPPROTO_TCP), TCP_CORK, 0) }
+        try body()
+    }
+
     /// Sends what the kernel takes.
     func writeSome(_ bytes: ArraySlice<UInt8>, within span: Duration = Patience.usual) throws -> Int {
         let bytes = Array(bytes.prefix(16_384))
