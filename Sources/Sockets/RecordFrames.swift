@@ -45,7 +45,8 @@ enum RecordFrames {
         let wide = UInt64(mask) << 32 | UInt64(mask)
         var offset = 0
         while offset + 8 <= count {
-            unsafe start.storeBytes(of: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ wide, toByteOffset: offset, as: UInt64.self)
+            let bytes = unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            unsafe start.storeBytes(of: bytes ^ wide, toByteOffset: offset, as: UInt64.self)
             offset += 8
         }
         while offset < count {

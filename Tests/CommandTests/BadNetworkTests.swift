@@ -5,12 +5,11 @@ import Testing
 /// A gateway at one end of a bad wire and listeners at the other, with the kernel's own TCP between them.
 @Suite(.serialized, .timeLimit(.minutes(6)), .enabled(if: BadNetwork.obstacle == nil, "namespaces and TUN devices are not for us here"))
 struct BadNetworkTests {
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let key = ["--api-key", "test", "--api-secret", "a-secret-of-at-least-32-characters"]
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-bad-network-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try TemporaryFolder()
     }
 
     /// As `join --events --listen` tells it every second.
@@ -45,7 +44,7 @@ struct BadNetworkTests {
             file += try writer.append(try encoder.encode(Array(samples[start..<start + 960])))
         }
         file += try writer.finish()
-        let path = folder.appending(path: "speech.ogg")
+        let path = folder.file("speech.ogg")
         try Data(file).write(to: path)
         return path
     }
@@ -56,7 +55,7 @@ struct BadNetworkTests {
     private func call(
         on network: BadNetwork, listeners names: [String], _ body: ([RunningProgram]) async throws -> Void
     ) async throws -> Playout.Data? {
-        let settings = folder.appending(path: "gateway.yaml")
+        let settings = folder.file("gateway.yaml")
         try Data("keys: {test: a-secret-of-at-least-32-characters}\n".utf8).write(to: settings)
         let gateway = try RunningProgram(
             network.patchbay(

@@ -5,11 +5,10 @@ import Testing
 /// Processes, as a user starts them: one speaks a recording, another records what it hears.
 @Suite(.timeLimit(.minutes(3)))
 struct JoinCommandTests {
-    private let folder: URL
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-join-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try TemporaryFolder()
     }
 
     /// The shipped recording as Ogg Opus, 20 ms a packet.
@@ -23,7 +22,7 @@ struct JoinCommandTests {
             file += try writer.append(try encoder.encode(Array(sound.samples[start..<start + 960])))
         }
         file += try writer.finish()
-        let path = folder.appending(path: "speech.ogg")
+        let path = folder.file("speech.ogg")
         try Data(file).write(to: path)
         return path
     }
@@ -37,7 +36,7 @@ struct JoinCommandTests {
 
     @Test func whatOneSpeaksAnotherRecordsSampleForSample() async throws {
         let speech = try makeSpeech()
-        let heard = folder.appending(path: "heard.ogg")
+        let heard = folder.file("heard.ogg")
         let gateway = try await ServedGateway()
         let room = ["join", "--dev", "--url", gateway.url, "--room", "lobby"]
         async let listener = Program.run(nil, room + ["--identity", "bob", "--record", heard.path, "--duration", "8"])
@@ -55,7 +54,7 @@ struct JoinCommandTests {
 
     @Test func anEchoComesBackAsItWasSpoken() async throws {
         let speech = try makeSpeech()
-        let heard = folder.appending(path: "echo.ogg")
+        let heard = folder.file("echo.ogg")
         let gateway = try await ServedGateway()
         let room = ["join", "--dev", "--url", gateway.url, "--room", "lobby"]
         async let echo = Program.run(nil, room + ["--identity", "echo", "--echo", "--duration", "20"])
