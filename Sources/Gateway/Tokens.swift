@@ -4,7 +4,7 @@ internal import Wire
 
 /// Where a token stands in a request (PROTOCOL section 2): the first of the header, a subprotocol item, the query.
 enum TokenPlace {
-    static func find(authorization: String?, subprotocols: [String], query: String?) throws(TokenError) -> String {
+    static func find(authorization: String?, subprotocols: [Substring], query: String?) throws(TokenError) -> String {
         if let authorization {
             let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
             guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .malformed }

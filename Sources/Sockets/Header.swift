@@ -40,12 +40,28 @@ struct Header {
         for piece in 0..<Int32(16) {
             let length = Int(unsafe lws_hdr_fragment_length(wsi, token, piece))
             guard length > 0 else { break }
-            var buffer = [CChar](repeating: 0, count: length + 1)
-            guard unsafe lws_hdr_copy_fragment(wsi, &buffer, Int32(buffer.count), token, piece) >= 0 else { break }
             if piece > 0 { text += "," }
-            text += String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+            // lws ends it with a zero.
+            text += unsafe String(unsafeUninitializedCapacity: length + 1) { buffer in
+                let copied = unsafe buffer.withMemoryRebound(to: CChar.self) { bytes in
+                    unsafe lws_hdr_copy_fragment(wsi, bytes.baseAddress, Int32(length + 1), token, piece)
+                }
+                return copied < 0 ? 0 : length
+            }
         }
         return text
+    }
+
+    /// The items of a list (RFC 9110 section 5.6.1), in their order, without the blanks around them.
+    func items(of wsi: OpaquePointer) -> [Substring] {
+        let text = unsafe text(of: wsi) ?? ""
+        // Byte by byte: a token is long, and Swift's characters are slow to find.
+        return text.utf8.split(separator: UInt8(ascii: ",")).map { item in
+            var item = item
+            while let first = item.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { item.removeFirst() }
+            while let last = item.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") { item.removeLast() }
+            return Substring(item)
+        }
     }
 
     /// The value of a header that lws has no number for; nil if it is not there. Of several only the first is found.

@@ -16,7 +16,7 @@ public func copyHeaderWithoutTokens(
     guard token == WSI_TOKEN_PROTOCOL.rawValue, let wsi = unsafe wsi, let destination = unsafe destination, room > 0 else {
         return unsafe libraryCopy(wsi, destination, room, token)
     }
-    let items = (unsafe Header.subprotocol.text(of: wsi) ?? "").split(separator: ",").map { $0.drop { $0 == " " } }
+    let items = unsafe Header.subprotocol.items(of: wsi)
     let kept = Array(items.filter { !$0.hasPrefix(ProtocolLimits.bearerSubprotocolPrefix) }.joined(separator: ", ").utf8)
     guard kept.count < Int(room) else { return -1 }
     for (index, byte) in kept.enumerated() { unsafe destination[index] = CChar(bitPattern: byte) }

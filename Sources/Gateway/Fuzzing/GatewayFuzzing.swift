@@ -7,7 +7,7 @@ package enum GatewayFuzzing {
     /// Where a token may stand: three texts, one after another, each up to a byte that is 0.
     package static func findToken(_ bytes: [UInt8]) {
         let texts = bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
-        let subprotocols = texts.count > 1 ? texts[1].split(separator: ",").map(String.init) : []
+        let subprotocols = texts.count > 1 ? texts[1].split(separator: ",") : []
         let query = texts.count > 2 ? texts[2] : nil
         for authorization in [texts.first, nil] {
             guard let token = try? TokenPlace.find(authorization: authorization, subprotocols: subprotocols, query: query) else { continue }

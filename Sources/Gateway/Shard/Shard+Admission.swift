@@ -34,7 +34,7 @@ extension Shard {
         guard common.failures.mayTry(request.peerAddress, at: loop.now) else {
             throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
-        guard request.subprotocols.contains(ProtocolLimits.subprotocol) else {
+        guard request.subprotocols.contains(Substring(ProtocolLimits.subprotocol)) else {
             throw Refusal(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
         }
     }
