@@ -147,7 +147,9 @@ internal import Glibc
     func forget(_ source: RecordSocket) {
         if unsafe holder === source { unsafe holder = nil }
         pending.removeAll { $0 === source }
-        unsafe sockets[Int(source.descriptor)] = nil
+        // A newer one may have got the same descriptor.
+        let place = Int(source.descriptor)
+        if unsafe sockets[place]?.toOpaque() == Unmanaged.passUnretained(source).toOpaque() { unsafe sockets[place] = nil }
         unsafe gathered.removeAll { $0 === source }
     }
 
