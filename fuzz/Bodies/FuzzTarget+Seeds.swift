@@ -11,6 +11,13 @@ extension FuzzTarget {
         case .tokens: [[1] + Self.claims.utf8, [0] + "eyJhbGciOiJIUzI1NiJ9.e30.AAAA".utf8]
         case .heads: ["Bearer abc\0patchbay.v1, patchbay.bearer.abc\0abc".utf8, "\0\0abc".utf8].map { Array($0) }
         case .messages: [[1, 3, 0, 0, 0, 0, 0x82, 0x82, 1, 2, 3, 4, 5, 6], [2, 200] + [UInt8](repeating: 0x81, count: 600)]
+        case .records:
+            [
+                [1, 0x82, 0x83, 1, 2, 3, 4, 5, 6, 7], [0, 0x82, 1, 9, 0x82, 0], [1, 0x82, 0x80, 1, 2, 3, 4, 0x89, 0x80, 5, 6, 7, 8],
+                [0, 0x82, 126, 0, 130] + [UInt8](repeating: 7, count: 130),
+                [1, 0x82, 0xFE, 0, 130, 1, 2, 3, 4] + [UInt8](repeating: 7, count: 130),
+                [1, 0x02, 0x81, 1, 2, 3, 4, 5, 0x80, 0x81, 1, 2, 3, 4, 6],
+            ]
         case .files:
             [[1] + "RIFF".utf8 + [40, 0, 0, 0] + "WAVEfmt ".utf8 + [16, 0, 0, 0, 1, 0, 1, 0], [2] + "OggS".utf8, [0, 0x78], [4, 0x8F]]
         case .trunks: [[10, 70, 129, 193, 20, 128, 194, 195]]

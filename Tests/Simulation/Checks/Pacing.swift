@@ -5,7 +5,7 @@ internal import Wire
 struct Pacing {
     private struct Key: Hashable {
         let listener: ParticipantHandle
-        let track: TrackSID
+        let alias: TrackAlias
     }
 
     private struct Arrival: Hashable {
@@ -13,7 +13,14 @@ struct Pacing {
         let shard: Int
     }
 
+    /// A track as one shard keeps it.
+    private struct Kept: Hashable {
+        let track: TrackSID
+        let shard: Int
+    }
+
     private struct Player {
+        let track: TrackSID
         /// When all that was let out will have played.
         var playedOut: Instant
         /// When it would have played if all had been let out as soon as it came.
@@ -22,15 +29,27 @@ struct Pacing {
         var epoch: UInt8
         /// A stall has brought more at once than can be played in time, and how much of that was thrown away nobody knows.
         var hasStalled = false
+        /// Its clock is known: it began with a frame that was let out in the turn in which it came, and nothing has stalled since.
+        var isTimed = false
     }
 
     private var players: [Key: Player] = [:]
     private var arrivals: [Arrival: Instant] = [:]
+    /// What has arrived, by timestamp.
+    private var kept: [Kept: [UInt32: Int]] = [:]
     /// When a listener's socket had no room: what is overdue then leaves at once, and is more than the lead.
     private var stalledAt: [ParticipantHandle: Instant] = [:]
 
-    mutating func arrived(_ frame: Int, at shard: Int, _ now: Instant) {
-        if frame >= 0 { arrivals[Arrival(frame: frame, shard: shard)] = now }
+    mutating func arrived(_ frame: Int, at shard: Int, in world: World) {
+        guard frame >= 0 else { return }
+        arrivals[Arrival(frame: frame, shard: shard)] = world.now
+        let said = world.ledger.frames[frame]
+        kept[Kept(track: said.track, shard: shard), default: [:]][said.header.timestamp.ticks] = frame
+    }
+
+    /// Somebody begins to listen, from wherever that is and by whose clock.
+    mutating func listensAnew(_ listener: ParticipantHandle, to alias: TrackAlias) {
+        players[Key(listener: listener, alias: alias)]?.isTimed = false
     }
 
     mutating func stall(_ listener: SimulatedMember, at now: Instant) {
@@ -42,16 +61,20 @@ struct Pacing {
     /// A frame is let out: not too early, and not late if it was there in time.
     mutating func letOut(_ number: Int, _ said: Ledger.Frame, to listener: SimulatedMember, at shard: SimulatedShard, in world: World) {
         let (now, span) = (world.now, Duration.nanoseconds(Int64(said.milliseconds * 1_000_000)))
-        let key = Key(listener: listener.handle, track: said.track)
+        let key = Key(listener: listener.handle, alias: said.header.alias)
         let end = said.header.timestamp.advanced(by: Int(said.milliseconds * Double(MediaTime.ticksPerMillisecond)))
-        var player = players[key] ?? Player(playedOut: now, playedAtBest: now, end: said.header.timestamp, epoch: said.header.epoch)
+        var player =
+            players[key]
+            ?? Player(track: said.track, playedOut: now, playedAtBest: now, end: said.header.timestamp, epoch: said.header.epoch)
         let follows = player.end == said.header.timestamp && player.epoch == said.header.epoch
-        let since = arrivals[Arrival(frame: number, shard: shard.index)] ?? now
+        let arrival = arrivals[Arrival(frame: number, shard: shard.index)]
+        let since = arrival ?? now
         if !follows {
             // Behind a gap in the middle the clock goes on, and where it stands is not to be seen from here.
             let isInTheMiddle = player.epoch == said.header.epoch && player.playedOut + .seconds(1) > now
             player = Player(
-                playedOut: now, playedAtBest: now, end: said.header.timestamp, epoch: said.header.epoch, hasStalled: isInTheMiddle)
+                track: said.track, playedOut: now, playedAtBest: now, end: said.header.timestamp, epoch: said.header.epoch,
+                hasStalled: isInTheMiddle)
         } else if player.playedOut + .seconds(1) < now {
             // Nothing was said for a while: whatever was, is over.
             player.hasStalled = false
@@ -70,15 +93,42 @@ struct Pacing {
                 late <= Self.lateMax + world.swarm.turnDelayMax,
                 "frame \(number) is let out \(late.inMilliseconds) ms late to \(listener.line.stay)")
         }
+        if arrival == now, playsAtBest == since { player.isTimed = true }
+        if player.hasStalled { player.isTimed = false }
         player.playedOut = max(player.playedOut, now) + span
         player.playedAtBest = playsAtBest + span
         player.end = end
         players[key] = player
     }
 
+    /// A shard has just looked at what is due: who had room has enough in hand, or nothing more was there.
+    func looked(_ shard: SimulatedShard, in world: World) {
+        for case let listener? in shard.seats where !listener.aheadPlaces.isEmpty {
+            guard listener.farewell == nil, listener.isReachable, listener.line.phase == .open else { continue }
+            if let stalledAt = stalledAt[listener.handle], world.now - stalledAt < Self.stallSpan { continue }
+            for place in listener.aheadPlaces {
+                let key = Key(listener: listener.handle, alias: shard.aheads.tracks[place].alias)
+                if let player = players[key], player.isTimed { look(at: player, of: listener, on: shard, in: world) }
+            }
+        }
+    }
+
+    private func look(at player: Player, of listener: SimulatedMember, on shard: SimulatedShard, in world: World) {
+        guard let number = kept[Kept(track: player.track, shard: shard.index)]?[player.end.ticks],
+            let since = arrivals[Arrival(frame: number, shard: shard.index)], since < world.now
+        else { return }
+        let said = world.ledger.frames[number]
+        guard said.header.epoch == player.epoch, world.truth.plays(said, in: world) else { return }
+        let inHand = max(player.playedAtBest, since) - world.now
+        world.expect(
+            inHand >= Self.leadMin, "frame \(number) waits though \(listener.line.stay) has only \(inHand.inMilliseconds) ms in hand")
+    }
+
     /// What follows a stall within that time follows from it.
     private static let stallSpan: Duration = .seconds(5)
     private static let leadMax: Duration = .milliseconds(ProtocolLimits.leadMilliseconds + 2)
+    /// What the contract promises, less one bundle: where a frame that came played at once or a moment later is not to be seen from here.
+    private static let leadMin: Duration = .milliseconds(180 - ProtocolLimits.bundleMilliseconds)
     /// A tick, and a clock in milliseconds.
     private static let lateMax: Duration = .milliseconds(25)
 }

@@ -132,6 +132,13 @@ struct Truth {
             "frame \(frame) is let out though its track is \(route.gate)")
     }
 
+    /// It is of what plays now: nothing has ended, cleared or paused its track.
+    func plays(_ said: Ledger.Frame, in world: World) -> Bool {
+        guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return false }
+        guard route.gate == .open, route.endedAt == nil, route.epoch == said.header.epoch else { return false }
+        return !wasPaused(said, lately: world)
+    }
+
     /// Its gate was closed not long ago, so that its clock has begun anew.
     func wasPaused(_ said: Ledger.Frame, lately world: World) -> Bool {
         guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return true }

@@ -25,7 +25,7 @@ extension World {
         note("frame \(number) of \(sender.line.stay) is kept by shard \(shard.index)")
         truth.admittedAhead(number, said, from: sender.handle, in: self)
         if gapBefore.remove(track) != nil { afterGap.insert(number) }
-        pacing.arrived(number, at: shard.index, now)
+        pacing.arrived(number, at: shard.index, in: self)
     }
 
     /// A message of an `ahead` track leaves for a listener.

@@ -24,8 +24,8 @@ extension SimulatedShard {
         if frame.count == ProtocolLimits.frameHeaderBytes {
             aheads.tracks[place].awaitsReplay = false
         } else if !aheads.tracks[place].awaitsReplay {
-            _ = frame.withUnsafeBytes { aheads.append($0, header, to: place, at: now) }
-            world.pacing.arrived(Ledger.number(of: frame), at: index, world.now)
+            let refusal = frame.withUnsafeBytes { aheads.append($0, header, to: place, at: now) }
+            if refusal == nil { world.pacing.arrived(Ledger.number(of: frame), at: index, in: world) }
         }
     }
 

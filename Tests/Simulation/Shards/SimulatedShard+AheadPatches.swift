@@ -40,6 +40,7 @@ extension SimulatedShard {
         aheads.tracks[place].subscriptions += 1
         guard let member = member(at: listener) else { return }
         aheads.tracks[place].add(listener: listener.seat, from: listening.from, at: now)
+        world.pacing.listensAnew(listener, to: alias)
         if !member.aheadPlaces.contains(place) { member.aheadPlaces.append(place) }
         aheads.activate(place)
     }

@@ -21,6 +21,7 @@ extension SimulatedShard {
         nextTick = nil
         pumpWaiting()
         letOutActive()
+        world.pacing.looked(self, in: world)
         let tick = Int(now.nanoseconds / 20_000_000)
         if tick != ticks {
             if ticks == 0 || tick - ticks > 50 { ticks = tick - 1 }
