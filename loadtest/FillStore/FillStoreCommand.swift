@@ -43,7 +43,7 @@ struct FillStoreCommand: AsyncParsableCommand {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let store = try Store(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
         let people = try await makeUsers(in: store)
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<sessions {
                 if index >= Self.writers { try await group.next() }
                 group.addTask { try await talk(number: index, people[index % people.count], in: store) }
@@ -55,9 +55,9 @@ struct FillStoreCommand: AsyncParsableCommand {
     }
 
     private func makeUsers(in store: Store) async throws -> [UserID] {
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<users {
-                if number >= StoreLimits.passwordsAtOnceMax { _ = try await group.next() }
+                if number >= StoreLimits.passwordsAtOnceMax { try await group.next() }
                 group.addTask {
                     let user = try await store.createUser(
                         email: "user\(number)@example.org", password: SecretText(password), at: Self.now)
