@@ -25,6 +25,7 @@ let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "s
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqliteFunctions = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
 let package = Package(
@@ -67,7 +68,7 @@ let package = Package(
         // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
         // What is kept of conversations, if the user agreed: users, sessions, turns, summaries, and the jobs around them.
-        .target(name: "Sessions", dependencies: ["Wire", "Identity", sqlite], swiftSettings: settings),
+        .target(name: "Sessions", dependencies: ["Wire", "Identity", sqlite, sqliteFunctions], swiftSettings: settings),
         // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
         .target(
             name: "Gateway",
@@ -103,6 +104,11 @@ let package = Package(
         .executableTarget(
             name: "patchbay-barge-in", dependencies: ["Wire", "Identity", "PatchbayClient", "Audio", argumentParser],
             path: "loadtest/BargeIn", swiftSettings: settings),
+
+        // Makes a store as full as one is after a year.
+        .executableTarget(
+            name: "patchbay-fill-store", dependencies: ["Identity", "Sessions", argumentParser], path: "loadtest/FillStore",
+            swiftSettings: settings),
 
         // Seeded worlds of the real engine with simulated sockets, clocks and peers; and the command that runs them by the thousand.
         .target(

@@ -22,10 +22,12 @@ final class CommitQueue: Sendable {
     }
 
     private let pool: DatabasePool
+    private let log: WriteAheadLog
     private let state = Mutex(State())
 
-    init(pool: DatabasePool) {
+    init(pool: DatabasePool, log: WriteAheadLog) {
         self.pool = pool
+        self.log = log
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
@@ -75,6 +77,7 @@ final class CommitQueue: Sendable {
                 return batch
             }
             self.commit(batch, in: db)
+            self.log.grew(by: db.takePagesWritten())
             let isMoreWaiting = self.state.withLock { state in
                 state.isRunning = !state.waiting.isEmpty
                 return state.isRunning

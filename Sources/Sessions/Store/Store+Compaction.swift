@@ -9,7 +9,7 @@ extension Store {
         do {
             while try await givePagesBack() {}
             var attempts = 1
-            while try await !emptyLog() {
+            while try await !log.empty() {
                 guard attempts < StoreLimits.logAttemptsMax else { throw StoreError.busy }
                 attempts += 1
                 try await Task.sleep(for: StoreLimits.logPause)
@@ -32,21 +32,6 @@ extension Store {
             guard let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count"), free > 0 else { return false }
             try db.execute(sql: "PRAGMA incremental_vacuum(500)")
             return true
-        }
-    }
-
-    /// - Returns: false if somebody reads from it.
-    private func emptyLog() async throws -> Bool {
-        try await pool.writeWithoutTransaction { db in
-            // Whoever wants to write waits meanwhile, so we do not.
-            try db.execute(sql: "PRAGMA busy_timeout = 20")
-            defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Int(StoreLimits.lockPatience * 1_000))") }
-            do {
-                _ = try db.checkpoint(.truncate)
-                return true
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                return false
-            }
         }
     }
 }

@@ -19,14 +19,15 @@ extension Store {
         try await compactUnlessRead()
     }
 
-    /// What is left of it in the log, sealed, goes with the next compaction.
+    /// What is left of it in the log, sealed, goes within seconds.
     ///
     /// - Throws: `notFound`.
     package func deleteSession(_ id: SessionID, of user: UserID) async throws(StoreError) {
         try await writing { db in
-            try db.execute(sql: "DELETE FROM sessions WHERE id = ? AND user_id = ?", arguments: [id.text, user.text])
+            try db.cachedStatement(sql: "DELETE FROM sessions WHERE id = ? AND user_id = ?").execute(arguments: [id.text, user.text])
             guard db.changesCount == 1 else { throw StoreError.notFound }
         }
+        log.emptySoon()
     }
 
     /// All of a user's sessions, those that go on too. At the end no byte is left.

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// **Acknowledged means on disk**: a function that changes something returns after the commit has reached the disk. **Nobody sees what is not theirs**:
 /// each function about a user's things takes the user, and what is another's is as absent as what never was (`notFound`). **What is deleted is gone**: SQLite
-/// overwrites it with zeros, and `compact()` empties the write-ahead log. Time is an argument.
+/// overwrites it with zeros, and the write-ahead log is emptied. Time is an argument.
 ///
 /// One process owns a store. Another may look into it beside the owner (`Access.beside`), as the command line does while the gateway runs.
 package final class Store: Sendable {
@@ -19,6 +19,7 @@ package final class Store: Sendable {
     }
 
     let pool: DatabasePool
+    let log: WriteAheadLog
     private let commits: CommitQueue
     private let keys: Mutex<Keychain>
     private let lock: DirectoryLock?
@@ -59,12 +60,15 @@ package final class Store: Sendable {
                 }
             }
             keys = Mutex(try pool.read { db in try Keychain.open(in: db, with: masterKeys) })
+            log = try WriteAheadLog(of: pool, configuration: Self.configuration)
             self.pool = pool
         } catch {
             throw StoreError(error)
         }
-        commits = CommitQueue(pool: pool)
+        commits = CommitQueue(pool: pool, log: log)
         passwords = PasswordDesk(cost: passwordCost)
+        // Who had the store before may have ended right after a deletion.
+        if access == .owner { log.emptySoon() }
     }
 
     static let fileName = "patchbay.sqlite"
@@ -98,7 +102,12 @@ package final class Store: Sendable {
 
     /// Waits for what is under way and closes the files. To be called once; whatever is asked afterwards fails.
     package func close() throws(StoreError) {
-        do { try pool.close() } catch { throw StoreError(error) }
+        do {
+            try log.close()
+            try pool.close()
+        } catch {
+            throw StoreError(error)
+        }
         lock?.release()
     }
 }

@@ -1,3 +1,5 @@
+internal import Dispatch
+
 /// Every limit of the store.
 package enum StoreLimits {
     /// Writes that wait for the disk. One more is refused (`StoreError.busy`).
@@ -7,6 +9,17 @@ package enum StoreLimits {
     /// How long another process may hold the store, in seconds.
     package static let lockPatience = 5.0
 
+    /// Pages, 4 KiB each, after which the write-ahead log is brought into the database, beside the writers.
+    static let pagesPerCheckpoint = 500
+    /// Pages in the log at which it is begun anew.
+    static let logPagesMax = 8_192
+    /// Pages that may be left to be brought over while writers wait, and how often it is tried to have no more than that.
+    static let logRestMax = 64
+    static let logRoundsMax = 3
+    /// How long writers wait for those who read from the log, in milliseconds.
+    static let logReadersPatience = 20
+    /// How long what was deleted may stand in the log, sealed.
+    static let deletedInLogMax = DispatchTimeInterval.seconds(3)
     /// How often it is tried to empty the write-ahead log while others read, and the pause between: a second in all.
     static let logAttemptsMax = 10
     static let logPause = Duration.milliseconds(100)

@@ -59,6 +59,41 @@ final class StoreWorld: Sendable {
         return try DatabaseQueue(path: directory + "/patchbay.sqlite", configuration: configuration).write(body)
     }
 
+    /// Another one's way into the store's file, for as long as it is kept.
+    func makeConnection() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: directory + "/patchbay.sqlite", configuration: configuration)
+    }
+
+    /// Nobody else can write until it commits.
+    func holdWrites() throws -> DatabaseQueue {
+        let holder = try makeConnection()
+        try holder.inDatabase { db in try db.beginTransaction(.immediate) }
+        return holder
+    }
+
+    /// The sealed bytes of a session's first turn, which would tell if they were still there.
+    func sealedTurn(of session: Session) throws -> Data {
+        try thief { db in
+            try Data.fetchOne(db, sql: "SELECT text FROM turns WHERE session_id = ? LIMIT 1", arguments: [session.id.text]) ?? Data()
+        }
+    }
+
+    private var log: String { directory + "/patchbay.sqlite-wal" }
+
+    /// In bytes.
+    func logSize() throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0
+    }
+
+    /// In a log that was begun anew by emptying it. A page that ends a commit tells how big the database is then; others tell 0.
+    func commitsInLog() throws -> Int {
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: log)))
+        return stride(from: 32, to: bytes.count, by: 24 + 4_096).count { page in bytes[page + 4..<page + 8].contains { $0 != 0 } }
+    }
+
     /// Files of the directory in which `bytes` stand.
     func files(with bytes: some Collection<UInt8>) throws -> [String] {
         let needle = Data(bytes)

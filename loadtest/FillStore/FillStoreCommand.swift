@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Sessions
+
+/// Fills a store as a year of conversations would, in a minute.
+@main
+struct FillStoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchbay-fill-store",
+        abstract: "Fills a new store with users and their conversations, without a gateway.",
+        discussion: """
+            Users are user0@example.org, user1@example.org, … with one password. Each has ended, summarised sessions. The store's key is beside \
+            it in master.key, where `patchbay serve --dev --data DIRECTORY` looks for it.
+
+            EXAMPLES
+              patchbay-fill-store /tmp/data
+              patchbay-fill-store /tmp/data --users 10 --sessions 500 --turns 100
+            """)
+
+    @Argument(help: "A directory that has no store yet.")
+    var directory: String
+    @Option(help: "Users, who have as many sessions each.")
+    var users = 50
+    @Option(help: "Sessions of all users together.")
+    var sessions = 10_000
+    @Option(help: "Turns of each session.")
+    var turns = 40
+    @Option(help: "Of all users.")
+    var password = "correct horse battery"
+
+    /// So many write at a time, that commits are full.
+    private static let writers = 2 * StoreLimits.writesPerCommitMax
+
+    func validate() throws {
+        guard users > 0, sessions >= 0, turns >= 0 else { throw ValidationError("numbers are not below 0, and there is a user") }
+        guard !FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
+            throw ValidationError("there is a store in \(directory) already")
+        }
+    }
+
+    func run() async throws {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let store = try Store(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
+        let people = try await makeUsers(in: store)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<sessions {
+                if index >= Self.writers { try await group.next() }
+                group.addTask { try await talk(number: index, people[index % people.count], in: store) }
+            }
+            try await group.waitForAll()
+        }
+        try await store.compact()
+        try store.close()
+    }
+
+    private func makeUsers(in store: Store) async throws -> [UserID] {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<users {
+                if number >= StoreLimits.passwordsAtOnceMax { try await group.next() }
+                group.addTask {
+                    let user = try await store.createUser(
+                        email: "user\(number)@example.org", password: SecretText(password), at: Self.now)
+                    _ = try await store.updateSettings(of: user.id) { $0.loggingEnabled = true }
+                }
+            }
+            try await group.waitForAll()
+        }
+        var people: [UserID] = []
+        for number in 0..<users { people.append(try await store.user(email: "user\(number)@example.org").id) }
+        return people
+    }
+
+    /// One session behind the other in time; the last ends now.
+    private func talk(number: Int, _ user: UserID, in store: Store) async throws {
+        let start = WallTime(milliseconds: Self.now.milliseconds - Int64(sessions - number) * 60_000)
+        let session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session
+        var words = Words(seed: UInt64(number))
+        for index in 0..<turns {
+            let turn = Turn(
+                id: TurnID(), sessionID: session.id, timestamp: start + .seconds(index),
+                speaker: index.isMultiple(of: 2) ? .user : .assistant,
+                text: words.sentence())
+            _ = try await store.append(turn, of: user)
+        }
+        _ = try await store.endSession(session.id, of: user, at: start + .seconds(59))
+        // Maybe another's, but one for each.
+        guard let job = try await store.lease(.summary, for: .seconds(600), at: Self.now), let owner = job.userID,
+            let id = SessionID(text: job.subject)
+        else { return }
+        let content = SummaryContent(
+            title: words.sentence(), summaryText: (0..<4).map { _ in words.sentence() }.joined(separator: ". "),
+            actionItems: [words.sentence()], tags: ["street", "house"])
+        _ = try await store.saveSummary(content, for: id, of: owner, finishing: job, at: Self.now)
+    }
+
+    private static let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+}
+
+/// Sentences of 4 to 30 words, the same for the same seed.
+private struct Words {
+    private static let all = """
+        the quick brown fox jumps over a lazy dog while nobody in this long street has heard what it was that he wanted
+        """.split(separator: " ")
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    private mutating func below(_ limit: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state % UInt64(limit))
+    }
+
+    mutating func sentence() -> String {
+        (0..<4 + below(27)).map { _ in Self.all[below(Self.all.count)] }.joined(separator: " ")
+    }
+}
