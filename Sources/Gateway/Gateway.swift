@@ -120,7 +120,7 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    var rooms: RoomDesk { RoomDesk(mailboxes: mailboxes, directory: directory) }
+    var rooms: RoomDesk { RoomDesk(mailboxes: mailboxes, directory: directory, state: state) }
 
     /// Makes the router, of the gateway's own routes and these.
     mutating func serve(_ others: [Route]) {

@@ -42,6 +42,9 @@ public enum ProtocolLimits {
     public static let callMetadataBytesMax = 1_024
     public static let callReasonBytesMax = 256
     public static let idempotencyKeyBytesMax = 128
+    /// How many earlier sessions an assistant is told of, and in how many bytes of JSON.
+    public static let pastSummariesMax = 5
+    public static let pastSummariesBytesMax = 16_384
     /// How long a call rings before it is missed.
     public static let callRingMilliseconds = 45_000
     /// How often a client pings, and after how long without a sign of life it is given up.

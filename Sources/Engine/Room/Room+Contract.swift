@@ -143,6 +143,8 @@ package struct Admission: Sendable {
     /// May mute, remove and update others (`roomAdmin`).
     package var isRoomAdmin: Bool
     package var sessionID: String?
+    /// What the room's session is about, where it is one's; told to assistants alone.
+    package var briefing: SessionBriefing?
     package var autoSubscribe: Bool
     /// Whether it may be sent what people read: transcripts, texts, messages. A car's screen may not.
     package var isShownText: Bool
@@ -157,7 +159,8 @@ package struct Admission: Sendable {
     package init(
         identity: Identity, name: String = "", kind: ParticipantKind = .standard, metadata: String = "",
         attributes: [String: String] = [:], permission: Permission = Permission(), isRoomAdmin: Bool = false, sessionID: String? = nil,
-        autoSubscribe: Bool = true, isShownText: Bool = true, resumeToken: String = "", resuming: String? = nil,
+        briefing: SessionBriefing? = nil, autoSubscribe: Bool = true, isShownText: Bool = true, resumeToken: String = "",
+        resuming: String? = nil,
         server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
     ) {
         self.identity = identity
@@ -168,6 +171,7 @@ package struct Admission: Sendable {
         self.permission = permission
         self.isRoomAdmin = isRoomAdmin
         self.sessionID = sessionID
+        self.briefing = briefing
         self.autoSubscribe = autoSubscribe
         self.isShownText = isShownText
         self.resumeToken = resumeToken

@@ -76,6 +76,6 @@ extension Room {
         return Hello(
             server: admission.server, room: info, participant: member.info(tracks: resumed == true ? trackInfos(of: member) : nil),
             participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
-            resumeToken: admission.resumeToken, resumed: resumed)
+            session: member.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed)
     }
 }

@@ -13,6 +13,7 @@ package import Wire
 /// - whoever has left or was closed is never named again, and what still comes from it is passed over; nor is the old handle of whoever
 ///   has come back, but by the patches that end it;
 /// - nobody in it is told of a hidden participant;
+/// - nobody but an agent is told what the room's session is about;
 /// - whoever is not to be shown text is sent none, now or later;
 /// - `listen` comes after the event or the list that names the track.
 ///

@@ -4,8 +4,12 @@ internal import Sockets
 
 /// `/v1/auth/…` and `/v1/users/me`.
 enum AccountRoutes {
-    /// - Parameter deleted: told of a user that is no more.
-    static func routes(_ desk: AccountDesk, deleted: @escaping @Sendable (UserID) async -> Void) -> [Route] {
+    /// - Parameters:
+    ///   - changed: told of a user whose settings are other ones, before the answer.
+    ///   - deleted: told of a user that is no more.
+    static func routes(
+        _ desk: AccountDesk, changed: @escaping @Sendable (UserID) async -> Void, deleted: @escaping @Sendable (UserID) async -> Void
+    ) -> [Route] {
         let storage = RouteOutcome.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"))
         return [
             Route(
@@ -41,7 +45,9 @@ enum AccountRoutes {
                 .patch, "/v1/users/me", "Changes settings", access: desk.user, takes: SettingsChange.self,
                 gives: [.json(UserView.self), storage]
             ) { _, user, change in
-                try .json(UserView(try await desk.store.updateSettings(of: user) { change.apply(to: &$0) }))
+                let settings = try await desk.store.updateSettings(of: user) { change.apply(to: &$0) }
+                await changed(user)
+                return try .json(UserView(settings))
             },
             Route(
                 .delete, "/v1/users/me", "Deletes the account and everything with it", access: desk.user, gives: [.noContent, storage]

@@ -11,6 +11,7 @@ enum CallRoutes {
                 .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
                 takes: CallStart.self, gives: [.json(CallTicket.self, status: .created)] + refusals
             ) { question, user, start in
+                try calls.checkThatCallsMayStart()
                 var start = start
                 start.idempotencyKey = question.headers[.idempotencyKey]
                 return try .json(try ticket(try await calls.ask(.start(start), of: user, host: question.host)), status: .created)

@@ -84,6 +84,10 @@ package struct CallService: Service {
 
     // MARK: For HTTP
 
+    func checkThatCallsMayStart() throws(Refusal) {
+        try desk.checkThatRoomsAreOpen()
+    }
+
     func ask(_ request: CallRequest, of user: UserID, host: String?) async throws(CallRefusal) -> CallReply {
         try await CallWaiter.answer { post(.web(request, of: Identity(text: user.text), host: host, $0)) }
     }

@@ -32,6 +32,8 @@ package final class FactQueue: Sendable {
     package let keeping: @Sendable (_ room: String) -> RoomKeeping
     /// Why somebody may not join a room of that name, asked of everybody who wants to; nil if it may.
     let refuses: @Sendable (_ room: String, Identity) -> Refusal?
+    /// What assistants are told who join a room of that name, asked of everybody who wants to join.
+    let briefing: @Sendable (_ room: String) -> SessionBriefing?
     /// Told of every fact at once, whatever waits: for who must not wait for the one who keeps records. It must return at once.
     private let witness: @Sendable (RoomFact) -> Void
 
@@ -41,12 +43,14 @@ package final class FactQueue: Sendable {
     package init(
         countMax: Int = 10_000, bytesMax: Int = 32 << 20, keeping: @escaping @Sendable (_ room: String) -> RoomKeeping = { _ in .facts },
         refuses: @escaping @Sendable (_ room: String, Identity) -> Refusal? = { _, _ in nil },
+        briefing: @escaping @Sendable (_ room: String) -> SessionBriefing? = { _ in nil },
         witness: @escaping @Sendable (RoomFact) -> Void = { _ in }
     ) {
         self.countMax = countMax
         self.bytesMax = bytesMax
         self.keeping = keeping
         self.refuses = refuses
+        self.briefing = briefing
         self.witness = witness
     }
 

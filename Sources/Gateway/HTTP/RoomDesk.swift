@@ -6,6 +6,7 @@ internal import Sockets
 package struct RoomDesk: Sendable {
     let mailboxes: [Mailbox<ShardMessage>]
     let directory: RoomDirectory
+    let state: GatewayState
 
     /// All rooms that are open, the oldest first.
     func rooms() async -> [RoomSummary] {
@@ -25,6 +26,11 @@ package struct RoomDesk: Sendable {
     /// - Throws: `Refusal` with status 404 if the room or what the command names is not there.
     package func perform(_ command: Room.AdminCommand, in room: String) async throws(Refusal) {
         guard case .done? = try await ask(.command(command, room: room), aboutRoom: room) else { throw Self.noAnswer }
+    }
+
+    /// For what leads into a room: during a drain nobody would be let in.
+    func checkThatRoomsAreOpen() throws(Refusal) {
+        guard state.phase < .draining else { throw Self.noAnswer }
     }
 
     /// Has all shards bring their counters up to date.

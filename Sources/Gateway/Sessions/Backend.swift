@@ -39,6 +39,7 @@ package struct Backend: Sendable {
                 room.hasPrefix(Session.roomPrefix) || CallRooms.isOne(room) || tellsAllRooms ? rooms.keeping(of: room) : .nothing
             },
             refuses: { room, who in rooms.refusal(of: room) ?? calls.rooms.refusal(of: who, in: room) },
+            briefing: rooms.briefing,
             witness: { fact in calls.take(fact) })
     }
 
@@ -68,10 +69,12 @@ package struct Backend: Sendable {
     }
 
     package func routes(_ sessions: SessionDesk, _ calls: CallService) -> [Route] {
-        let accounts = AccountRoutes.routes(accounts) { user in
-            calls.forget(user)
-            await sessions.forget(user)
-        }
+        let accounts = AccountRoutes.routes(
+            accounts, changed: sessions.brief,
+            deleted: { user in
+                calls.forget(user)
+                await sessions.forget(user)
+            })
         return accounts + SessionRoutes.routes(sessions, user: self.accounts.user) + CallRoutes.routes(calls, user: self.accounts.user)
     }
 }

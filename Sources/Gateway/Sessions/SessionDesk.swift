@@ -19,6 +19,7 @@ package struct SessionDesk: Sendable {
     static let tokenLifetimeSeconds: Int64 = 6 * 3_600
 
     func start(_ request: SessionRequest, of user: UserID, _ question: HTTPQuestion) async throws -> SessionTicket {
+        try desk.checkThatRoomsAreOpen()
         guard let signer = keys.current.signer else {
             throw Refusal(
                 .serviceUnavailable, "no_signing_key",
@@ -31,7 +32,8 @@ package struct SessionDesk: Sendable {
         guard session.endedAt == nil else {
             throw Refusal(.conflict, "session_ended", "the session that was started with this Idempotency-Key has ended; take a new key")
         }
-        rooms.add(session)
+        rooms.add(session, clientContext: request.clientContext)
+        await rooms.brief(session.roomName, from: store)
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: user.text, notBefore: now, expires: now + Self.tokenLifetimeSeconds, video: .joining(session.roomName),
@@ -52,6 +54,7 @@ package struct SessionDesk: Sendable {
     func delete(_ id: SessionID, of user: UserID) async throws {
         try await store.deleteSession(id, of: user)
         await close(Session.roomPrefix + id.text)
+        await brief(user)
         try await recordings?.removeUnwanted()
     }
 
@@ -62,9 +65,14 @@ package struct SessionDesk: Sendable {
 
     /// Of a user that is no more, or has no sessions any more.
     func forget(_ user: UserID) async {
-        for (room, _, _) in rooms.rooms(of: user) { await close(room) }
+        for room in rooms.rooms(of: user) { await close(room) }
         // What fails now the keeper does again.
         try? await recordings?.removeUnwanted()
+    }
+
+    /// What assistants in a user's sessions are told is not what it was. Whoever has been told keeps it.
+    func brief(_ user: UserID) async {
+        for room in rooms.rooms(of: user) { await rooms.brief(room, from: store) }
     }
 
     private func close(_ room: String) async {

@@ -37,6 +37,7 @@ package struct SessionKeeper: Service {
     /// Remembers the sessions that went on when the process ended. Before anybody is let in.
     package static func restore(_ rooms: SessionRooms, from store: Store) async throws {
         for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { rooms.add(session) }
+        for user in rooms.users { for room in rooms.rooms(of: user) { await rooms.brief(room, from: store) } }
     }
 
     package func run() async throws {
@@ -142,6 +143,7 @@ package struct SessionKeeper: Service {
                 let session = record.session
                 _ = try await desk.store.saveSummary(
                     content, for: id, of: user, finishing: job, telling: { desk.webhooks.summaryReady(session, $0) }, at: .now)
+                await desk.brief(user)
             } catch StoreError.notFound {
                 _ = try await desk.store.finish(job)
             } catch {
@@ -154,6 +156,7 @@ package struct SessionKeeper: Service {
 
     private func expire() async throws {
         _ = try await desk.store.expire(at: .now)
+        for user in desk.rooms.users { await desk.brief(user) }
         try await desk.recordings?.removeUnwanted()
     }
 }

@@ -47,6 +47,7 @@ extension Shard {
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)
         admission.resuming = request.query("resume")
+        admission.briefing = common.facts?.briefing(grant.room)
         guard !isFull(grant.room, for: admission) else {
             throw Refusal(.conflict, "room_full", "as many participants are in the room as it takes")
         }

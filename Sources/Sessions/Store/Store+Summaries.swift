@@ -42,27 +42,6 @@ extension Store {
             try Self.markSummaryFailed(session.text, in: db)
         }
     }
-
-    /// The newest summaries of a user's sessions, newest session first.
-    ///
-    /// - Parameter session: whose own summary is left out.
-    /// - Throws: `notFound` if there is no such user.
-    package func recentSummaries(
-        of user: UserID, before session: SessionID? = nil, limit: Int = 3
-    ) async throws(StoreError) -> [Summary] {
-        let keychain = keychain
-        return try await reading { db in
-            let key = try keychain.userKey(of: user, in: db)
-            let ids = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT s.id FROM sessions s JOIN summaries m ON m.session_id = s.id
-                    WHERE s.user_id = ? AND s.id <> ? ORDER BY s.started_at DESC, s.id DESC LIMIT ?
-                    """,
-                arguments: [user.text, session?.text ?? "", limit])
-            return try ids.compactMap(SessionID.init(text:)).compactMap { try Self.summary(of: $0, key, in: db) }
-        }
-    }
 }
 
 // MARK: - Rows

@@ -121,6 +121,8 @@ public struct Hello: Sendable, Hashable, Codable {
     /// The others.
     public var participants: [ParticipantInfo]
     public var sessionId: String?
+    /// For assistants in a session's room.
+    public var session: SessionBriefing?
     public var resumeToken: String
     public var pingIntervalMs: Int
     public var pingTimeoutMs: Int
@@ -131,7 +133,7 @@ public struct Hello: Sendable, Hashable, Codable {
 
     public init(
         server: ServerInfo, room: RoomInfo, participant: ParticipantInfo, participants: [ParticipantInfo], sessionId: String?,
-        resumeToken: String, resumed: Bool? = nil
+        session: SessionBriefing? = nil, resumeToken: String, resumed: Bool? = nil
     ) {
         self.protocol = 1
         self.server = server
@@ -139,6 +141,7 @@ public struct Hello: Sendable, Hashable, Codable {
         self.participant = participant
         self.participants = participants
         self.sessionId = sessionId
+        self.session = session
         self.resumeToken = resumeToken
         self.pingIntervalMs = ProtocolLimits.pingIntervalMilliseconds
         self.pingTimeoutMs = ProtocolLimits.pingTimeoutMilliseconds
@@ -155,6 +158,7 @@ public struct Hello: Sendable, Hashable, Codable {
         try fields.encode(participant, forKey: .participant)
         try fields.encode(participants, forKey: .participants)
         try fields.encode(sessionId, forKey: .sessionId)
+        try fields.encodeIfPresent(session, forKey: .session)
         try fields.encode(resumeToken, forKey: .resumeToken)
         try fields.encode(pingIntervalMs, forKey: .pingIntervalMs)
         try fields.encode(pingTimeoutMs, forKey: .pingTimeoutMs)

@@ -62,13 +62,13 @@ struct RoomWorld {
     mutating func join(
         _ name: String, kind: ParticipantKind = .standard, permission: Permission = Permission(), isRoomAdmin: Bool = false,
         autoSubscribe: Bool = true, isShownText: Bool = true, attributes: [String: String] = [:], session: String? = nil,
-        token: String? = nil,
+        briefing: SessionBriefing? = nil, token: String? = nil,
         resuming: String? = nil
     ) -> ParticipantHandle {
         let handle = newHandle(name)
         let admission = Admission(
             identity: Identity(text: name), name: name.uppercased(), kind: kind, attributes: attributes, permission: permission,
-            isRoomAdmin: isRoomAdmin, sessionID: session ?? "session-\(name)", autoSubscribe: autoSubscribe,
+            isRoomAdmin: isRoomAdmin, sessionID: session ?? "session-\(name)", briefing: briefing, autoSubscribe: autoSubscribe,
             isShownText: isShownText,
             resumeToken: token ?? "resume-\(name)", resuming: resuming, joinedAt: 1_700_000_001)
         happens(.joined(handle, admission))

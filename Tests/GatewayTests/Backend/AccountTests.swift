@@ -119,7 +119,7 @@ struct AccountTests {
         #expect(try ann.ask("GET", "/v1/users/me").status == 401)
         #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 401)
         #expect(try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken]).status == 401)
-        for words in ["harbour", ann.email, ann.id, ticket.session] { #expect(try !backend.holds(words), "\(words) is in a file") }
+        for words in ["harbour", ann.email, ann.id, ticket.session] { #expect(try !backend.place.holds(words), "\(words) is in a file") }
         #expect(try AppUser(backend).id != ann.id, "the address is free again")
     }
 }

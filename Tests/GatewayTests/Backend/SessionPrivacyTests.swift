@@ -62,7 +62,7 @@ struct SessionPrivacyTests {
         let caller = try ticket.join(backend.gateway)
         try caller.ask(segment("s1", "another rare sentence"))
         try Patience.until("both turns") { try ann.words(of: ticket.session).count == 2 }
-        for words in ["harbour", "rare", ann.email, AppUser.password] { #expect(try !backend.holds(words), "\(words) is in a file") }
+        for words in ["harbour", "rare", ann.email, AppUser.password] { #expect(try !backend.place.holds(words), "\(words) is in a file") }
     }
 
     @Test func aCarsScreenGetsNoTextAndOtherDevicesDo() throws {

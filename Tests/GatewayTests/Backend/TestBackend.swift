@@ -8,19 +8,27 @@ import Wire
 final class TestBackend: Sendable {
     let gateway: TestGateway
     let store: Store
-    let directory: String
+    let place: BackendPlace
+    private let keeping: Task<Void, any Error>
 
     /// A session's room ends when nobody has been in it for a tenth of a second.
-    init(outside: OutsideIssuer? = nil, _ change: (inout GatewaySettings) -> Void = { _ in }) throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-backend-\(UUID().uuidString)").path
-        let store = try Store(
-            directory: directory, masterKeys: [MasterKey()],
-            passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1))
-        let backend = try Backend(store: store, outside: outside)
+    ///
+    /// - Parameters:
+    ///   - records: whether what is heard in logged sessions is recorded.
+    ///   - storeBytesMax: how large the store may grow; nil: as it likes.
+    convenience init(
+        outside: OutsideIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil,
+        _ change: (inout GatewaySettings) -> Void = { _ in }
+    ) throws {
+        let place = BackendPlace(records: records)
+        try self.init(at: place, place.open(outside: outside, storeBytesMax: storeBytesMax), change)
+    }
+
+    private init(at place: BackendPlace, _ backend: Backend, _ change: (inout GatewaySettings) -> Void) throws {
         var keeper: SessionKeeper?
         var calls: CallService?
         gateway = try TestGateway(
-            facts: backend.facts, calls: backend.calls,
+            facts: backend.facts, recordings: backend.recordings, calls: backend.calls,
             serving: { desk, keys in
                 let sessions = backend.sessions(desk, keys: keys)
                 keeper = backend.keeper(of: sessions, summarizer: ExtractiveSummarizer())
@@ -28,24 +36,57 @@ final class TestBackend: Sendable {
                 calls = service
                 return backend.routes(sessions, service)
             }, change)
-        self.store = store
-        self.directory = directory
+        self.place = place
+        store = backend.store
         // It ends with the gateway, and only then nobody needs the store any more.
-        let keeping = Task { [keeper, calls] in
+        keeping = Task { [keeper, calls] in
             async let calling: Void? = calls?.run()
             try await keeper?.run()
             try await calling
-            try store.close()
-            try FileManager.default.removeItem(atPath: directory)
+            try backend.store.close()
+            withExtendedLifetime(place) {}
         }
         TestGateway.waitsToo(for: keeping)
     }
 
-    /// Whether any file of the store holds these words.
-    func holds(_ words: String) throws -> Bool {
-        let files = try FileManager.default.contentsOfDirectory(atPath: directory)
-        return try files.contains { file in
-            try Data(contentsOf: URL(filePath: directory + "/" + file)).range(of: Data(words.utf8)) != nil
+    /// Ends this one and runs another with the same store.
+    func restarted(_ change: (inout GatewaySettings) -> Void = { _ in }) async throws -> TestBackend {
+        for _ in 1...2 { gateway.gateway.drain() }
+        try await keeping.value
+        let backend = try place.open()
+        try await SessionKeeper.restore(backend.rooms, from: backend.store)
+        return try TestBackend(at: place, backend, change)
+    }
+}
+
+/// Where a backend keeps its things; gone with the last reference.
+final class BackendPlace: Sendable {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-backend-\(UUID().uuidString)").path
+    private let masterKey = MasterKey()
+    private let records: Bool
+
+    init(records: Bool) {
+        self.records = records
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    func open(outside: OutsideIssuer? = nil, storeBytesMax: Int? = nil) throws -> Backend {
+        let store = try Store(
+            directory: directory, masterKeys: [masterKey],
+            passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1), sizeMax: storeBytesMax)
+        return try Backend(store: store, outside: outside, recordingsDirectory: records ? recordings : nil)
+    }
+
+    var recordings: String { directory + "/recordings" }
+
+    /// Whether any file holds these words.
+    func holds(_ words: String) throws -> Bool { try holds([UInt8](words.utf8)) }
+
+    func holds(_ bytes: [UInt8]) throws -> Bool {
+        try FileManager.default.subpathsOfDirectory(atPath: directory).contains { path in
+            // A directory has no contents, and what has just gone none any more.
+            FileManager.default.contents(atPath: directory + "/" + path)?.range(of: Data(bytes)) != nil
         }
     }
 }
@@ -103,8 +144,10 @@ struct AppUser {
     }
 
     /// Begins a session.
-    func start(context: String = "phone", key: String? = nil) throws -> Ticket {
-        let answer = try ask("POST", "/v1/sessions/start", ["context": context], with: key.map { [("Idempotency-Key", $0)] } ?? [])
+    func start(context: String = "phone", telling clientContext: String? = nil, key: String? = nil) throws -> Ticket {
+        var body = ["context": context]
+        body["client_context"] = clientContext
+        let answer = try ask("POST", "/v1/sessions/start", body, with: key.map { [("Idempotency-Key", $0)] } ?? [])
         return try Ticket(answer)
     }
 

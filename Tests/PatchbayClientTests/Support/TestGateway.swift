@@ -13,12 +13,15 @@ struct TestGateway: Sendable {
     private let gateway: Gateway
 
     /// Runs a gateway for as long as `body` does.
-    static func run(room: RoomSettings = RoomSettings(), _ body: @Sendable (TestGateway) async throws -> Void) async throws {
+    static func run(
+        room: RoomSettings = RoomSettings(), facts: FactQueue? = nil, _ body: @Sendable (TestGateway) async throws -> Void
+    ) async throws {
         let files = try TestCertificates.shared.get()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         let gateway = try Gateway(
             settings: GatewaySettings(
-                port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey), room: room), keys: keys)
+                port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey), room: room), keys: keys,
+            facts: facts)
         let test = TestGateway(url: "wss://127.0.0.1:\(gateway.port)", keys: keys, gateway: gateway)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await gateway.run() }

@@ -84,15 +84,4 @@ struct JobStoreTests {
         try await store.deleteSession(session.id, of: user.id)
         #expect(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(60)) == nil)
     }
-
-    @Test func earlierSummariesComeNewestFirst() async throws {
-        let user = try await world.makeUser()
-        var sessions: [Session] = []
-        for index in 0..<4 {
-            sessions.append(try await world.talk(user, ["hi"], at: world.now + .seconds(100 * index)))
-            try await store.saveSummary(StoreWorld.content, for: sessions[index].id, of: user.id, at: world.now)
-        }
-        let recent = try await store.recentSummaries(of: user.id, before: sessions[3].id, limit: 2)
-        #expect(recent.map(\.sessionID) == [sessions[2].id, sessions[1].id])
-    }
 }

@@ -96,7 +96,7 @@ struct SessionStoreTests {
         }
         #expect(try await store.sessions(of: eve.id).sessions.isEmpty)
         #expect(try await store.deleteSessions(of: eve.id) == 0)
-        #expect(try await store.recentSummaries(of: eve.id).isEmpty)
+        await #expect(throws: StoreError.notFound) { try await store.background(of: session.id, of: eve.id) }
         #expect(try await store.record(of: session.id, of: ann.id).turns.count == 1)
     }
 

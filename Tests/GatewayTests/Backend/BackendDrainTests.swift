@@ -1,0 +1,42 @@
+import Testing
+import Wire
+
+/// What apps may still ask of a gateway that is about to stop.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
+struct BackendDrainTests {
+    private let backend: TestBackend
+    private let ann: AppUser
+
+    init() throws {
+        backend = try TestBackend { $0.drainTimeout = .seconds(60) }
+        ann = try AppUser(backend)
+    }
+
+    @Test func nothingIsBegunThatNobodyWouldBeLetInto() throws {
+        let ticket = try ann.start()
+        let phone = try ticket.join(backend.gateway)
+        let bob = try AppUser(backend, "bob@example.org")
+        backend.gateway.gateway.drain()
+        _ = try phone.event("draining") { if case .serverDraining = $0 { true } else { nil } }
+        for (path, body) in [("/v1/sessions/start", ["context": "phone"] as [String: Any]), ("/v1/calls", ["to": [bob.id]])] {
+            let answer = try ann.ask("POST", path, body)
+            #expect(answer.status == 503 && answer.code == "draining", "\(path): \(answer.text)")
+        }
+        #expect(try ann.sessions().count == 1)
+        let calls = try ann.ask("GET", "/v1/calls")
+        #expect(calls.status == 200 && calls.text == "[]")
+    }
+
+    @Test func whatIsUnderWayIsBroughtToItsEnd() throws {
+        let ticket = try ann.start()
+        let phone = try ticket.join(backend.gateway)
+        // Keeps the gateway there, whatever becomes of the session's room.
+        let other = try Caller(backend.gateway, room: "lobby", identity: "other")
+        backend.gateway.gateway.drain()
+        #expect(try ann.say("meet me at the harbour", in: ticket.session).json?["stored"] as? Bool == true)
+        #expect(try ann.end(ticket.session).status == 200)
+        #expect(try phone.closeCode() == 4102)
+        #expect(try ann.words(of: ticket.session) == ["meet me at the harbour"])
+        withExtendedLifetime(other) {}
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Identity
+import Sessions
+import Testing
+import Wire
+
+/// What an assistant is told of the session in whose room it is.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct BriefingTests {
+    private static let secret = "the harbour plan"
+
+    private let backend: TestBackend
+    private let ann: AppUser
+
+    init() throws {
+        backend = try TestBackend { $0.room.resumeWindow = .seconds(20) }
+        ann = try AppUser(backend)
+    }
+
+    private func assistant(
+        in ticket: Ticket, on backend: TestBackend? = nil, shard: Int? = nil, _ change: (inout AccessToken) -> Void = { _ in }
+    ) throws -> Caller {
+        try Caller((backend ?? self.backend).gateway, room: ticket.room, identity: "assistant:guide", shard: shard) {
+            $0.kind = .agent
+            change(&$0)
+        }
+    }
+
+    private func share(_ shares: Bool) throws {
+        #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["shares_past_summaries": shares]]).status == 200)
+    }
+
+    /// A session that is over, and has its summary.
+    @discardableResult
+    private func talk(_ text: String) throws -> String {
+        // Times are in milliseconds.
+        Thread.sleep(forTimeInterval: 0.002)
+        let session = try ann.start().session
+        try ann.say(text, in: session)
+        try ann.end(session)
+        try Patience.until("a summary") { try ann.show(session)["summary"] is [String: Any] }
+        return session
+    }
+
+    @Test(arguments: [0, 1])
+    func theAssistantIsToldWhatTheAppSaid(shard: Int) throws {
+        let ticket = try ann.start(context: "web", telling: Self.secret)
+        let told = try assistant(in: ticket, shard: shard).hello.session
+        #expect(told == SessionBriefing(sessionId: ticket.session, context: "web", clientContext: Self.secret))
+    }
+
+    @Test func theUserAndOtherPeopleAreNot() throws {
+        let ticket = try ann.start(telling: Self.secret)
+        #expect(try ticket.join(backend.gateway).hello.session == nil)
+        for kind in ParticipantKind.allCases where kind != .agent {
+            let other = try Caller(backend.gateway, room: ticket.room, identity: "other") { $0.kind = kind }
+            #expect(other.hello.session == nil, "\(kind)")
+        }
+    }
+
+    @Test func anAssistantInAnotherRoomIsToldNothing() throws {
+        let ticket = try ann.start(telling: Self.secret)
+        let elsewhere = try Caller(backend.gateway, room: "lobby", identity: "assistant:guide") {
+            $0.kind = .agent
+            $0.sessionID = ticket.session
+        }
+        #expect(elsewhere.hello.session == nil)
+        let bobs = try AppUser(backend, "bob@example.org").start(telling: "nothing much")
+        #expect(try assistant(in: bobs) { $0.sessionID = ticket.session }.hello.session?.clientContext == "nothing much")
+    }
+
+    @Test func whoComesBackIsToldAgain() throws {
+        let ticket = try ann.start(telling: Self.secret)
+        let before = try assistant(in: ticket)
+        before.socket.socket.reset()
+        let again = try Caller(resuming: before, on: backend.gateway)
+        #expect(again.hello.resumed == true && again.hello.session == before.hello.session)
+    }
+
+    @Test func aSecondStartWithTheSameKeyChangesNothing() throws {
+        let ticket = try ann.start(telling: Self.secret, key: "tap")
+        _ = try ann.start(telling: "something else", key: "tap")
+        #expect(try assistant(in: ticket).hello.session?.clientContext == Self.secret)
+    }
+
+    @Test func earlierSummariesAreToldNewestFirstIfTheUserSharesThem() throws {
+        try talk("Please order apples for the cake.")
+        try talk("Please book a table at the harbour.")
+        let ticket = try ann.start()
+        #expect(try assistant(in: ticket).hello.session?.pastSummaries == nil, "nobody is asked by saying nothing")
+        try share(true)
+        let past = try #require(try assistant(in: ticket).hello.session?.pastSummaries)
+        #expect(past.count == 2)
+        #expect(past.first?.summary.contains("harbour") == true && past.last?.summary.contains("apples") == true, "\(past)")
+        #expect(past.allSatisfy { abs($0.endedAt - TestToken.now) < 60 && !$0.title.isEmpty })
+        try share(false)
+        #expect(try assistant(in: ticket).hello.session?.pastSummaries == nil, "shared no longer")
+    }
+
+    @Test func anothersSummariesAreNotTold() throws {
+        try talk("Please order apples for the cake.")
+        let bob = try AppUser(backend, "bob@example.org")
+        try bob.ask("PATCH", "/v1/users/me", ["settings": ["shares_past_summaries": true]])
+        #expect(try assistant(in: bob.start()).hello.session?.pastSummaries == nil)
+    }
+
+    @Test func whatIsDeletedIsNotToldAnyMore() throws {
+        try share(true)
+        let first = try talk("Please order apples for the cake.")
+        try talk("Please book a table at the harbour.")
+        let ticket = try ann.start()
+        #expect(try assistant(in: ticket).hello.session?.pastSummaries?.count == 2)
+        #expect(try ann.ask("DELETE", "/v1/sessions/\(first)").status == 204)
+        let past = try #require(try assistant(in: ticket).hello.session?.pastSummaries)
+        #expect(past.count == 1 && !past[0].summary.contains("apples"))
+    }
+
+    @Test func aSummaryThatIsReadyLaterIsToldToo() throws {
+        try share(true)
+        let before = try ann.start().session
+        try ann.say("Please order apples for the cake.", in: before)
+        Thread.sleep(forTimeInterval: 0.002)
+        let ticket = try ann.start()
+        try ann.end(before)
+        try Patience.until("the summary is told") { try assistant(in: ticket).hello.session?.pastSummaries?.count == 1 }
+    }
+
+    @Test func ofASessionThatIsNotLoggedNothingIsOnTheDisk() async throws {
+        let bob = try AppUser(backend, "bob@example.org", logs: false)
+        let ticket = try bob.start(telling: Self.secret)
+        #expect(try assistant(in: ticket).hello.session?.clientContext == Self.secret)
+        #expect(try !backend.place.holds(Self.secret))
+        // What is sealed could not be found by its words.
+        let id = try #require(SessionID(text: ticket.session))
+        let user = try #require(UserID(text: bob.id))
+        #expect(try await backend.store.record(of: id, of: user).clientContext == nil)
+        #expect(try await backend.store.background(of: id, of: user).clientContext == nil)
+    }
+
+    @Test func afterARestartWhatWasKeptIsToldAgain() async throws {
+        try share(true)
+        try talk("Please order apples for the cake.")
+        let kept = try ann.start(telling: Self.secret)
+        let before = try #require(try assistant(in: kept).hello.session)
+        #expect(before.clientContext == Self.secret && before.pastSummaries?.count == 1)
+        let bob = try AppUser(backend, "bob@example.org", logs: false)
+        let unkept = try bob.start(telling: Self.secret)
+        let next = try await backend.restarted()
+        #expect(try assistant(in: kept, on: next).hello.session == before)
+        #expect(try assistant(in: unkept, on: next).hello.session == SessionBriefing(sessionId: unkept.session, context: "phone"))
+    }
+
+    @Test func ofManySessionsAtOnceTheNewestAreToldOf() throws {
+        let tickets = try (0...16).map { try ann.start(telling: "number \($0)") }
+        #expect(try assistant(in: tickets[0]).hello.session == SessionBriefing(sessionId: tickets[0].session, context: "phone"))
+        #expect(try assistant(in: tickets[1]).hello.session?.clientContext == "number 1")
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+import Wire
+
+struct SessionBriefingTests {
+    private static func summaries(_ count: Int, bytes: Int) -> [PastSummary] {
+        (0..<count).map { PastSummary(title: "\($0)", summary: String(repeating: "x", count: bytes), endedAt: 1_800_000_000) }
+    }
+
+    private static func byteCount(_ summaries: [PastSummary]) throws -> Int { try JSON.encode(summaries, names: .snakeCase).count }
+
+    @Test func whatThereIsNotIsAbsent() throws {
+        let bytes = try JSON.encode(SessionBriefing(sessionId: "s", context: "phone"), names: .snakeCase)
+        #expect(String(decoding: bytes, as: UTF8.self) == #"{"session_id":"s","context":"phone"}"#)
+    }
+
+    @Test func fiveAreTold() throws {
+        #expect(try Self.summaries(7, bytes: 10).fitting().map(\.title) == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test("What would be too long in all is left out, and that to the byte", arguments: 1...5)
+    func limit(count: Int) throws {
+        let empty = try Self.byteCount(Self.summaries(count, bytes: 0))
+        let room = ProtocolLimits.pastSummariesBytesMax - empty
+        var full = Self.summaries(count, bytes: room / count)
+        full[0].summary += String(repeating: "x", count: room % count)
+        #expect(try Self.byteCount(full) == ProtocolLimits.pastSummariesBytesMax)
+        #expect(try full.fitting() == full)
+        full[0].summary += "x"
+        #expect(try full.fitting() == full.dropLast())
+    }
+
+    /// In JSON a control character takes six bytes.
+    @Test func itIsTheJSONThatCounts() throws {
+        let loud = PastSummary(title: "", summary: String(repeating: "\u{1}", count: 3_000), endedAt: 0)
+        #expect(try [loud].fitting().isEmpty)
+    }
+
+    @Test func behindOneThatDoesNotFitNoneIsTold() throws {
+        var some = Self.summaries(3, bytes: 10)
+        some[1].summary = String(repeating: "x", count: ProtocolLimits.pastSummariesBytesMax)
+        #expect(try some.fitting().map(\.title) == ["0"])
+    }
+}
