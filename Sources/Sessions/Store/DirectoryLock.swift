@@ -21,6 +21,8 @@ final class DirectoryLock: Sendable {
     }
 
     deinit {
+        // A process that is just being started may have the descriptor too.
+        release()
         close(descriptor)
     }
 }

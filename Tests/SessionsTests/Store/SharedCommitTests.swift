@@ -17,10 +17,13 @@ struct SharedCommitTests {
         try await store.compact()
         let holder = try world.holdWrites()
         let writes = 40
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<writes {
                 let turn = world.turn("hello", in: session, after: .milliseconds(index))
-                group.addTask { #expect(try await store.append(turn, of: user.id) == .kept) }
+                group.addTask {
+                    let answer = try await store.append(turn, of: user.id)
+                    #expect(answer == .kept)
+                }
             }
             try holder.inDatabase { db in try db.commit() }
             try await group.waitForAll()
@@ -32,12 +35,13 @@ struct SharedCommitTests {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let holder = try world.holdWrites()
-        let failures = try await withThrowingTaskGroup { group in
+        let failures = try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<40 {
                 let turn = world.turn("hello", in: session, after: .milliseconds(index))
                 group.addTask {
                     guard index.isMultiple(of: 4) else {
-                        #expect(try await store.append(turn, of: user.id) == .kept)
+                        let answer = try await store.append(turn, of: user.id)
+                        #expect(answer == .kept)
                         return 0
                     }
                     await #expect(throws: StoreError.notFound) { try await store.deleteSession(SessionID(), of: user.id) }
@@ -56,7 +60,7 @@ struct SharedCommitTests {
     @Test func whatOneWritesIsKeptInOrderWhateverOthersWrite() async throws {
         let user = try await world.makeUser()
         let sessions = try await (0..<8).asyncMap { _ in try await world.startSession(of: user) }
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for session in sessions {
                 group.addTask {
                     for index in 0..<20 { _ = try await store.append(world.turn("\(index)", in: session), of: user.id) }
@@ -72,7 +76,7 @@ struct SharedCommitTests {
     @Test func whoComesWhenTooManyWaitIsRefusedAtOnceAndNobodyElse() async throws {
         let holder = try world.holdWrites()
         let count = StoreLimits.writesWaitingMax + StoreLimits.writesPerCommitMax + 20
-        await withTaskGroup { group in
+        await withTaskGroup(of: StoreError?.self) { group in
             for index in 0..<count {
                 group.addTask { () -> StoreError? in
                     do throws(StoreError) {
