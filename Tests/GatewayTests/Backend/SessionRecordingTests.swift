@@ -47,7 +47,8 @@ struct SessionRecordingTests {
         let recording = try phone.event("the word") { if case .recordingStarted(let id) = $0 { id } else { nil } }
         let track = try phone.publish()
         try say(0..<30, on: track, by: phone)
-        try Patience.until("the file") { try names(of: ticket.session) == [RecordedFile.name(of: track.sid, in: recording)] }
+        let name = RecordedFile.name(of: track.sid, in: recording)
+        try Patience.until("the file") { try names(of: ticket.session) == [name] && files() == [name] }
         return (ticket, phone, track, recording)
     }
 
@@ -104,10 +105,9 @@ struct SessionRecordingTests {
         let track = try phone.publish()
         try say(0..<10, on: track, by: phone)
         #expect(!phone.events.contains { if case .recordingStarted = $0 { true } else { false } })
-        if await backend.gateway.gateway.rooms.startRecording(ofRoom: ticket.room) {
-            _ = try phone.event("the word") { if case .recordingStopped(_, .failed) = $0 { true } else { nil } }
-        }
+        #expect(await backend.gateway.gateway.rooms.startRecording(ofRoom: ticket.room))
         try say(10..<20, on: track, by: phone)
+        _ = try phone.event("the failure") { if case .recordingStopped(_, .failed) = $0 { true } else { nil } }
         #expect(try names(of: ticket.session, for: bob).isEmpty && files().isEmpty)
     }
 
