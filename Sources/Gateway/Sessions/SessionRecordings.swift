@@ -34,6 +34,12 @@ package struct SessionRecordings: RecordingStore {
         let url = directory.appending(path: name, directoryHint: .notDirectory)
         try Data().write(to: url, options: .withoutOverwriting)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        // If the session was deleted before there was a file, nobody else will remove it.
+        let isWanted = try? wait { try await store.recordings(of: owner.session, of: owner.user).contains(name) }
+        guard isWanted == true else {
+            try? FileManager.default.removeItem(at: url)
+            throw NotRecorded()
+        }
         return SealedFile(handle: try FileHandle(forWritingTo: url), name: name, key: key)
     }
 

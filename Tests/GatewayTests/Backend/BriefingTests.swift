@@ -1,4 +1,6 @@
+import Engine
 import Foundation
+import Gateway
 import Identity
 import Sessions
 import Testing

@@ -18,14 +18,7 @@ struct RecordingTests {
         gateway = try TestGateway(facts: facts, recordings: RecordingDirectory(scratch.directory)) { $0.room.resumeWindow = .seconds(20) }
     }
 
-    /// A second of a tone in packets of 20 ms.
-    private static let packets: [[UInt8]] = {
-        var encoder = try! OpusEncoder()
-        return (0..<50).map { frame in
-            let tone = (0..<960).map { Int16(8_000 * sin(2 * Double.pi * 440 * Double(frame * 960 + $0) / 48_000)) }
-            return try! encoder.encode(tone)
-        }
-    }()
+    private static var packets: [[UInt8]] { TestTone.packets }
 
     private func say(_ numbers: Range<Int>, on track: TrackInfo, by caller: Caller, epoch: UInt8 = 0) throws {
         for number in numbers {

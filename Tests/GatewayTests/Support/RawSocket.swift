@@ -47,18 +47,28 @@ final class RawSocket {
         case recent, upTo11
     }
 
-    func startTLS(offering versions: Versions = .recent) throws {
+    /// - Parameter protocols: names for ALPN (RFC 7301), the dearest first; none: without ALPN.
+    func startTLS(offering versions: Versions = .recent, protocols: [String] = []) throws {
         let tls = SSL_new(Self.context)!
         self.tls = tls
         if versions == .upTo11 {
             SSL_ctrl(tls, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_VERSION), nil)
             SSL_ctrl(tls, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_1_VERSION), nil)
         }
+        let names = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        if !names.isEmpty { SSL_set_alpn_protos(tls, names, UInt32(names.count)) }
         SSL_set_fd(tls, descriptor)
         _ = try retry("TLS handshake") { SSL_connect(tls) }
     }
 
     var protocolVersion: String { tls.map { String(cString: SSL_get_version($0)) } ?? "" }
+
+    /// What was agreed on by ALPN; empty if nothing was.
+    var applicationProtocol: String {
+        var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
+        if let tls { SSL_get0_alpn_selected(tls, &name, &length) }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+    }
 
     /// The serial number of the certificate that the server showed.
     var certificateSerial: Int? {

@@ -1,0 +1,125 @@
+import Audio
+import Engine
+import Foundation
+import Gateway
+import Testing
+import Wire
+
+/// What is heard in logged sessions, where the gateway records it.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
+struct SessionRecordingTests {
+    private let backend: TestBackend
+    private let ann: AppUser
+
+    init() throws {
+        backend = try TestBackend(records: true) { $0.room.resumeWindow = .seconds(20) }
+        ann = try AppUser(backend)
+    }
+
+    private func say(_ numbers: Range<Int>, on track: TrackInfo, by caller: Caller) throws {
+        for number in numbers { try caller.say(TestFrame.header(track.alias, number).bytes + TestTone.packets[number]) }
+        try caller.settle()
+    }
+
+    private func names(of session: String, for user: AppUser? = nil) throws -> [String] {
+        let answer = try (user ?? ann).ask("GET", "/v1/sessions/\(session)/recordings")
+        return try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String] ?? []
+    }
+
+    private func packets(_ name: String, of session: String) throws -> [[UInt8]] {
+        let answer = try ann.ask("GET", "/v1/sessions/\(session)/recordings/\(name)")
+        guard answer.status == 200, answer.fields["content-type"] == "audio/ogg" else {
+            throw DidNotHappen(what: "a recording: \(answer.status)")
+        }
+        var reader = try OggOpusReader(answer.body)
+        var packets: [[UInt8]] = []
+        while let packet = try reader.next() { packets.append(packet.bytes) }
+        return packets
+    }
+
+    /// The names of all files of recordings.
+    private func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: backend.place.recordings) }
+
+    /// A session in which somebody has begun to talk, and the recording of it.
+    private func talk() throws -> (ticket: Ticket, phone: Caller, track: TrackInfo, recording: RecordingID) {
+        let ticket = try ann.start()
+        let phone = try ticket.join(backend.gateway)
+        let recording = try phone.event("the word") { if case .recordingStarted(let id) = $0 { id } else { nil } }
+        let track = try phone.publish()
+        try say(0..<30, on: track, by: phone)
+        let name = RecordedFile.name(of: track.sid, in: recording)
+        try Patience.until("the file") { try names(of: ticket.session) == [name] && files() == [name] }
+        return (ticket, phone, track, recording)
+    }
+
+    @Test func whatWasSaidCanBeHeardAgainByteForByte() throws {
+        let (ticket, phone, track, recording) = try talk()
+        try say(30..<50, on: track, by: phone)
+        try ann.end(ticket.session)
+        let name = RecordedFile.name(of: track.sid, in: recording)
+        try Patience.until("all of it") { try packets(name, of: ticket.session) == TestTone.packets }
+    }
+
+    @Test func aTurnSaysWhereItCanBeHeard() throws {
+        let (ticket, phone, track, recording) = try talk()
+        try phone.ask(.segment(TranscriptSegment(id: "s1", role: .user, track: track.sid, text: "hello", final: true)))
+        try Patience.until("the turn") { try ann.words(of: ticket.session) == ["hello"] }
+        let turns = try #require(try ann.show(ticket.session)["turns"] as? [[String: Any]])
+        #expect(turns[0]["audio_ref"] as? String == RecordedFile.name(of: track.sid, in: recording))
+    }
+
+    @Test func whoeverFindsTheFilesHearsNothing() throws {
+        let (_, phone, track, _) = try talk()
+        try phone.ask(.unpublish(track.sid))
+        try Patience.until("it is on the disk") {
+            try FileManager.default.attributesOfItem(atPath: backend.place.recordings + "/" + files()[0])[.size] as? Int ?? 0 > 1_000
+        }
+        for packet in TestTone.packets[0..<30] { #expect(try !backend.place.holds(packet)) }
+        #expect(try !backend.place.holds("OggS"))
+    }
+
+    @Test func itIsNobodyElses() throws {
+        let (ticket, _, track, recording) = try talk()
+        let bob = try AppUser(backend, "bob@example.org")
+        let own = try bob.start().session
+        let name = RecordedFile.name(of: track.sid, in: recording)
+        for path in ["\(ticket.session)/recordings", "\(ticket.session)/recordings/\(name)", "\(own)/recordings/\(name)"] {
+            #expect(try bob.ask("GET", "/v1/sessions/\(path)").status == 404, "\(path)")
+        }
+    }
+
+    @Test func whoTalksIsToldWhenItIsStopped() async throws {
+        let (ticket, phone, track, recording) = try talk()
+        #expect(await backend.gateway.gateway.rooms.stopRecording(ofRoom: ticket.room))
+        try phone.await(.recordingStopped(recording, .asked))
+        try say(30..<50, on: track, by: phone)
+        try ann.end(ticket.session)
+        let name = RecordedFile.name(of: track.sid, in: recording)
+        try Patience.until("what was said before") { try packets(name, of: ticket.session) == Array(TestTone.packets[0..<30]) }
+    }
+
+    @Test func withoutConsentNothingIsRecordedWhoeverAsksForIt() async throws {
+        let bob = try AppUser(backend, "bob@example.org", logs: false)
+        let ticket = try bob.start()
+        let phone = try ticket.join(backend.gateway)
+        let track = try phone.publish()
+        try say(0..<10, on: track, by: phone)
+        #expect(!phone.events.contains { if case .recordingStarted = $0 { true } else { false } })
+        #expect(await backend.gateway.gateway.rooms.startRecording(ofRoom: ticket.room))
+        try say(10..<20, on: track, by: phone)
+        _ = try phone.event("the failure") { if case .recordingStopped(_, .failed) = $0 { true } else { nil } }
+        #expect(try names(of: ticket.session, for: bob).isEmpty && files().isEmpty)
+    }
+
+    @Test(arguments: ["/v1/sessions/", "/v1/sessions", "/v1/users/me"])
+    func itIsGoneWithWhatItBelongsTo(path: String) throws {
+        let (ticket, phone, _, _) = try talk()
+        #expect(try files().count == 1)
+        #expect(try ann.ask("DELETE", path.hasSuffix("/") ? path + ticket.session : path).status == 204)
+        #expect(try files().isEmpty)
+        #expect(try phone.closeCode() == 4102)
+        // The recorder ends after its room.
+        try Patience.until("the room is gone") { !backend.gateway.gateway.rooms.roomIsOpen(named: ticket.room) }
+        #expect(try files().isEmpty)
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Gateway
+import Testing
+
+@Suite("Bodies that come one byte now and then", .onOwnThread, .serialized, .timeLimit(.minutes(1)))
+struct SlowBodyTests {
+    @Test("are all cut off with 408, and nobody else notices")
+    func manySlowBodies() throws {
+        let gateway = try TestGateway(routes: WishList.routes()) { $0.handshakeSecondsMax = 2 }
+        let bystanders = try BystanderCall(on: gateway)
+        let slow = try (0..<40).map { _ in try HTTPConnection(gateway) }
+        let ask = HTTPAsk(
+            method: "POST", path: "/v1/lists/a/wishes", fields: [("Content-Type", "application/json"), ("Content-Length", "1000")])
+        for connection in slow { try connection.send(ask) }
+        let good = try HTTPConnection(gateway)
+        // A body has three times as long as a handshake.
+        let started = ContinuousClock.now
+        while ContinuousClock.now - started < .milliseconds(6_500) {
+            for connection in slow { try connection.socket.write([UInt8(ascii: " ")]) }
+            let asked = ContinuousClock.now
+            #expect(try good.answer(to: .json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#))?.status == 201)
+            #expect(ContinuousClock.now - asked < .seconds(2))
+            Thread.sleep(forTimeInterval: 0.5)
+        }
+        for connection in slow {
+            let answer = try connection.next()
+            #expect(answer?.status == 408 && answer?.code == "body_too_slow")
+        }
+        let report = bystanders.finish()
+        #expect(report.isSound, "\(report)")
+        #expect(try gateway.value(Counter(name: "patchbay_http_refused_total", labels: ["code": "body_too_slow"])) == 40)
+    }
+}
