@@ -33,7 +33,7 @@ internal import Wire
     package let isSecure: Bool
     package let peerAddress: String
     package private(set) var body: [UInt8] = []
-    /// Why the body is not read. The connection ends after the answer, because what follows is not the next request.
+    /// Why the request is not taken, and its body not read. The connection ends after the answer, because what follows is not the next request.
     package private(set) var fault: Fault?
 
     package enum Fault {
@@ -42,6 +42,9 @@ internal import Wire
         case bodyUnasked
         /// Too many other bodies are being read.
         case noRoom
+        /// The path or query has an encoded line end. lws takes it for the end of the request line, and what follows for a header: another
+        /// path. It is known by the version, which is missing then; lws tells nothing by which `%0Ahttp/1.1` at the end would be known too.
+        case pathCutOff
     }
 
     private unowned let loop: Loop
@@ -107,7 +110,9 @@ internal import Wire
         let lengthText = unsafe Header.contentLength.text(of: wsi)
         // More digits than lws reads would be one length to it and another to us.
         let length = lengthText.map { $0.utf8.count <= 10 ? Int($0) ?? -1 : -1 } ?? 0
-        if unsafe Header.transferEncoding.text(of: wsi) != nil {
+        if unsafe Header.version.text(of: wsi)?.hasPrefix("HTTP/1.") != true {
+            fault = .pathCutOff
+        } else if unsafe Header.transferEncoding.text(of: wsi) != nil {
             // lws waits for ever for the end of a chunked body.
             fault = .bodyInChunks
         } else if !(0...Self.bodyBytesMax ~= length) {
@@ -233,7 +238,7 @@ internal import Wire
             discardsUntil = loop.now + .seconds(Self.discardingSecondsMax)
             unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.discardingSecondsMax))
             return true
-        case .bodyInChunks, .bodyUnasked:
+        case .bodyInChunks, .bodyUnasked, .pathCutOff:
             return false
         }
     }

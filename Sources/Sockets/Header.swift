@@ -13,6 +13,8 @@ struct Header {
     static let contentLength = Header(token: WSI_TOKEN_HTTP_CONTENT_LENGTH)
     static let contentType = Header(token: WSI_TOKEN_HTTP_CONTENT_TYPE)
     static let upgrade = Header(token: WSI_TOKEN_UPGRADE)
+    /// `HTTP/1.1` of the request line.
+    static let version = Header(token: WSI_TOKEN_HTTP)
     static let transferEncoding = Header(token: WSI_TOKEN_HTTP_TRANSFER_ENCODING)
 
     /// The URI and the method that it stands under: lws files it by method.

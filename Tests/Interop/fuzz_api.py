@@ -16,10 +16,16 @@ import sys
 import urllib.request
 import uuid
 
+import schemathesis
 import urllib3.util.connection
 from livekit import api
-from schemathesis.cli import schemathesis
+from schemathesis.cli import schemathesis as command
 
+
+@schemathesis.hook
+def filter_path_parameters(context, path_parameters):
+    """A path has no line ends; what has is answered with 400, which a test of the gateway looks at."""
+    return not any(end in str(value).upper() for value in (path_parameters or {}).values() for end in ("\r", "\n", "%0D", "%0A"))
 
 
 def come_from_many_addresses():
@@ -56,7 +62,7 @@ def run(options, token, selection):
         "--continue-on-failure", "--warnings", "off", "--generation-database", "none", *selection,
     ]
     try:
-        schemathesis.main(arguments, standalone_mode=False)
+        command.main(arguments, standalone_mode=False)
     except SystemExit as end:
         return end.code or 0
     return 0

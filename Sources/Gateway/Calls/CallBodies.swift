@@ -6,6 +6,9 @@ extension CallStatus {
 
 extension CallParty {
     static let schema = Schema.text(1...ProtocolLimits.identityBytesMax)
+
+    /// Who is called at once: all but the caller.
+    static let calledSchema = Schema.array(of: schema, count: 1...ProtocolLimits.callMembersMax - 1)
 }
 
 extension CallMember: Described {
@@ -34,7 +37,7 @@ extension CallStart: Described {
     package static let schema = Schema.named(
         "CallStart",
         .object([
-            .required("to", .array(of: CallParty.schema, atMost: ProtocolLimits.callMembersMax)),
+            .required("to", CallParty.calledSchema),
             .optional("caller_name", .text(0...ProtocolLimits.participantNameBytesMax)),
             .optional("metadata", .text(0...ProtocolLimits.callMetadataBytesMax)),
         ]))
@@ -91,5 +94,5 @@ struct CallInvitationBody: Decodable, Sendable, Described {
     var to: [CallParty]
 
     static let schema = Schema.named(
-        "CallInvitation", .object([.required("to", .array(of: CallParty.schema, atMost: ProtocolLimits.callMembersMax))]))
+        "CallInvitation", .object([.required("to", CallParty.calledSchema)]))
 }

@@ -42,6 +42,7 @@ extension Shard {
         case .bodyTooBig: throw Refusal(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
         case .bodyTooSlow: throw Refusal(.requestTimeout, "body_too_slow", "the body took too long; send it again")
         case .noRoom: throw OpenRequests.tooMany
+        case .pathCutOff: throw Refusal(.badRequest, "invalid_path", "a path or query has no line ends, encoded ones neither")
         }
     }
 

@@ -99,6 +99,15 @@ struct BadRequestTests {
         #expect(try ann.ask("GET", "/v1/users/me").status == 200)
     }
 
+    /// libwebsockets takes an encoded line end for the end of the request line: the path would be what stands before it.
+    @Test(arguments: ["%0A", "%0D", "%0D%0A", "x%0Ax"])
+    func aLineEndInAPathLeadsNowhereElse(piece: String) throws {
+        let session = try ann.start().session
+        let answer = try ann.ask("DELETE", "/v1/sessions/\(session)\(piece)/export")
+        #expect(answer.status == 400 && answer.text.contains("invalid_path"), "\(answer.text)")
+        #expect(try ann.ask("GET", "/v1/sessions/\(session)").status == 200)
+    }
+
     @Test(arguments: ["'; DELETE FROM sessions; --", "\u{0}", "../../../x", "\u{202E}cba", "💣", "%s%n", "<script>"])
     func aTrickInATextIsText(trick: String) throws {
         let session = try ann.start(context: trick).session

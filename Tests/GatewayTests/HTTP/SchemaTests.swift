@@ -45,6 +45,14 @@ struct SchemaTests {
         #expect(fault.utf8.count < 100)
     }
 
+    @Test func anArrayHasAsManyElementsAsItMay() {
+        let schema = Schema.array(of: .boolean, count: 1...2)
+        #expect(schema.fault(in: [true]) == nil)
+        #expect(schema.fault(in: []) == "it must have at least 1 elements")
+        #expect(schema.fault(in: [true, true, true]) == "it must have at most 2 elements")
+        #expect(schema.inOpenAPI == ["type": "array", "items": ["type": "boolean"], "minItems": 1, "maxItems": 2])
+    }
+
     @Test func itIsWrittenAsJSONSchema() {
         let schema = Schema.object([.required("id", .uuid), .optional("note", .nullable(.text(0...10))), .optional("kind", .choice(["a"]))])
         #expect(

@@ -91,6 +91,10 @@ extension SimulatedShard {
 
     private func joinAnew(_ member: SimulatedMember, _ ticket: JoinTicket) {
         let line = member.line
+        // Who comes anew hears each track from now on: what it was not given while it waited is no gap.
+        world.expect(
+            line.handed.values.allSatisfy { $0.allSatisfy(\.isDropped) }, "\(line.stay) was given frames before it was told that it is new")
+        line.handed.removeAll()
         let handle = takeSeat()
         let newcomer = SimulatedMember(handle: handle, line: line, kind: member.kind, swarm: world.swarm, now: now)
         newcomer.receipts = member.receipts

@@ -32,9 +32,10 @@ extension Schema {
         case .choice(let choices):
             guard case .string(let text) = value else { return fault("must be a string") }
             guard choices.contains(text) else { return fault("must be one of \(choices.joined(separator: ", "))") }
-        case .array(let element, let countMax):
+        case .array(let element, let count):
             guard case .array(let elements) = value else { return fault("must be an array") }
-            if let countMax, elements.count > countMax { return fault("must have at most \(countMax) elements") }
+            if let count, elements.count > count.upperBound { return fault("must have at most \(count.upperBound) elements") }
+            if let count, elements.count < count.lowerBound { return fault("must have at least \(count.lowerBound) elements") }
             return elements.indices.lazy.compactMap { element.fault(in: elements[$0], at: "\(place)[\($0)]") }.first
         case .map(let element):
             guard case .object(let members) = value else { return fault("must be an object") }

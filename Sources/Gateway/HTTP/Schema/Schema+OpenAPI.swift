@@ -11,9 +11,10 @@ extension Schema {
                 "type": "object", "properties": .object(properties), "required": .array(required), "additionalProperties": false,
             ]
         case .map(let element): return ["type": "object", "additionalProperties": element.inOpenAPI]
-        case .array(let element, let countMax):
+        case .array(let element, let count):
             var members = [JSONValue.Member("type", "array"), .init("items", element.inOpenAPI)]
-            if let countMax { members.append(.init("maxItems", .integer(Int64(countMax)))) }
+            if let count, count.lowerBound > 0 { members.append(.init("minItems", .integer(Int64(count.lowerBound)))) }
+            if let count { members.append(.init("maxItems", .integer(Int64(count.upperBound)))) }
             return .object(members)
         case .string(let format, let length):
             var members = [JSONValue.Member("type", "string")]

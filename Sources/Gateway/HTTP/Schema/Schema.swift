@@ -5,7 +5,8 @@ package indirect enum Schema: Sendable, Hashable {
     case object([Field])
     /// Any names, each with such a value.
     case map(of: Schema)
-    case array(of: Schema, atMost: Int?)
+    /// - Parameter count: nil is any.
+    case array(of: Schema, count: ClosedRange<Int>?)
     /// Counted in Unicode scalars, as JSON Schema does.
     case string(Format?, ClosedRange<Int>)
     case choice([String])
@@ -54,7 +55,8 @@ extension Schema {
     package static let integer = Schema.integer(-(1 << 53)...1 << 53)
     /// Not negative.
     package static let count = Schema.integer(0...1 << 53)
-    package static func array(of element: Schema) -> Schema { .array(of: element, atMost: nil) }
+    package static func array(of element: Schema) -> Schema { .array(of: element, count: nil) }
+    package static func array(of element: Schema, atMost most: Int) -> Schema { .array(of: element, count: 0...most) }
     /// `{}`.
     package static let empty = Schema.object([])
     /// Any error's body.
