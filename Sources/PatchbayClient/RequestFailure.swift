@@ -8,7 +8,7 @@ public enum RequestFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case timedOut
     /// The connection is lost at present, or was lost before the answer came. It may have been done nevertheless.
     case notConnected
-    /// We have left the room, or it has ended for us.
+    /// We have left the room or closed the channel, or it has ended for us.
     case ended
     /// More than `StreamLimits.requestsMax` requests wait already.
     case tooMany
@@ -37,7 +37,7 @@ public enum RequestFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .refused(let error): "\(error)"
         case .timedOut: "no answer came in time"
         case .notConnected: "not connected to the gateway at present"
-        case .ended: "not in the room any more"
+        case .ended: "the connection is over"
         case .tooMany: "\(StreamLimits.requestsMax) requests wait for their answers already"
         case .tooLarge: "the request is longer than \(ProtocolLimits.controlBytesMax) bytes as JSON"
         case .badAnswer: "the gateway's answer lacks what it should hold"

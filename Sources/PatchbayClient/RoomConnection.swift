@@ -13,7 +13,7 @@ public import Wire
 ///     }
 ///     await room.leave()
 ///
-/// Safe to use from any task. The sockets of all rooms that trust the same authorities are driven by one thread of this library,
+/// Safe to use from any task. The sockets of all rooms (and channels) that trust the same authorities are driven by one thread of this library,
 /// which is started by the first room and ends after the last; nothing a caller does holds that thread up. What goes from here to
 /// there is posted; what comes back is the answer of an `async` function, or an element of a stream. Every stream is bounded
 /// (`StreamLimits`): a reader that does not keep up loses the oldest elements, and `statistics` counts them.
@@ -51,9 +51,7 @@ public final class RoomConnection: Sendable {
         url: String, token: String, options: RoomOptions = RoomOptions()
     ) async throws(ConnectError) -> RoomConnection {
         let address = try GatewayAddress(url)
-        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ConnectError(.refused, "the token is empty or holds characters that no token has", status: 401, code: "malformed_token")
-        }
+        try ConnectError.check(token: token)
         try await HostName.check(address.host)
         let door = RoomDoor(loop: try await ClientLoop.shared(for: options.trust))
         let (events, sink) = AsyncStream.makeStream(of: RoomEvent.self, bufferingPolicy: .bufferingNewest(StreamLimits.eventsMax))

@@ -1,6 +1,6 @@
-/// How much a stream holds for a reader that does not keep up. Beyond it the oldest goes, and is counted in `RoomStatistics`.
+/// How much a stream holds for a reader that does not keep up. Beyond it the oldest goes, and is counted in `RoomStatistics` or `ChannelStatistics`.
 public enum StreamLimits {
-    /// Events of one room.
+    /// Events of one room, or of one user's calls.
     public static let eventsMax = 1_024
     /// Frames of one track in one stream: 10 s at 20 ms a frame.
     public static let framesMax = 512
@@ -8,7 +8,7 @@ public enum StreamLimits {
     ///
     /// If nobody asks in that time they are all dropped, and nothing more is kept.
     public static let unclaimedFramesMax = 100
-    /// Requests of one room that may wait for their answers at once.
+    /// Requests of one room or channel that may wait for their answers at once.
     public static let requestsMax = 1_024
     /// Calls of one room's procedures that may be at work at once.
     public static let procedureCallsMax = 100

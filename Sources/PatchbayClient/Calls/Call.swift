@@ -2,7 +2,8 @@ public import Wire
 
 /// A call as this device has it, in the terms that call screens (CallKit, ConnectionService) use.
 ///
-/// A value: it is what was known when it was handed out. `CallBook` has the newest.
+/// A value: it is what was known when it was handed out. `CallBook` has the newest. What one that a `CallChannel` handed out is asked to
+/// do, it asks of the gateway; two are equal if the same is known of the same call.
 public struct Call: Sendable, Hashable {
     public enum Direction: Sendable, Hashable {
         case incoming, outgoing
@@ -23,6 +24,14 @@ public struct Call: Sendable, Hashable {
     public let user: Identity
     /// This device called or answered, or has taken the call over.
     var isHere: Bool
+    /// The way to the gateway; nil for a call of a book that no channel keeps.
+    var door: ChannelDoor?
+
+    init(info: CallInfo, user: Identity, isHere: Bool) {
+        self.info = info
+        self.user = user
+        self.isHere = isHere
+    }
 
     public var id: CallID { info.id }
     public var direction: Direction { info.caller == .user(user) ? .outgoing : .incoming }
@@ -49,6 +58,16 @@ public struct Call: Sendable, Hashable {
     }
 
     var mine: CallMember? { info.member(.user(user)) }
+
+    public static func == (one: Call, other: Call) -> Bool {
+        one.info == other.info && one.user == other.user && one.isHere == other.isHere
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(info.id)
+        hasher.combine(info.seq)
+        hasher.combine(isHere)
+    }
 }
 
 /// How a call ended for this device.

@@ -21,11 +21,13 @@ public struct CallBook: Sendable {
     private var devices: [DeviceID] = []
     /// Nil before the first `hello`.
     public private(set) var user: Identity?
+    /// What the calls that are handed out lead to; nil where no channel keeps the book.
+    var door: ChannelDoor?
 
     public init() {}
 
     /// Those that ring, are active or are held here, oldest first.
-    public var calls: [Call] { entries.filter(\.isShown).map(\.call) }
+    public var calls: [Call] { entries.filter(\.isShown).map { handOut($0.call) } }
 
     /// Those that the user has joined with another device: `call.join` brings one here.
     public var callsElsewhere: [CallInfo] {
@@ -34,7 +36,16 @@ public struct CallBook: Sendable {
 
     var rememberedCount: Int { entries.count }
 
-    public subscript(_ id: CallID) -> Call? { entries.first { $0.call.id == id && $0.isShown }?.call }
+    public subscript(_ id: CallID) -> Call? { entries.first { $0.call.id == id && $0.isShown }.map { handOut($0.call) } }
+
+    /// A call also when it is on no screen (any more).
+    func latest(_ id: CallID) -> Call? { entries.first { $0.call.id == id }?.call }
+
+    private func handOut(_ call: Call) -> Call {
+        var call = call
+        call.door = door
+        return call
+    }
 
     /// Takes in a message of the channel, and tells what it means for the screen.
     public mutating func apply(_ message: CallMessage) -> [CallUpdate] {
@@ -54,7 +65,10 @@ public struct CallBook: Sendable {
     }
 
     private mutating func greet(_ hello: CallsHello) -> [CallUpdate] {
-        if user != hello.user { self = CallBook() }
+        if user != hello.user {
+            entries.removeAll()
+            devices.removeAll()
+        }
         user = hello.user
         devices.append(hello.device)
         if devices.count > Self.devicesMax { devices.removeFirst() }

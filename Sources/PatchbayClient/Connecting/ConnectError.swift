@@ -43,6 +43,13 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
+    /// The token as it would be sent.
+    static func check(token: String) throws(ConnectError) {
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw ConnectError(.refused, "the token is empty or holds characters that no token has", status: 401, code: "malformed_token")
+        }
+    }
+
     /// Why there is no thread for sockets.
     init(settingUp problem: any Error) {
         if let file = problem as? TLSFileError {
@@ -56,7 +63,7 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ error: Sockets.ConnectError, at address: GatewayAddress) {
         let place = "\(address.host) port \(address.port)"
         if let status = error.status {
-            self.init(.refused, Self.sentence(status: status, code: error.code, place: place), status: status, code: error.code)
+            self.init(.refused, Self.sentence(status: status, code: error.code, at: address), status: status, code: error.code)
         } else if Self.isAboutTrust(error.message) {
             self.init(
                 .untrusted, "no TLS with \(place): its certificate is not trusted, or it speaks no TLS; name the authority's certificate")
@@ -83,7 +90,7 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         words.hasPrefix("closed before established") ? "the connection was refused" : words
     }
 
-    private static func sentence(status: Int, code: String?, place: String) -> String {
+    private static func sentence(status: Int, code: String?, at address: GatewayAddress) -> String {
         let reason =
             switch (status, code) {
             case (401, "token_expired"): "the token has expired; get a new one"
@@ -93,6 +100,7 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
             case (401, _): "the token was not accepted; get a new one"
             case (403, _): "the token does not allow this; ask for one with the grant that is missing"
             case (404, "room_not_found"): "the room does not exist, and joining does not make it"
+            case (404, _) where address.path == GatewayAddress.channelPath: "the gateway keeps no accounts, and so rings nobody"
             case (404, _): "there is no gateway at this path; leave the path out of the URL"
             case (409, _): "the room is full"
             case (426, _), (400, _): "the other side does not speak this protocol"
@@ -100,6 +108,6 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
             case (503, _): "the gateway is about to stop; connect to another one"
             default: "the gateway does not let us in"
             }
-        return "\(place): \(reason) (HTTP \(status)\(code.map { ", \($0)" } ?? ""))"
+        return "\(address.host) port \(address.port): \(reason) (HTTP \(status)\(code.map { ", \($0)" } ?? ""))"
     }
 }

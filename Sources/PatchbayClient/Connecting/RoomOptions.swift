@@ -1,4 +1,4 @@
-/// How a room is joined and stayed in.
+/// How a room is joined and stayed in; and a `CallChannel`, for its own connection and for the rooms of its calls.
 public struct RoomOptions: Sendable, Hashable {
     /// What to do when the connection is lost.
     public enum Reconnect: Sendable, Hashable {

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Sockets
 internal import Synchronization
 
-/// The thread that drives the sockets of all rooms of this process that trust the same authorities.
+/// The thread that drives the sockets of all rooms and call channels of this process that trust the same authorities.
 ///
 /// One thread and not one per room: a room costs it a few microseconds a frame, so a thread carries hundreds. It is started by the
-/// first room and ends when nobody refers to this object any more. This is the outer half, for all threads; `LoopThread` is what
+/// first of them and ends when nobody refers to this object any more. This is the outer half, for all threads; `LoopThread` is what
 /// lives inside.
 final class ClientLoop: Sendable {
     private let mailbox = Mailbox<LoopMessage>()
@@ -37,7 +37,7 @@ final class ClientLoop: Sendable {
         mailbox.post(message)
     }
 
-    /// A number for a room or track, new in this loop.
+    /// A number for a room, channel or track, new in this loop.
     func makeID() -> Int {
         lastID.add(1, ordering: .relaxed).newValue
     }

@@ -4,6 +4,8 @@ internal import Wire
 enum LoopMessage: Sendable {
     case open(RoomPlan, Opening)
     case room(Int, RoomCommand)
+    case openChannel(ChannelPlan, ChannelOpening)
+    case channel(Int, ChannelCommand)
     case stop
 }
 

@@ -1,15 +1,16 @@
 internal import Sockets
 internal import Wire
 
-/// The inner half of a `ClientLoop`: made on its thread, owns its sockets and rooms, and nothing else refers to it.
+/// The inner half of a `ClientLoop`: made on its thread, owns its sockets, rooms and channels, and nothing else refers to it.
 final class LoopThread: SocketOwner {
     private let mailbox: Mailbox<LoopMessage>
     private var inbox: [LoopMessage] = []
-    private var sessions: [Int: RoomSession] = [:]
+    private var rooms: [Int: RoomSession] = [:]
+    private var channels: [Int: ChannelSession] = [:]
     private var armed: Instant?
     private(set) var loop: Loop!
     /// Whose `Loop.connect` is at work: it may fail before it returns.
-    private var connecting: RoomSession?
+    private var connecting: Line?
 
     init(mailbox: Mailbox<LoopMessage>) {
         self.mailbox = mailbox
@@ -29,27 +30,28 @@ final class LoopThread: SocketOwner {
         loop.run(wokenBy: mailbox)
     }
 
-    // MARK: For sessions
+    // MARK: For lines
 
     var now: Instant { loop.now }
 
-    /// Sees to it that sessions are looked after at `instant`, or before.
+    /// Sees to it that lines are looked after at `instant`, or before.
     func arm(at instant: Instant?) {
         guard let instant, armed.map({ instant < $0 }) ?? true else { return }
         armed = instant
         loop.wake(at: instant)
     }
 
-    func connect(_ session: RoomSession, to endpoint: Endpoint) -> Connection {
-        connecting = session
+    func connect(_ line: Line, to endpoint: Endpoint) -> Connection {
+        connecting = line
         defer { connecting = nil }
         let connection = loop.connect(to: endpoint)
-        connection.context = session
+        connection.context = line
         return connection
     }
 
-    func remove(_ session: RoomSession) {
-        sessions[session.id] = nil
+    func remove(_ line: Line) {
+        rooms[line.id] = nil
+        channels[line.id] = nil
     }
 
     // MARK: What comes through the door
@@ -60,10 +62,16 @@ final class LoopThread: SocketOwner {
             switch message {
             case .open(let plan, let opening):
                 let session = RoomSession(plan, opening: opening, thread: self)
-                sessions[session.id] = session
+                rooms[session.id] = session
                 session.connect()
             case .room(let id, let command):
-                if let session = sessions[id] { session.handle(command) } else { command.refuse(.ended) }
+                if let session = rooms[id] { session.handle(command) } else { command.refuse(.ended) }
+            case .openChannel(let plan, let opening):
+                let session = ChannelSession(plan, opening: opening, thread: self)
+                channels[session.id] = session
+                session.connect()
+            case .channel(let id, let command):
+                if let session = channels[id] { session.handle(command) } else { command.refuse(.ended) }
             case .stop:
                 loop.stop()
             }
@@ -74,42 +82,45 @@ final class LoopThread: SocketOwner {
     func timerRang() {
         armed = nil
         let now = loop.now
-        for session in sessions.values { session.tick(at: now) }
-        arm(at: sessions.values.lazy.compactMap(\.deadline).min())
+        for room in rooms.values { room.tick(at: now) }
+        for channel in channels.values { channel.tick(at: now) }
+        arm(at: rooms.values.lazy.compactMap(\.deadline).min())
+        arm(at: channels.values.lazy.compactMap(\.deadline).min())
     }
 
     // MARK: What comes from sockets
 
     func opened(_ connection: Connection) {
-        session(of: connection)?.heard()
+        line(of: connection)?.heard()
     }
 
     func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
-        session(of: connection)?.received(binary: message)
+        line(of: connection)?.received(binary: message)
     }
 
     func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
-        session(of: connection)?.received(text: Array(message))
+        line(of: connection)?.received(text: Array(message))
     }
 
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
-        session(of: connection)?.heard()
+        line(of: connection)?.heard()
     }
 
     func writable(_ connection: Connection) {
-        session(of: connection)?.pump()
+        line(of: connection)?.pump()
     }
 
     func closed(_ connection: Connection, _ end: SocketEnd) {
-        session(of: connection)?.closed(connection, end)
+        line(of: connection)?.closed(connection, end)
     }
 
     func failed(_ connection: Connection, _ error: Sockets.ConnectError) {
-        (session(of: connection) ?? connecting)?.failed(error)
+        (line(of: connection) ?? connecting)?.failed(error)
     }
 
-    private func session(of connection: Connection) -> RoomSession? {
-        connection.context.map { unsafeDowncast($0, to: RoomSession.self) }
+    /// Nothing but a line is ever a connection's context here, so nothing is checked for each frame.
+    private func line(of connection: Connection) -> Line? {
+        connection.context.map { unsafeDowncast($0, to: Line.self) }
     }
 }
 

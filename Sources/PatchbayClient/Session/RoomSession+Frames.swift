@@ -33,7 +33,7 @@ extension RoomSession {
     var hasWaiting: Bool { !queue.isEmpty || !aheadQueue.isEmpty }
 
     /// Sends what waits, as far as the socket goes; first what is live.
-    func pump() {
+    func sendWaiting() {
         while hasWaiting, hasRoom, let frame = queue.popFirst() ?? aheadQueue.popFirst() { write(frame) }
     }
 
@@ -53,7 +53,7 @@ extension RoomSession {
         remote.listen(to: sid, sink)
     }
 
-    func received(binary message: UnsafeRawBufferPointer) {
+    func take(binary message: UnsafeRawBufferPointer) {
         heard()
         let arrival = MediaClock.now
         guard message.first == FrameKind.bundle.rawValue else { return received(frame: message, at: arrival) }

@@ -2,7 +2,7 @@ internal import Wire
 
 /// What the gateway says.
 extension RoomSession {
-    func received(text: [UInt8]) {
+    func take(text: [UInt8]) {
         heard()
         guard let message = try? ServerMessage(parsing: text) else { return mirror.count { $0.messagesUnread += 1 } }
         switch message {
@@ -18,21 +18,15 @@ extension RoomSession {
         }
     }
 
-    /// How long a ping may go unanswered, and nothing else come, before we try to take our place back on another socket. TCP would
-    /// notice minutes later, and the place is kept for 20 s only.
-    private static var patience: Duration { .seconds(4) }
-
     private func welcomed(_ hello: Hello, seq: UInt64) {
-        phase = .open
         let isReconnect = attempt > 0
         let isResumed = isReconnect && hello.resumed == true
-        attempt = 0
         identity = hello.participant.identity
         claim = hello.resumeToken.isEmpty ? nil : ResumeClaim(token: hello.resumeToken, lastSeq: seq)
-        heartbeat = Heartbeat(
-            interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)),
-            patience: plan.options.reconnect == .backOff && claim != nil ? Self.patience : nil, now: thread.now)
-        thread.arm(at: heartbeat?.deadline)
+        isOpen(
+            Heartbeat(
+                interval: .milliseconds(max(hello.pingIntervalMs, 100)), timeout: .milliseconds(max(hello.pingTimeoutMs, 1_000)),
+                patience: options.reconnect == .backOff && claim != nil ? Heartbeat.usualPatience : nil, now: thread.now))
         mirror.update { mirror in
             mirror.hello = hello
             // Who is back in its place has just been told all that it missed.

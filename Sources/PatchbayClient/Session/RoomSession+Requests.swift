@@ -36,11 +36,6 @@ extension RoomSession {
         }
     }
 
-    func ping(at now: Instant) {
-        ask(.ping(Int64(now.nanoseconds)), timeout: plan.options.requestTimeout, .ping(sentAt: thread.loop.exactNow))
-        thread.arm(at: heartbeat?.deadline)
-    }
-
     // MARK: Own tracks
 
     func unpublish(_ track: Int, timeout: Duration, _ answer: Answer) {
@@ -89,7 +84,7 @@ extension RoomSession {
     }
 
     private func republish(_ track: Int, _ own: PublishedTrack) {
-        ask(.publish(own.description), timeout: plan.options.requestTimeout, .republisher(track: track))
+        ask(.publish(own.description), timeout: options.requestTimeout, .republisher(track: track))
     }
 
     private func tellWishes() {
@@ -142,7 +137,7 @@ extension RoomSession {
     }
 
     private func adopt(_ info: TrackInfo, _ description: PublishTrack) -> LocalTrack {
-        let handle = LocalTrack(door: plan.door, info: info, requestTimeout: plan.options.requestTimeout)
+        let handle = LocalTrack(door: plan.door, info: info, requestTimeout: options.requestTimeout)
         published[handle.id] = PublishedTrack(handle: handle, description: description, alias: info.alias, epoch: info.epoch)
         return handle
     }

@@ -1,21 +1,11 @@
 internal import Sockets
 internal import Wire
 
-/// One room of ours, on the loop's thread: its socket, its requests on the way, its tracks.
+/// One room of ours, on the loop's thread: its requests on the way, its tracks.
 ///
-/// The rest is in extensions by what happens: `+Link` (connecting, losing, coming back), `+Requests`, `+Messages` (what the gateway
-/// says), `+Frames`.
-final class RoomSession {
-    enum Phase {
-        /// A socket is being made, or `hello` has not come yet.
-        case connecting(until: Instant)
-        case open
-        /// The line was lost; there will be another attempt.
-        case resting(until: Instant)
-        case leaving(until: Instant)
-        case ended
-    }
-
+/// The rest is in extensions by what happens: `+Requests`, `+Messages` (what the gateway says), `+Frames`, `+Playout`. Its socket is
+/// `Line`'s.
+final class RoomSession: Line {
     /// Who waits for an answer of the gateway.
     enum Waiter {
         case caller(Answer)
@@ -27,23 +17,14 @@ final class RoomSession {
     }
 
     let plan: RoomPlan
-    unowned let thread: LoopThread
-    var phase = Phase.ended
-    var connection: Connection?
-    /// What the next attempt to come back shows: the newest one that the gateway gave us.
-    var token: String
     /// How to take our place back; nil before the first `hello`.
     var claim: ResumeClaim?
     /// Who waits for the first `hello`.
     var opening: Opening?
-    var leavers: [CheckedContinuation<Void, Never>] = []
-    /// The number of the attempt to come back; 0 while all is well.
-    var attempt = 0
     /// Who we are in the room.
     var identity: Identity?
 
     var pending = PendingRequests<Waiter>()
-    var heartbeat: Heartbeat?
     var queue = SendQueue()
     /// Frames of `ahead` tracks: late is better than lost, so they have room for as far ahead as one may be.
     var aheadQueue = SendQueue(limit: SendQueue.aheadFramesMax)
@@ -55,12 +36,10 @@ final class RoomSession {
 
     init(_ plan: RoomPlan, opening: Opening, thread: LoopThread) {
         self.plan = plan
-        self.token = plan.token
         self.opening = opening
-        self.thread = thread
+        super.init(id: plan.door.id, address: plan.address, token: plan.token, options: plan.options, thread: thread)
     }
 
-    var id: Int { plan.door.id }
     var mirror: RoomMirror { plan.door.mirror }
 
     func handle(_ command: RoomCommand) {
@@ -85,38 +64,56 @@ final class RoomSession {
         if case .dropped = plan.events.yield(event) { mirror.count { $0.eventsOverflowed += 1 } }
     }
 
-    /// Something came: the line lives.
-    func heard() {
-        heartbeat?.heard(at: thread.now)
+    // MARK: As a line
+
+    /// How long an attempt to take our place back may take: the place is kept for 20 s, and there is to be time for more than one.
+    private static let resumeTimeout = Duration.seconds(5)
+
+    override var endpoint: Endpoint { address.endpoint(token: token, autoSubscribe: options.autoSubscribe, resuming: claim) }
+    override var patience: Duration { claim == nil ? options.connectTimeout : min(options.connectTimeout, Self.resumeTimeout) }
+    override var workDeadline: Instant? {
+        [pending.deadline, hasWaiting ? thread.now + Self.pumpInterval : nil].compactMap(\.self).min()
     }
 
-    // MARK: Time
+    override func received(text: [UInt8]) { take(text: text) }
+    override func received(binary message: UnsafeRawBufferPointer) { take(binary: message) }
+    override func pump() { sendWaiting() }
 
-    /// When `tick` is needed; nil if never.
-    var deadline: Instant? {
-        switch phase {
-        case .connecting(let until), .resting(let until), .leaving(let until): until
-        case .open: [heartbeat?.deadline, pending.deadline, hasWaiting ? thread.now + Self.pumpInterval : nil].compactMap(\.self).min()
-        case .ended: nil
-        }
-    }
-
-    func tick(at now: Instant) {
+    override func expireRequests(at now: Instant) {
         for waiter in pending.takeExpired(at: now) { fail(waiter, .timedOut) }
-        switch phase {
-        case .connecting(let until): if now >= until { connectingTookTooLong() }
-        case .resting(let until): if now >= until { connect() }
-        case .leaving(let until): if now >= until { cutOffLeaving() }
-        case .open:
-            pump()
-            switch heartbeat?.verdict(at: now) {
-            case .ping: ping(at: now)
-            case .dead:
-                connection?.abort()
-                lost(.pingTimeout)
-            case .nothing, nil: break
-            }
-        case .ended: break
-        }
+    }
+
+    override func ping(at now: Instant) {
+        ask(.ping(Int64(now.nanoseconds)), timeout: options.requestTimeout, .ping(sentAt: thread.loop.exactNow))
+    }
+
+    override func sayFarewell(_ reason: String?) {
+        pump()
+        connection?.write(text: OutgoingRequest(.leave(reason: reason)).bytes)
+    }
+
+    /// Our tracks stay: we may get our place back.
+    override func dropped() {
+        let unsent = queue.removeAll() + aheadQueue.removeAll()
+        mirror.count { $0.framesUnsent += UInt64(unsent) }
+        for waiter in pending.takeAll() { fail(waiter, .notConnected) }
+    }
+
+    override func comesBack(attempt: Int, after delay: Duration, because reason: Disconnection) {
+        emit(.reconnecting(attempt: attempt, delay: delay, because: reason))
+    }
+
+    override func opened(failing error: ConnectError) {
+        opening?.resume(returning: .failure(error))
+        opening = nil
+    }
+
+    override func ended(_ reason: Disconnection) {
+        remote.finishAll()
+        published.removeAll()
+        plan.procedures.cancelAll()
+        mirror.update { $0.disconnection = reason }
+        emit(.disconnected(reason))
+        plan.events.finish()
     }
 }

@@ -56,3 +56,33 @@ extension AsyncStream {
         return elements
     }
 }
+
+extension CallChannel {
+    /// Reads events until `pick` finds what it looks for.
+    func first<Found>(_ pick: (CallChannelEvent) -> Found?) async throws -> Found {
+        for await event in events { if let found = pick(event) { return found } }
+        throw NotTold()
+    }
+
+    /// The next call that rings here.
+    func ring() async throws -> Call {
+        try await first { if case .incoming(let call) = $0 { call } else { nil } }
+    }
+
+    /// How the next call to end here does.
+    func ending() async throws -> CallEnding {
+        try await first { if case .ended(_, let ending) = $0 { ending } else { nil } }
+    }
+
+    /// A call as soon as it is in a state.
+    @discardableResult
+    func told(_ state: Call.State, of id: CallID) async throws -> Call {
+        if let call = calls[id], call.state == state { return call }
+        return try await first {
+            switch $0 {
+            case .changed(let call, _), .begun(let call): call.id == id && call.state == state ? call : nil
+            default: nil
+            }
+        }
+    }
+}

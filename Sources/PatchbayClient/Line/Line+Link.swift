@@ -2,38 +2,59 @@ internal import Sockets
 internal import Wire
 
 /// The connection: made, lost, found again, ended.
-extension RoomSession {
+extension Line {
     /// How long the gateway has to close after we said that we leave.
     private static var leaveTimeout: Duration { .seconds(2) }
 
-    /// How long an attempt to take our place back may take: the place is kept for 20 s, and there is to be time for more than one.
-    private static var resumeTimeout: Duration { .seconds(5) }
-
-    func connect() {
-        let patience = claim == nil ? plan.options.connectTimeout : min(plan.options.connectTimeout, Self.resumeTimeout)
+    final func connect() {
         let deadline = thread.now + patience
         phase = .connecting(until: deadline)
         thread.arm(at: deadline)
-        let endpoint = plan.address.endpoint(token: token, autoSubscribe: plan.options.autoSubscribe, resuming: claim)
         let made = thread.connect(self, to: endpoint)
         // It may have failed within the call; `failed` has been told then.
         if case .connecting = phase, made.phase != .closed { connection = made }
     }
 
-    func failed(_ error: Sockets.ConnectError) {
-        drop()
-        attemptFailed(ConnectError(error, at: plan.address))
+    /// `hello` has come.
+    final func isOpen(_ beat: Heartbeat) {
+        phase = .open
+        attempt = 0
+        isOpening = false
+        heartbeat = beat
+        thread.arm(at: beat.deadline)
     }
 
-    func connectingTookTooLong() {
+    /// Something came: the line lives.
+    final func heard() {
+        heartbeat?.heard(at: thread.now)
+    }
+
+    /// Takes another connection in place of the one there is, now: with another token, say.
+    final func startOver() {
+        switch phase {
+        case .open: connection?.close(.left)
+        case .connecting where !isOpening: connection?.abort()
+        case .connecting, .resting, .leaving, .ended: return
+        }
+        drop()
+        connect()
+    }
+
+    // MARK: Losing
+
+    final func failed(_ error: Sockets.ConnectError) {
+        drop()
+        attemptFailed(ConnectError(error, at: address))
+    }
+
+    private func connectingTookTooLong() {
         connection?.abort()
         drop()
         attemptFailed(
-            ConnectError(
-                .timeout, "no answer from \(plan.address.host) port \(plan.address.port) within \(plan.options.connectTimeout)"))
+            ConnectError(.timeout, "no answer from \(address.host) port \(address.port) within \(options.connectTimeout)"))
     }
 
-    func closed(_ closing: Connection, _ end: SocketEnd) {
+    final func closed(_ closing: Connection, _ end: SocketEnd) {
         guard closing === connection else { return }
         let reason: Disconnection =
             switch end {
@@ -49,11 +70,11 @@ extension RoomSession {
     }
 
     /// The line is gone. Tries again where that makes sense.
-    func lost(_ reason: Disconnection) {
+    private func lost(_ reason: Disconnection) {
         drop()
-        if opening != nil {
+        if isOpening {
             attemptFailed(ConnectError(.refused, "the gateway let us in and then went away: \(reason)"))
-        } else if plan.options.reconnect == .backOff, reason.isRetryable {
+        } else if options.reconnect == .backOff, reason.isRetryable {
             rest(because: reason, lastError: ConnectError(.unreachable, "\(reason)"))
         } else {
             finish(reason)
@@ -61,10 +82,10 @@ extension RoomSession {
     }
 
     private func attemptFailed(_ error: ConnectError) {
-        if let opening {
-            self.opening = nil
+        if isOpening {
+            isOpening = false
             finish(.attemptFailed(error))
-            opening.resume(returning: .failure(error))
+            opened(failing: error)
         } else if error.isRetryable {
             rest(because: .attemptFailed(error), lastError: error)
         } else {
@@ -81,32 +102,27 @@ extension RoomSession {
         let until = thread.now + delay
         phase = .resting(until: until)
         thread.arm(at: until)
-        emit(.reconnecting(attempt: attempt, delay: delay, because: reason))
+        comesBack(attempt: attempt, after: delay, because: reason)
     }
 
-    /// Lets go of the socket and of all that hangs on it. Our tracks stay: we may get our place back.
-    ///
-    /// What waits for an answer fails, for nobody knows whether it was done: the gateway does not answer on another socket.
+    /// Lets go of the socket and of all that hangs on it.
     private func drop() {
         connection?.context = nil
         connection = nil
         heartbeat = nil
-        let unsent = queue.removeAll() + aheadQueue.removeAll()
-        mirror.count { $0.framesUnsent += UInt64(unsent) }
-        for waiter in pending.takeAll() { fail(waiter, .notConnected) }
+        dropped()
     }
 
     // MARK: Leaving
 
-    func leave(reason: String?, done: CheckedContinuation<Void, Never>?) {
+    final func leave(reason: String?, done: CheckedContinuation<Void, Never>?) {
         if let done { leavers.append(done) }
         switch phase {
         case .open:
             let deadline = thread.now + Self.leaveTimeout
             phase = .leaving(until: deadline)
             thread.arm(at: deadline)
-            pump()
-            connection?.write(text: OutgoingRequest(.leave(reason: reason)).bytes)
+            sayFarewell(reason)
         case .connecting, .resting:
             connection?.abort()
             drop()
@@ -115,7 +131,7 @@ extension RoomSession {
         }
     }
 
-    func cutOffLeaving() {
+    private func cutOffLeaving() {
         connection?.close(.left)
         drop()
         finish(.left)
@@ -123,14 +139,41 @@ extension RoomSession {
 
     private func finish(_ reason: Disconnection) {
         phase = .ended
-        remote.finishAll()
-        published.removeAll()
-        plan.procedures.cancelAll()
-        mirror.update { $0.disconnection = reason }
-        emit(.disconnected(reason))
-        plan.events.finish()
+        ended(reason)
         for leaver in leavers { leaver.resume() }
         leavers.removeAll()
         thread.remove(self)
+    }
+
+    // MARK: Time
+
+    /// When `tick` is needed; nil if never.
+    final var deadline: Instant? {
+        switch phase {
+        case .connecting(let until), .resting(let until), .leaving(let until): until
+        case .open: [heartbeat?.deadline, workDeadline].compactMap(\.self).min()
+        case .ended: nil
+        }
+    }
+
+    final func tick(at now: Instant) {
+        expireRequests(at: now)
+        switch phase {
+        case .connecting(let until): if now >= until { connectingTookTooLong() }
+        case .resting(let until): if now >= until { connect() }
+        case .leaving(let until): if now >= until { cutOffLeaving() }
+        case .open:
+            pump()
+            switch heartbeat?.verdict(at: now) {
+            case .ping:
+                ping(at: now)
+                thread.arm(at: heartbeat?.deadline)
+            case .dead:
+                connection?.abort()
+                lost(.pingTimeout)
+            case .nothing, nil: break
+            }
+        case .ended: break
+        }
     }
 }

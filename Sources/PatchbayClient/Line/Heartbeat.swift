@@ -6,6 +6,10 @@ struct Heartbeat {
         case nothing, ping, dead
     }
 
+    /// How long a ping may go unanswered, and nothing else come, before we try on another socket. TCP would notice minutes later; a place
+    /// in a room is kept for 20 s only, and a device that is not there does not ring.
+    static let usualPatience = Duration.seconds(4)
+
     private let interval: Duration
     private let timeout: Duration
     private let patience: Duration?

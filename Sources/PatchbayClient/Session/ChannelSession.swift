@@ -1,0 +1,161 @@
+internal import Sockets
+internal import Wire
+
+/// One user's own channel (PROTOCOL section 13), on the loop's thread: its requests on the way, and the book of calls that all it is told
+/// goes into. Its socket is `Line`'s.
+final class ChannelSession: Line {
+    private enum Waiter {
+        case caller(CallAnswer)
+        case ping(sentAt: Instant)
+    }
+
+    private let plan: ChannelPlan
+    /// Who waits for the first `hello`.
+    private var opening: ChannelOpening?
+    private var pending = PendingRequests<Waiter>()
+
+    init(_ plan: ChannelPlan, opening: ChannelOpening, thread: LoopThread) {
+        self.plan = plan
+        self.opening = opening
+        super.init(id: plan.door.id, address: plan.address, token: plan.token, options: plan.door.options, thread: thread)
+    }
+
+    private var mirror: ChannelMirror { plan.door.mirror }
+
+    func handle(_ command: ChannelCommand) {
+        switch command {
+        case .ask(let request, let timeout, let answer): ask(request, timeout: timeout, .caller(answer))
+        case .tell(let request): if case .open = phase { connection?.write(text: OutgoingCallRequest(request).bytes) }
+        case .renew(let newer):
+            token = newer
+            startOver()
+        case .close(let done): leave(reason: nil, done: done)
+        case .cut: connection?.abort()
+        }
+    }
+
+    // MARK: Asking
+
+    private func ask(_ request: CallRequest, timeout: Duration, _ waiter: Waiter) {
+        switch phase {
+        case .open: break
+        case .connecting, .resting: return fail(waiter, .notConnected)
+        case .leaving, .ended: return fail(waiter, .ended)
+        }
+        guard pending.count < StreamLimits.requestsMax else { return fail(waiter, .tooMany) }
+        let deadline = thread.now + timeout
+        let id = pending.add(waiter, deadline: deadline)
+        let text = OutgoingCallRequest(request, id: id).bytes
+        guard text.count <= ProtocolLimits.controlBytesMax else {
+            _ = pending.take(id)
+            return fail(waiter, .tooLarge)
+        }
+        connection?.write(text: text)
+        thread.arm(at: deadline)
+    }
+
+    private func fail(_ waiter: Waiter, _ failure: RequestFailure) {
+        if case .caller(let answer) = waiter { answer.resume(returning: .failure(failure)) }
+    }
+
+    // MARK: What the gateway says
+
+    private func take(_ message: CallMessage) {
+        if case .hello(let hello) = message { return welcomed(hello) }
+        // The book first: whoever is answered finds in it what the answer says.
+        tell(mirror.update { $0.book.apply(message) })
+        switch message {
+        case .reply(let id, let reply):
+            switch pending.take(id) {
+            case .caller(let answer): answer.resume(returning: .success(reply))
+            case .ping(let sentAt):
+                let span = thread.loop.exactNow - sentAt
+                mirror.count { $0.roundTrip = span }
+            case nil: mirror.count { $0.messagesUnread += 1 }
+            }
+        case .refused(let id, let refusal):
+            if let waiter = id.flatMap({ pending.take($0) }) {
+                fail(waiter, .refused(refusal.error))
+            } else {
+                mirror.count { $0.messagesUnread += 1 }
+            }
+        case .unknownEvent: mirror.count { $0.messagesUnread += 1 }
+        case .event, .hello: break
+        }
+    }
+
+    private func welcomed(_ hello: CallsHello) {
+        let isReconnect = !isOpening
+        isOpen(
+            Heartbeat(
+                interval: .milliseconds(ProtocolLimits.pingIntervalMilliseconds),
+                timeout: .milliseconds(ProtocolLimits.pingTimeoutMilliseconds),
+                patience: options.reconnect == .backOff ? Heartbeat.usualPatience : nil, now: thread.now))
+        let updates = mirror.update { mirror in
+            mirror.hello = hello
+            if isReconnect { mirror.statistics.reconnects += 1 }
+            return mirror.book.apply(.hello(hello))
+        }
+        if isReconnect { emit(.reconnected) }
+        tell(updates)
+        opening?.resume(returning: .success(hello))
+        opening = nil
+    }
+
+    private func tell(_ updates: [CallUpdate]) {
+        for update in updates { emit(CallChannelEvent(update, through: plan.door)) }
+    }
+
+    private func emit(_ event: CallChannelEvent) {
+        if case .dropped = plan.events.yield(event) { mirror.count { $0.eventsOverflowed += 1 } }
+    }
+
+    // MARK: As a line
+
+    override var endpoint: Endpoint {
+        Endpoint(host: address.host, port: address.port, path: address.path, authorization: "Bearer \(token)")
+    }
+    override var workDeadline: Instant? { pending.deadline }
+
+    override func received(text: [UInt8]) {
+        heard()
+        guard let message = try? CallMessage(parsing: text) else { return mirror.count { $0.messagesUnread += 1 } }
+        take(message)
+    }
+
+    override func received(binary message: UnsafeRawBufferPointer) {
+        heard()
+        mirror.count { $0.messagesUnread += 1 }
+    }
+
+    override func expireRequests(at now: Instant) {
+        for waiter in pending.takeExpired(at: now) { fail(waiter, .timedOut) }
+    }
+
+    override func ping(at now: Instant) {
+        ask(.ping(Int64(now.nanoseconds)), timeout: options.requestTimeout, .ping(sentAt: thread.loop.exactNow))
+    }
+
+    override func sayFarewell(_ reason: String?) {
+        connection?.close(.left)
+    }
+
+    override func dropped() {
+        for waiter in pending.takeAll() { fail(waiter, .notConnected) }
+    }
+
+    override func comesBack(attempt: Int, after delay: Duration, because reason: Disconnection) {
+        emit(.reconnecting(attempt: attempt, delay: delay, because: reason))
+    }
+
+    override func opened(failing error: ConnectError) {
+        opening?.resume(returning: .failure(error))
+        opening = nil
+    }
+
+    override func ended(_ reason: Disconnection) {
+        mirror.update { $0.disconnection = reason }
+        emit(.disconnected(reason))
+        plan.events.finish()
+    }
+}

@@ -1,0 +1,210 @@
+import PatchbayClient
+import Testing
+import Wire
+
+/// What the buttons of a call screen do, seen from both sides.
+@Suite(.timeLimit(.minutes(1)))
+struct CallButtonsTests {
+    @Test func theFirstDeviceToAnswerWins() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, hers) = (try await ann.device(), try await ann.device())
+            let his = [try await bob.device(), try await bob.device()]
+            let (call, room) = try await caller.call([bob.party])
+            let ringing = [try await his[0].ring(), try await his[1].ring()]
+            async let first = Attempt(answering: ringing[0])
+            async let second = Attempt(answering: ringing[1])
+            let attempts = [await first, await second]
+
+            let winners = attempts.indices.filter { attempts[$0].room != nil }
+            let winner = try #require(winners.first)
+            #expect(winners.count == 1)
+            guard case .request(.refused(let refusal)) = attempts[1 - winner].failure else {
+                Issue.record("not refused: \(attempts)")
+                return
+            }
+            #expect(refusal.code == .conflict)
+            #expect(try await his[1 - winner].ending() == .answeredElsewhere)
+            #expect(his[1 - winner].calls.callsElsewhere.map(\.id) == [call.id])
+            try await his[winner].told(.active, of: call.id)
+            // Hers that did not call shows nothing.
+            #expect(hers.calls.calls.isEmpty)
+            await room.leave()
+        }
+    }
+
+    @Test func whoHangsUpBeforeAnAnswerHasCancelled() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let ringing = try await callee.ring()
+            try await call.hangUp()
+            #expect(try await caller.ending() == .cancelled)
+            #expect(try await callee.ending() == .cancelled)
+            #expect(callee.calls.calls.isEmpty)
+            guard case .request(.refused(let refusal)) = await Attempt(answering: ringing).failure else {
+                Issue.record("a call that is over was answered")
+                return
+            }
+            #expect(refusal.code == .conflict)
+            _ = room
+        }
+    }
+
+    @Test(arguments: zip([false, true], [CallEnding.rejected, .busy]))
+    func aRejectionIsToldOnAllSidesWithItsReason(busy: Bool, ending: CallEnding) async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee, other) = (try await ann.device(), try await bob.device(), try await bob.device())
+            let (_, room) = try await caller.call([bob.party])
+            try await callee.ring().reject(busy: busy, reason: "driving")
+            let reason = try await caller.first {
+                if case .changed(_, let event?) = $0, [.rejected, .busy].contains(event.kind) { event.reason ?? "none" } else { nil }
+            }
+            #expect(reason == "driving")
+            #expect(try await caller.ending() == ending)
+            #expect(try await callee.ending() == ending)
+            #expect(try await other.ending() == ending)
+            _ = room
+        }
+    }
+
+    @Test func aCallThatNobodyAnswersIsMissed() async throws {
+        try await CallGateway.run(ringTime: .milliseconds(300)) { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, room) = try await caller.call([bob.party])
+            #expect(try await callee.ending() == .unanswered)
+            #expect(try await caller.ending() == .unanswered)
+            _ = room
+        }
+    }
+
+    @Test func whoTalksIsBusy() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob, cat) = (try await gateway.user("ann"), try await gateway.user("bob"), try await gateway.user("cat"))
+            let (anns, bobs, cats) = (try await ann.device(), try await bob.device(), try await cat.device())
+            let (_, room) = try await anns.call([bob.party])
+            let his = try await bobs.ring().answer()
+            await #expect(throws: CallFailure.over(.busy)) { _ = try await cats.call([bob.party]) }
+            #expect(bobs.calls.calls.count == 1)
+            _ = (room, his)
+        }
+    }
+
+    @Test func holdAndResumeAreSeenFromBothSides() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let his = try await callee.ring().answer()
+            try await call.hold()
+            #expect(try await caller.told(.held, of: call.id).isHeldByUs)
+            let held = try await callee.told(.held, of: call.id)
+            #expect(held.isHeldByOthers && !held.isHeldByUs)
+            try await call.hold(false)
+            try await caller.told(.active, of: call.id)
+            try await callee.told(.active, of: call.id)
+            _ = (room, his)
+        }
+    }
+
+    @Test func whatIsSaidOnHoldIsNotHeard() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let voice = try await room.publish(name: "mic")
+            let his = try await callee.ring().answer()
+            let frames = his.frames(of: try await his.track(of: ann.identity.text).sid)
+            try await voice.speak(Sound.tone(milliseconds: 40))
+            try await call.hold()
+            _ = try await room.first { if case .gateway(.callHeld, _) = $0 { true } else { nil } }
+            try await voice.speak(Sound.tone(milliseconds: 100))
+            try await call.hold(false)
+            _ = try await room.first { if case .gateway(.callResumed, _) = $0 { true } else { nil } }
+            try await voice.speak(Sound.tone(milliseconds: 40))
+            let sequences = await frames.prefix(4).map(\.header.sequence)
+            #expect(sequences.map { $0.distance(from: sequences[0]) } == [0, 1, 7, 8])
+        }
+    }
+
+    @Test func theOthersAreToldThatSomebodyIsMuted() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let his = try await callee.ring().answer()
+            for (muted, kind) in [(true, CallEvent.Kind.muted), (false, .unmuted)] {
+                try await call.mute(muted)
+                #expect(caller.calls[call.id]?.isMuted == muted)
+                let told = try await callee.first {
+                    if case .changed(let call, let event?) = $0, event.kind == kind { call.info.member(ann.party)?.muted } else { nil }
+                }
+                #expect(told == muted)
+            }
+            _ = (room, his)
+        }
+    }
+
+    @Test func aThirdOneIsInvitedAndTalksToo() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob, cat) = (try await gateway.user("ann"), try await gateway.user("bob"), try await gateway.user("cat"))
+            let (anns, bobs, cats) = (try await ann.device(), try await bob.device(), try await cat.device())
+            let (call, room) = try await anns.call([bob.party])
+            let his = try await bobs.ring().answer()
+            try await call.invite([cat.party])
+            let hers = try await cats.ring().answer()
+            #expect(hers.participants.count == 2)
+            try await call.hangUp()
+            // Two are left, and go on.
+            #expect(try await anns.ending() == .completed)
+            #expect(bobs.calls[call.id]?.state == .active && cats.calls[call.id]?.state == .active)
+            _ = (room, his)
+        }
+    }
+
+    @Test func anotherDeviceTakesACallOver() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, phone, car) = (try await ann.device(), try await bob.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let onPhone = try await phone.ring().answer()
+            #expect(try await car.ending() == .answeredElsewhere)
+            let (taken, inCar) = try await car.join(call.id)
+            #expect(taken.state == .active)
+            let end = try await onPhone.first { if case .disconnected(let reason) = $0 { reason } else { nil } }
+            #expect(end == .closed(.duplicateIdentity))
+            #expect(inCar.participants.map(\.identity.text) == [ann.identity.text])
+            try await taken.hangUp()
+            #expect(try await caller.ending() == .completed)
+            _ = room
+        }
+    }
+
+    @Test func whoCannotJoinTheRoomHangsUp() async throws {
+        try await CallGateway.run(publicURL: "wss://127.0.0.1:1") { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let failure = await #expect(throws: CallFailure.self) { _ = try await caller.call([bob.party]) }
+            guard case .room(let error) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(error.kind == .unreachable)
+            #expect(try await callee.ending() == .cancelled)
+            #expect(try await caller.ending() == .cancelled)
+        }
+    }
+}
+
+/// What became of an answer.
+private struct Attempt: Sendable {
+    var room: RoomConnection?
+    var failure: CallFailure?
+
+    init(answering call: Call) async {
+        do throws(CallFailure) { room = try await call.answer() } catch { failure = error }
+    }
+}

@@ -1,0 +1,34 @@
+import PatchbayClient
+import Testing
+import Wire
+
+/// Users ring each other from their devices.
+@Suite(.timeLimit(.minutes(1)))
+struct CallChannelTests {
+    @Test func whoAnswersHearsTheCaller() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party], callerName: "Ann")
+            #expect(call.state == .connecting && call.direction == .outgoing)
+            let voice = try await room.publish(name: "mic")
+
+            let ringing = try await callee.ring()
+            #expect(ringing.state == .connecting && ringing.direction == .incoming)
+            #expect(ringing.info.callerName == "Ann")
+            let answered = try await ringing.answer()
+            let track = try await answered.track(of: ann.identity.text)
+            let frames = answered.frames(of: track.sid)
+            try await voice.speak(Sound.tone(milliseconds: 60))
+            #expect(await frames.prefix(3).count == 3)
+            try await caller.told(.active, of: call.id)
+            #expect(callee.calls[call.id]?.state == .active)
+
+            try await ringing.hangUp()
+            #expect(try await caller.ending() == .completed)
+            #expect(try await callee.ending() == .completed)
+            // Rooms end with their call.
+            for room in [room, answered] { _ = try await room.first { if case .disconnected = $0 { true } else { nil } } }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Identity
+import PatchbayClient
+import Testing
+import Wire
+
+/// A channel's own connection: who is let in, and what becomes of it.
+@Suite(.timeLimit(.minutes(1)))
+struct CallLineTests {
+    private func refusal(of token: String, at url: String, _ options: RoomOptions) async throws -> ConnectError {
+        try await #require(throws: ConnectError.self) {
+            _ = try await CallChannel.connect(url: url, userToken: token, options: options)
+        }
+    }
+
+    @Test func aTokenThatIsNoneIsRefused() async throws {
+        try await CallGateway.run { gateway in
+            let error = try await refusal(of: "not.a.token", at: gateway.url, gateway.options)
+            #expect(error.status == 401 && error.code == "malformed_token" && !error.isRetryable)
+            let empty = try await refusal(of: "", at: gateway.url, gateway.options)
+            #expect(empty.status == 401)
+        }
+    }
+
+    @Test func aTokenThatHasExpiredIsRefused() async throws {
+        try await CallGateway.run { gateway in
+            let ann = try await gateway.user("ann")
+            let error = try await refusal(of: try ann.token(age: 3_600), at: gateway.url, gateway.options)
+            #expect(error.code == "token_expired")
+        }
+    }
+
+    @Test func aRoomsTokenIsNoUsers() async throws {
+        try await CallGateway.run { gateway in
+            let room = try TokenMinter.mint(
+                AccessToken(identity: "ann", expires: 4_000_000_000, video: .joining("lobby")), with: try #require(gateway.keys.signer))
+            #expect(try await refusal(of: room, at: gateway.url, gateway.options).status == 401)
+        }
+    }
+
+    @Test func aGatewayWithoutAccountsSaysThatItRingsNobody() async throws {
+        try await TestGateway.run { gateway in
+            let error = try await refusal(of: try gateway.token("ann"), at: gateway.url, gateway.options)
+            #expect(error.status == 404)
+            #expect(error.message.contains("no accounts"))
+        }
+    }
+
+    @Test func aLostLineIsFoundAgainAndStillRings() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let ringing = try await callee.ring()
+            let before = callee.device
+            callee.cutLine()
+            let reason = try await callee.first { if case .reconnecting(1, .zero, let reason) = $0 { reason } else { nil } }
+            #expect(reason == .lost)
+            _ = try await callee.first { if case .reconnected = $0 { true } else { nil } }
+            #expect(callee.device != before)
+            #expect(callee.statistics.reconnects == 1)
+            #expect(callee.calls[call.id]?.state == .connecting)
+            // What was handed out before leads to the new connection.
+            let his = try await ringing.answer()
+            try await caller.told(.active, of: call.id)
+            _ = (room, his)
+        }
+    }
+
+    @Test func aCallGoesOnWhileItsDevicesLinesAreLost() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let voice = try await room.publish(name: "mic")
+            let his = try await callee.ring().answer()
+            let frames = his.frames(of: try await his.track(of: ann.identity.text).sid)
+            for channel in [caller, callee] { channel.cutLine() }
+            try await voice.speak(Sound.tone(milliseconds: 60))
+            #expect(await frames.prefix(3).count == 3)
+            for channel in [caller, callee] {
+                _ = try await channel.first { if case .reconnected = $0 { true } else { nil } }
+                // It is still this device's, though the gateway knows it by another name now.
+                #expect(channel.calls[call.id]?.state == .active)
+            }
+            try await call.hangUp()
+            #expect(try await callee.ending() == .completed)
+        }
+    }
+
+    @Test func whatIsAskedWhenTheLineBreaksFails() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let caller = try await ann.device()
+            caller.cutLine()
+            let failure = await #expect(throws: CallFailure.self) { _ = try await caller.call([bob.party]) }
+            #expect(failure == .request(.notConnected))
+        }
+    }
+
+    @Test func aFresherTokenTakesTheUsersCallsAlong() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (call, room) = try await caller.call([bob.party])
+            let his = try await callee.ring().answer()
+            try await callee.told(.active, of: call.id)
+            let before = callee.device
+            try callee.renew(userToken: try bob.token())
+            _ = try await callee.first { if case .reconnected = $0 { true } else { nil } }
+            #expect(callee.device != before)
+            try await callee.told(.active, of: call.id)
+            #expect(his.statistics.reconnects == 0)
+            _ = room
+        }
+    }
+
+    @Test func aChannelEndsWithItsToken() async throws {
+        try await CallGateway.run { gateway in
+            let ann = try await gateway.user("ann")
+            // Over for as long as is allowed, but for a second or two.
+            let channel = try await ann.device(age: 900 + 58)
+            let reason = try await channel.first { if case .disconnected(let reason) = $0 { reason } else { nil } }
+            #expect(reason == .closed(.tokenRevoked))
+            #expect(channel.disconnection == reason)
+        }
+    }
+
+    @Test func whatIsAskedOfAClosedChannelFailsForGood() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, room) = try await caller.call([bob.party])
+            let ringing = try await callee.ring()
+            await callee.close()
+            await callee.close()
+            await #expect(throws: CallFailure.request(.ended)) { _ = try await ringing.answer() }
+            await #expect(throws: RequestFailure.ended) { try await ringing.reject() }
+            _ = room
+        }
+    }
+
+    @Test func whoeverIsForgottenIsClosed() async throws {
+        try await CallGateway.run { gateway in
+            let ann = try await gateway.user("ann")
+            var channel: CallChannel? = try await ann.device()
+            let events = try #require(channel?.events)
+            channel = nil
+            var last: CallChannelEvent?
+            for await event in events { last = event }
+            guard case .disconnected(.left) = last else { return #expect(Bool(false), "the end comes last") }
+        }
+    }
+}

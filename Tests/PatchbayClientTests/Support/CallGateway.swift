@@ -1,0 +1,79 @@
+import Engine
+import Foundation
+import Gateway
+import Identity
+import PatchbayClient
+import Sessions
+import Sockets
+import Wire
+
+/// A real gateway with accounts, over TLS, whose users ring each other.
+struct CallGateway: Sendable {
+    let url: String
+    let keys: KeyRing
+    private let backend: Backend
+
+    /// Runs a gateway for as long as `body` does, with a store that is gone afterwards.
+    ///
+    /// - Parameter publicURL: where rooms are said to be; nil: where the gateway is.
+    static func run(
+        ringTime: Duration = CallSettings().ringTime, publicURL: String? = nil, _ body: @Sendable (CallGateway) async throws -> Void
+    ) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-client-calls-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
+        let store = try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
+        let backend = try Backend(store: store, publicURL: publicURL)
+        let files = try TestCertificates.shared.get()
+        let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
+        var service: CallService?
+        let gateway = try Gateway(
+            settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey)),
+            keys: keys, facts: backend.facts, calls: backend.calls
+        ) { desk, keys in
+            let calls = backend.callService(
+                desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: CallSettings(ringTime: ringTime))
+            service = calls
+            return backend.routes(backend.sessions(desk, keys: keys), calls)
+        }
+        let test = CallGateway(url: "wss://127.0.0.1:\(gateway.port)", keys: keys, backend: backend)
+        try await withThrowingTaskGroup(of: Void.self) { [service] group in
+            group.addTask { try await gateway.run() }
+            group.addTask { try await service?.run() }
+            defer { for _ in 1...2 { gateway.drain() } }
+            while gateway.state.phase != .serving { try await Task.sleep(for: .milliseconds(1)) }
+            try await body(test)
+        }
+        try store.close()
+    }
+
+    func user(_ name: String) async throws -> CallUser {
+        let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        return CallUser(gateway: self, id: try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id)
+    }
+
+    var options: RoomOptions { RoomOptions(trust: .authority(path: (try? TestCertificates.shared.get().authority) ?? "")) }
+
+    func token(for user: UserID, age: Int64) throws -> String {
+        try backend.accounts.tokens.mint(for: user, now: Int64(Date().timeIntervalSince1970) - age)
+    }
+}
+
+struct CallUser: Sendable {
+    let gateway: CallGateway
+    let id: UserID
+
+    /// As in rooms.
+    var identity: Identity { Identity(text: id.text) }
+    var party: CallParty { .user(identity) }
+
+    /// - Parameter age: how many seconds ago it was made.
+    func token(age: Int64 = 0) throws -> String { try gateway.token(for: id, age: age) }
+
+    /// Another of the user's devices.
+    func device(age: Int64 = 0, _ change: (inout RoomOptions) -> Void = { _ in }) async throws -> CallChannel {
+        var options = gateway.options
+        change(&options)
+        return try await CallChannel.connect(url: gateway.url, userToken: try token(age: age), options: options)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Sockets
+import Wire
+
+/// Lets in whoever comes, over real TLS, and says what a test wants said: a hello at first, then what it is told to. It answers nothing by itself.
+final class ScriptedGateway: Sendable {
+    private enum Order: Sendable {
+        case say([UInt8])
+        case close(CloseReason)
+        case stop
+    }
+
+    let url: String
+    private let orders = Mailbox<Order>()
+
+    /// - Parameter greeting: what is said to the first who connects, the second, …; the last one's also to those who follow.
+    init(greeting: [[UInt8]]) throws {
+        let files = try TestCertificates.shared.get()
+        let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
+        url = "wss://127.0.0.1:\(listener.port)"
+        Thread.detachNewThread { [orders] in
+            // Not before the loop has let go of it.
+            defer { listener.close() }
+            let voice = Voice(orders: orders, greeting: greeting)
+            let settings = LoopSettings(server: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey))
+            guard let loop = try? Loop(settings: settings, owner: voice) else { return }
+            voice.loop = loop
+            loop.listen(on: listener)
+            loop.run(wokenBy: orders)
+        }
+    }
+
+    deinit {
+        orders.post(.stop)
+    }
+
+    func say(_ text: String) { orders.post(.say(Array(text.utf8))) }
+    func say(_ event: CallEvent) { orders.post(.say(event.bytes)) }
+    func close(_ reason: CloseReason) { orders.post(.close(reason)) }
+
+    private final class Voice: SocketOwner {
+        private let orders: Mailbox<Order>
+        private var greeting: [[UInt8]]
+        private var inbox: [Order] = []
+        private var connection: Connection?
+        weak var loop: Loop?
+
+        init(orders: Mailbox<Order>, greeting: [[UInt8]]) {
+            self.orders = orders
+            self.greeting = greeting
+        }
+
+        func woken() {
+            orders.drain(into: &inbox)
+            for order in inbox {
+                switch order {
+                case .say(let text): connection?.write(text: text)
+                case .close(let reason): connection?.close(reason)
+                case .stop: loop?.stop()
+                }
+            }
+            inbox.removeAll()
+        }
+
+        func admit(_ request: UpgradeRequest, as connection: Connection) -> Response? { nil }
+
+        func opened(_ connection: Connection) {
+            self.connection = connection
+            connection.write(text: greeting.count > 1 ? greeting.removeFirst() : greeting[0])
+        }
+
+        func closed(_ closed: Connection, _ end: SocketEnd) {
+            if closed === connection { connection = nil }
+        }
+
+        func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {}
+        func received(text message: UnsafeRawBufferPointer, from connection: Connection) {}
+        func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {}
+        func writable(_ connection: Connection) {}
+        func timerRang() {}
+    }
+}
