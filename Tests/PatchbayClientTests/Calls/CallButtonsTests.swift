@@ -71,10 +71,12 @@ struct CallButtonsTests {
     }
 
     @Test func aCallThatNobodyAnswersIsMissed() async throws {
-        try await CallGateway.run(ringTime: .milliseconds(300)) { gateway in
+        try await CallGateway.run(ringTime: .milliseconds(500)) { gateway in
             let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
             let (caller, callee) = (try await ann.device(), try await bob.device())
-            let (_, room) = try await caller.call([bob.party])
+            var room: RoomConnection?
+            // On a slow day it has rung out before its room is joined.
+            do throws(CallFailure) { room = try await caller.call([bob.party]).room } catch { #expect(error == .over(.unanswered)) }
             #expect(try await callee.ending() == .unanswered)
             #expect(try await caller.ending() == .unanswered)
             _ = room

@@ -87,16 +87,6 @@ struct CallLineTests {
         }
     }
 
-    @Test func whatIsAskedWhenTheLineBreaksFails() async throws {
-        try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let caller = try await ann.device()
-            caller.cutLine()
-            let failure = await #expect(throws: CallFailure.self) { _ = try await caller.call([bob.party]) }
-            #expect(failure == .request(.notConnected))
-        }
-    }
-
     @Test func aFresherTokenTakesTheUsersCallsAlong() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
@@ -117,8 +107,8 @@ struct CallLineTests {
     @Test func aChannelEndsWithItsToken() async throws {
         try await CallGateway.run { gateway in
             let ann = try await gateway.user("ann")
-            // Over for as long as is allowed, but for a second or two.
-            let channel = try await ann.device(age: 900 + 58)
+            // Over for as long as is allowed, but for some seconds.
+            let channel = try await ann.device(age: 900 + 54)
             let reason = try await channel.first { if case .disconnected(let reason) = $0 { reason } else { nil } }
             #expect(reason == .closed(.tokenRevoked))
             #expect(channel.disconnection == reason)

@@ -35,6 +35,13 @@ struct CallScriptTests {
         #expect(channel.calls[call.id]?.state == .connecting)
     }
 
+    @Test func whatIsAskedWhenTheLineBreaksFailsAtOnce() async throws {
+        let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1")], .breaksAtCalls)
+        let channel = try await connect(to: gateway)
+        await #expect(throws: CallFailure.request(.notConnected)) { _ = try await channel.call([Self.ann]) }
+        _ = try await channel.first { if case .reconnected = $0 { true } else { nil } }
+    }
+
     @Test func aHelloThatDoesNotComeInTimeIsAFailure() async throws {
         let gateway = try ScriptedGateway(greeting: [Array("{}".utf8)])
         let error = await #expect(throws: ConnectError.self) {
@@ -85,8 +92,7 @@ struct CallScriptTests {
     }
 
     @Test func aGatewayThatFallsSilentIsLeftForAnotherConnection() async throws {
-        // It says nothing, not even to pings.
-        let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1"), Self.hello("DV_2")])
+        let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1"), Self.hello("DV_2")], .isSilent)
         let channel = try await connect(to: gateway)
         let reason = try await channel.first { if case .reconnecting(_, _, let reason) = $0 { reason } else { nil } }
         #expect(reason == .pingTimeout)

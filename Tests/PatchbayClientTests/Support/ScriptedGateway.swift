@@ -2,7 +2,8 @@ import Foundation
 import Sockets
 import Wire
 
-/// Lets in whoever comes, over real TLS, and says what a test wants said: a hello at first, then what it is told to. It answers nothing by itself.
+/// Lets in whoever comes, over real TLS, and says what a test wants said: a hello at first, then what it is told to. It
+/// answers pings and nothing else.
 final class ScriptedGateway: Sendable {
     private enum Order: Sendable {
         case say([UInt8])
@@ -13,20 +14,26 @@ final class ScriptedGateway: Sendable {
     let url: String
     private let orders = Mailbox<Order>()
 
+    /// What it does with requests.
+    enum Manner: Sendable {
+        case answersPings, isSilent
+        /// Goes away without a word when a call is started.
+        case breaksAtCalls
+    }
+
     /// - Parameter greeting: what is said to the first who connects, the second, …; the last one's also to those who follow.
-    init(greeting: [[UInt8]]) throws {
+    init(greeting: [[UInt8]], _ manner: Manner = .answersPings) throws {
         let files = try TestCertificates.shared.get()
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
         url = "wss://127.0.0.1:\(listener.port)"
         Thread.detachNewThread { [orders] in
-            // Not before the loop has let go of it.
-            defer { listener.close() }
-            let voice = Voice(orders: orders, greeting: greeting)
+            let voice = Voice(orders: orders, greeting: greeting, manner: manner)
             let settings = LoopSettings(server: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey))
-            guard let loop = try? Loop(settings: settings, owner: voice) else { return }
+            guard let loop = try? Loop(settings: settings, owner: voice) else { return listener.close() }
             voice.loop = loop
             loop.listen(on: listener)
-            loop.run(wokenBy: orders)
+            // Closes the listener in the end.
+            withExtendedLifetime(voice) { loop.run(wokenBy: orders) }
         }
     }
 
@@ -41,11 +48,13 @@ final class ScriptedGateway: Sendable {
     private final class Voice: SocketOwner {
         private let orders: Mailbox<Order>
         private var greeting: [[UInt8]]
+        private let manner: Manner
         private var inbox: [Order] = []
         private var connection: Connection?
         weak var loop: Loop?
 
-        init(orders: Mailbox<Order>, greeting: [[UInt8]]) {
+        init(orders: Mailbox<Order>, greeting: [[UInt8]], manner: Manner) {
+            self.manner = manner
             self.orders = orders
             self.greeting = greeting
         }
@@ -74,7 +83,15 @@ final class ScriptedGateway: Sendable {
         }
 
         func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {}
-        func received(text message: UnsafeRawBufferPointer, from connection: Connection) {}
+        func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
+            let incoming = IncomingCallRequest(parsing: Array(message))
+            switch (manner, incoming.content) {
+            case (.answersPings, .success(.ping(let t))), (.breaksAtCalls, .success(.ping(let t))):
+                if let id = incoming.id { connection.write(text: CallReply(pong: t).bytes(re: id)) }
+            case (.breaksAtCalls, .success(.start)): connection.abort()
+            default: break
+            }
+        }
         func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {}
         func writable(_ connection: Connection) {}
         func timerRang() {}
