@@ -11,7 +11,9 @@ enum Contract {
         let candidates = routes.filter { $0.method.rawValue == ask.method && matches($0.path.inOpenAPI, path) }
         // A piece that the path names goes before one that stands for any.
         guard let route = candidates.max(by: { $0.path.inOpenAPI.count { $0 == "{" } > $1.path.inOpenAPI.count { $0 == "{" } }) else {
-            #expect([404, 405].contains(answer.status), "\(ask.method) \(path): \(answer.text)")
+            // Some paths are refused before anybody asks where they lead.
+            let isNoPath = answer.status == 400 && answer.text.contains("invalid_path")
+            #expect([404, 405].contains(answer.status) || isNoPath, "\(ask.method) \(path): \(answer.text)")
             return
         }
         let outcomes = route.outcomes.filter { $0.status.code == answer.status }
