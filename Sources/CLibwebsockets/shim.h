@@ -32,3 +32,8 @@ static inline uv_handle_t *patchbay_async_handle(uv_async_t *async) { return (uv
 static inline uv_handle_t *patchbay_check_handle(uv_check_t *check) { return (uv_handle_t *)check; }
 static inline uv_handle_t *patchbay_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
 static inline int patchbay_poll_descriptor(const uv_poll_t *poll) { return poll->io_watcher.fd; }
+
+// Has the processor fetch so many cache lines from there; harmless where nothing is.
+static inline void patchbay_prefetch(const void *start, int lines) {
+    for (int line = 0; line < lines; line++) __builtin_prefetch((const char *)start + 64 * line);
+}

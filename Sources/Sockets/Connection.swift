@@ -141,6 +141,21 @@ package import Wire
         if let context = unsafe context { unsafe lws_cancel_service(context) }
     }
 
+    // MARK: What comes next
+
+    /// Says what the next frame from here will look at (`Foresight`).
+    ///
+    /// - Parameters:
+    ///   - sender: the address of what is known of who sends it; `track` and `listeners`, of its track.
+    ///   - listener: the same of who gets it, and its connection.
+    package func foresee(sender: UInt, track: UInt, listeners: UInt, listener: UInt, at connection: Connection) {
+        guard let records = unsafe records, let others = unsafe connection.records else { return }
+        let foresight = unsafe Foresight(
+            sender: sender, track: track, listeners: listeners, listener: listener,
+            connection: UInt(bitPattern: Unmanaged.passUnretained(connection).toOpaque()), records: UInt(bitPattern: others.toOpaque()))
+        unsafe records._withUnsafeGuaranteedRef { unsafe $0.foresight = foresight }
+    }
+
     // MARK: The socket below
 
     package var tcp: TCPSocket { socket }

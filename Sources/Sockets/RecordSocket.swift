@@ -29,6 +29,8 @@ internal import Glibc
     /// What OpenSSL writes is a message of ours, not lws's.
     @exclusivity(unchecked) private var isOurs = false
 
+    @exclusivity(unchecked) var foresight = Foresight()
+
     init(wsi: OpaquePointer, ssl: OpaquePointer, connection: Connection, owner: RecordIO) {
         descriptor = unsafe lws_get_socket_fd(wsi)
         unsafe self.wsi = unsafe wsi
@@ -113,6 +115,7 @@ internal import Glibc
     func takeMessages(with plain: UnsafeMutableRawPointer) -> Bool {
         // Something of a record that lws has begun.
         guard unsafe readsWholeFrames && SSL_pending(ssl) == 0 else { return false }
+        unsafe foresight.fetch()
         let count = unsafe SSL_peek(ssl, plain, Int32(RecordIO.bytesMax))
         guard count > 0 else {
             let isIncomplete = unsafe SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ

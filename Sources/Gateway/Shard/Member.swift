@@ -78,6 +78,8 @@ final class Member {
         malformedSince = now
     }
 
+    /// Where it is in memory.
+    var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
     /// Whether frames may go to it.
     var isReachable: Bool { link == .up && !awaitsLog }
     var isNowhere: Bool { if case .nowhere = place { true } else { false } }

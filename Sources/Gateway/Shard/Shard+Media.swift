@@ -45,12 +45,24 @@ extension Shard {
         // Copied only where they are needed, which costs reference counts.
         let track = edge == nil ? nil : panel.patches[seat][patch].track
         let trunks = panel.patches[seat][patch].trunks.isEmpty ? nil : panel.patches[seat][patch].trunks
+        if header.sequence.value & Self.foresightMask == 0 { foresee(from: sender, at: seat, patch) }
         forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, at: now)
         if let trunks {
             for trunk in trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
         }
         // After the frame: what a room makes of it may take longer, and may change the panel.
         if let edge, let track { talk(edge, of: track, publishedBy: sender) }
+    }
+
+    /// Every so many frames: what is foreseen rarely changes.
+    private static var foresightMask: UInt16 { 31 }
+
+    private func foresee(from sender: Member, at seat: Int, _ patch: Int) {
+        guard let first = panel.patches[seat][patch].listeners.first, let listener = seats[Int(first)] else { return }
+        let track = panel.patches[seat].withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        let listeners = panel.patches[seat][patch].listeners.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        sender.connection.foresee(
+            sender: sender.address, track: track, listeners: listeners, listener: listener.address, at: listener.connection)
     }
 
     /// Gives a frame to another shard, which is woken if it has none yet.
