@@ -15,9 +15,7 @@ final class Device {
     var farewell: (reason: CloseReason, deadline: Instant)?
     /// Requests that it may make.
     var requests = TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
-    /// Malformed messages since `malformedSince`.
-    var malformed = 0
-    var malformedSince: Instant
+    var malformed: MalformedCount
     private var pings: UInt32 = 0
 
     init(address: DeviceAddress, connection: Connection, expires: Int64, at now: Instant) {
@@ -25,7 +23,7 @@ final class Device {
         self.connection = connection
         self.expires = expires
         lastHeard = now
-        malformedSince = now
+        malformed = MalformedCount(now: now)
     }
 
     /// Asks for a sign of life below the messages: a page that only listens need not ping.

@@ -76,13 +76,7 @@ extension Shard {
     }
 
     private func countMalformed(of device: Device) {
-        let now = loop.now
-        if now - device.malformedSince >= .seconds(1) {
-            device.malformedSince = now
-            device.malformed = 0
-        }
-        device.malformed += 1
-        if device.malformed >= Limits.malformedPerSecondMax { close(device, .protocolError) }
+        if device.malformed.isTooMany(at: loop.now) { close(device, .protocolError) }
     }
 
     private func refuse(_ error: RequestError, re id: UInt64?, to device: Device) {

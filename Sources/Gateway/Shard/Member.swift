@@ -45,9 +45,7 @@ final class Member {
     @exclusivity(unchecked) var lateness = LatenessWindow()
     /// Frames sent and dropped up to the last report of statistics.
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
-    /// Malformed messages since `malformedSince`.
-    var malformed = 0
-    var malformedSince: Instant
+    var malformed: MalformedCount
 
     /// When it asked to be let in.
     let joinStartedAt: Instant
@@ -75,7 +73,7 @@ final class Member {
         outbox = Outbox(ageMax: kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax)
         self.joinStartedAt = joinStartedAt
         lastHeard = now
-        malformedSince = now
+        malformed = MalformedCount(now: now)
     }
 
     /// Where it is in memory.

@@ -248,7 +248,7 @@ extension Shard {
         drop(reason)
     }
 
-    /// Counts a message that is no frame; a hundred in a second are no accident.
+    /// Counts a message that is no frame.
     func malformed(_ error: FrameError, from sender: Member) {
         drop(.malformed)
         counters.malformed[error.rawValue, default: 0] += 1
@@ -256,12 +256,6 @@ extension Shard {
     }
 
     func countMalformed(of sender: Member) {
-        let now = loop.now
-        if now - sender.malformedSince >= .seconds(1) {
-            sender.malformedSince = now
-            sender.malformed = 0
-        }
-        sender.malformed += 1
-        if sender.malformed >= Limits.malformedPerSecondMax { close(sender, .protocolError) }
+        if sender.malformed.isTooMany(at: loop.now) { close(sender, .protocolError) }
     }
 }

@@ -40,6 +40,15 @@ class Line {
         self.thread = thread
     }
 
+    /// Why nothing may be asked now, when so many requests wait; nil if it may.
+    final func refusal(whileWaiting count: Int) -> RequestFailure? {
+        switch phase {
+        case .open: count < StreamLimits.requestsMax ? nil : .tooMany
+        case .connecting, .resting: .notConnected
+        case .leaving, .ended: .ended
+        }
+    }
+
     // MARK: What each kind does in its own way
 
     /// Where the next attempt goes.

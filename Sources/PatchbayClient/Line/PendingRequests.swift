@@ -17,6 +17,19 @@ struct PendingRequests<Waiter> {
         return lastID
     }
 
+    /// The same for a request that is made of its number.
+    ///
+    /// - Returns: its bytes; nil, and nobody waits, if they are more than the gateway takes.
+    mutating func add(_ waiter: Waiter, deadline: Instant, making bytes: (UInt64) -> [UInt8]) -> [UInt8]? {
+        let id = add(waiter, deadline: deadline)
+        let request = bytes(id)
+        guard request.count <= ProtocolLimits.controlBytesMax else {
+            _ = take(id)
+            return nil
+        }
+        return request
+    }
+
     /// Whose answer this is; nil if nobody waits for it (any more).
     mutating func take(_ id: UInt64) -> Waiter? {
         waiting.removeValue(forKey: id)?.waiter

@@ -4,17 +4,9 @@ internal import Wire
 /// What we ask of the gateway, and what it answers.
 extension RoomSession {
     func ask(_ request: Request, timeout: Duration, _ waiter: Waiter) {
-        switch phase {
-        case .open: break
-        case .connecting, .resting: return fail(waiter, .notConnected)
-        case .leaving, .ended: return fail(waiter, .ended)
-        }
-        guard pending.count < StreamLimits.requestsMax else { return fail(waiter, .tooMany) }
+        if let refusal = refusal(whileWaiting: pending.count) { return fail(waiter, refusal) }
         let deadline = thread.now + timeout
-        let id = pending.add(waiter, deadline: deadline)
-        let text = OutgoingRequest(request, id: id).bytes
-        guard text.count <= ProtocolLimits.controlBytesMax else {
-            _ = pending.take(id)
+        guard let text = pending.add(waiter, deadline: deadline, making: { OutgoingRequest(request, id: $0).bytes }) else {
             return fail(waiter, .tooLarge)
         }
         remember(request)

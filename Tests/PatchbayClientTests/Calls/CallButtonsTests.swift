@@ -35,8 +35,7 @@ struct CallButtonsTests {
 
     @Test func whoHangsUpBeforeAnAnswerHasCancelled() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
             let ringing = try await callee.ring()
             try await call.hangUp()
@@ -72,8 +71,7 @@ struct CallButtonsTests {
 
     @Test func aCallThatNobodyAnswersIsMissed() async throws {
         try await CallGateway.run(ringTime: .milliseconds(500)) { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, bob, caller, callee) = try await gateway.annAndBob()
             var room: RoomConnection?
             // On a slow day it has rung out before its room is joined.
             do throws(CallFailure) { room = try await caller.call([bob.party]).room } catch { #expect(error == .over(.unanswered)) }
@@ -97,8 +95,7 @@ struct CallButtonsTests {
 
     @Test func holdAndResumeAreSeenFromBothSides() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
             let his = try await callee.ring().answer()
             try await call.hold()
@@ -114,12 +111,10 @@ struct CallButtonsTests {
 
     @Test func whatIsSaidOnHoldIsNotHeard() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
-            let voice = try await room.publish(name: "mic")
             let his = try await callee.ring().answer()
-            let frames = his.frames(of: try await his.track(of: ann.identity.text).sid)
+            let (voice, frames) = try await room.voice(heardIn: his, as: ann)
             try await voice.speak(Sound.tone(milliseconds: 40))
             try await call.hold()
             _ = try await room.first { if case .gateway(.callHeld, _) = $0 { true } else { nil } }
@@ -134,8 +129,7 @@ struct CallButtonsTests {
 
     @Test func theOthersAreToldThatSomebodyIsMuted() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
             let his = try await callee.ring().answer()
             for (muted, kind) in [(true, CallEvent.Kind.muted), (false, .unmuted)] {
@@ -187,8 +181,7 @@ struct CallButtonsTests {
 
     @Test func whoCannotJoinTheRoomHangsUp() async throws {
         try await CallGateway.run(publicURL: "wss://127.0.0.1:1") { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, bob, caller, callee) = try await gateway.annAndBob()
             let failure = await #expect(throws: CallFailure.self) { _ = try await caller.call([bob.party]) }
             guard case .room(let error) = failure else {
                 Issue.record("\(String(describing: failure))")

@@ -7,8 +7,7 @@ import Wire
 struct CallChannelTests {
     @Test func whoAnswersHearsTheCaller() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party], callerName: "Ann")
             #expect(call.state == .connecting && call.direction == .outgoing)
             let voice = try await room.publish(name: "mic")

@@ -47,8 +47,7 @@ struct CallLineTests {
 
     @Test func aLostLineIsFoundAgainAndStillRings() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
             let ringing = try await callee.ring()
             let before = callee.device
@@ -68,12 +67,10 @@ struct CallLineTests {
 
     @Test func aCallGoesOnWhileItsDevicesLinesAreLost() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
-            let voice = try await room.publish(name: "mic")
             let his = try await callee.ring().answer()
-            let frames = his.frames(of: try await his.track(of: ann.identity.text).sid)
+            let (voice, frames) = try await room.voice(heardIn: his, as: ann)
             for channel in [caller, callee] { channel.cutLine() }
             try await voice.speak(Sound.tone(milliseconds: 60))
             #expect(await frames.prefix(3).count == 3)
@@ -89,8 +86,7 @@ struct CallLineTests {
 
     @Test func aFresherTokenTakesTheUsersCallsAlong() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
             let his = try await callee.ring().answer()
             try await callee.told(.active, of: call.id)
@@ -117,8 +113,7 @@ struct CallLineTests {
 
     @Test func whatIsAskedOfAClosedChannelFailsForGood() async throws {
         try await CallGateway.run { gateway in
-            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            let (caller, callee) = (try await ann.device(), try await bob.device())
+            let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (_, room) = try await caller.call([bob.party])
             let ringing = try await callee.ring()
             await callee.close()

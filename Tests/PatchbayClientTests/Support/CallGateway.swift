@@ -52,6 +52,12 @@ struct CallGateway: Sendable {
         return CallUser(gateway: self, id: try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id)
     }
 
+    /// Two users, each with a device: who calls, and who is called.
+    func annAndBob() async throws -> (ann: CallUser, bob: CallUser, caller: CallChannel, callee: CallChannel) {
+        let (ann, bob) = (try await user("ann"), try await user("bob"))
+        return (ann, bob, try await ann.device(), try await bob.device())
+    }
+
     var options: RoomOptions { RoomOptions(trust: .authority(path: (try? TestCertificates.shared.get().authority) ?? "")) }
 
     func token(for user: UserID, age: Int64) throws -> String {
@@ -75,5 +81,13 @@ struct CallUser: Sendable {
         var options = gateway.options
         change(&options)
         return try await CallChannel.connect(url: gateway.url, userToken: try token(age: age), options: options)
+    }
+}
+
+extension RoomConnection {
+    /// A track of ours, and how it is heard by somebody else in the room.
+    func voice(heardIn other: RoomConnection, as user: CallUser) async throws -> (voice: LocalTrack, frames: AsyncStream<ReceivedFrame>) {
+        let voice = try await publish(name: "mic")
+        return (voice, other.frames(of: try await other.track(of: user.identity.text).sid))
     }
 }

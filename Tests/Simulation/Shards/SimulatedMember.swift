@@ -27,8 +27,7 @@ final class SimulatedMember {
     var framesSent: UInt64 = 0
     var framesDropped: UInt64 = 0
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
-    var malformed = 0
-    var malformedSince: Instant
+    var malformed: MalformedCount
     var answersBeforeHello: [[UInt8]] = []
 
     enum Link { case up, lost }
@@ -46,7 +45,7 @@ final class SimulatedMember {
         ageMax = kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax
         outbox = Outbox(ageMax: ageMax, framesMax: swarm.outboxFramesMax)
         lastHeard = now
-        malformedSince = now
+        malformed = MalformedCount(now: now)
     }
 
     var isReachable: Bool { link == .up && !awaitsLog }

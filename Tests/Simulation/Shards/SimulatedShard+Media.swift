@@ -203,11 +203,6 @@ extension SimulatedShard {
     }
 
     func countMalformed(of sender: SimulatedMember) {
-        if now - sender.malformedSince >= .seconds(1) {
-            sender.malformedSince = now
-            sender.malformed = 0
-        }
-        sender.malformed += 1
-        if sender.malformed >= Limits.malformedPerSecondMax { close(sender, .protocolError) }
+        if sender.malformed.isTooMany(at: now) { close(sender, .protocolError) }
     }
 }
