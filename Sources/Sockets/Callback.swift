@@ -109,6 +109,9 @@ private func callback(
         // `wsi` is a stand-in here and `user` is OpenSSL's context.
         if let wsi = unsafe wsi, let user = unsafe user { unsafe loop(of: wsi).tlsContextMade(OpaquePointer(user)) }
         return 0
+    case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_CLIENT_VERIFY_CERTS:
+        if let wsi = unsafe wsi, let user = unsafe user { unsafe loop(of: wsi).clientTLSContextMade(OpaquePointer(user)) }
+        return 0
     case LWS_CALLBACK_WSI_DESTROY:
         guard let wsi = unsafe wsi else { return 0 }
         let attached = unsafe attachment(of: wsi)

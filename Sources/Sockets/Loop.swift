@@ -199,7 +199,12 @@ package import Wire
 
     func tlsContextMade(_ context: OpaquePointer) {
         unsafe TLSPolicy.apply(to: context)
+        unsafe HandshakeNotes.take(of: context)
         unsafe serverTLS = unsafe context
+    }
+
+    func clientTLSContextMade(_ context: OpaquePointer) {
+        unsafe HandshakeNotes.take(of: context)
     }
 
     // MARK: Connecting

@@ -26,8 +26,6 @@ struct PatchbayCommand: AsyncParsableCommand {
 @main
 enum Main {
     static func main() async {
-        // Before anything uses OpenSSL.
-        RecordBuffers.install()
         do {
             var command = try PatchbayCommand.parseAsRoot()
             if var asyncCommand = command as? any AsyncParsableCommand {

@@ -28,7 +28,6 @@ struct BudgetCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        RecordBuffers.install()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         let gateway = try Gateway(
             settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: cert, privateKeyPath: key)), keys: keys)

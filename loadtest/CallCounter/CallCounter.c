@@ -51,13 +51,16 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
     return *block ? 0 : ENOMEM;
 }
 
-// Through here a loop reads what a socket's event brings, and through the other two goes on to its timers and to its next turn.
-typedef struct ssl_st SSL;
-int SSL_peek(SSL *ssl, void *buffer, int size) {
-    static int (*library)(SSL *, void *, int);
-    if (!library) library = (int (*)(SSL *, void *, int))dlsym(RTLD_NEXT, "SSL_peek");
+// Through here a loop opens what a socket's event brings, and through the other two goes on to its timers and to its next turn.
+typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
+typedef struct evp_cipher_st EVP_CIPHER;
+typedef struct engine_st ENGINE;
+int EVP_DecryptInit_ex(EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, ENGINE *engine, const unsigned char *key, const unsigned char *nonce) {
+    typedef int Function(EVP_CIPHER_CTX *, const EVP_CIPHER *, ENGINE *, const unsigned char *, const unsigned char *);
+    static Function *library;
+    if (!library) library = (Function *)dlsym(RTLD_NEXT, "EVP_DecryptInit_ex");
     isInEvent = 1;
-    return library(ssl, buffer, size);
+    return library(context, cipher, engine, key, nonce);
 }
 int clock_gettime(clockid_t clock, struct timespec *time) {
     static int (*library)(clockid_t, struct timespec *);

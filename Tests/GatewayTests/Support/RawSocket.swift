@@ -34,26 +34,34 @@ final class RawSocket {
     }
 
     /// Connects with TLS.
-    static func secure(port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil) throws -> RawSocket {
+    static func secure(
+        port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, offering versions: Versions = .recent
+    ) throws -> RawSocket {
         let socket = try RawSocket(port: port, from: source, receiveBuffer: receiveBuffer)
-        try socket.startTLS()
+        try socket.startTLS(offering: versions)
         return socket
     }
 
     deinit { close() }
 
     /// What a client has to offer.
-    enum Versions {
-        case recent, upTo11
+    enum Versions: Sendable {
+        case recent, upTo11, upTo12
+        /// TLS 1.3 with one cipher suite.
+        case suite(String)
     }
 
     /// - Parameter protocols: names for ALPN (RFC 7301), the dearest first; none: without ALPN.
     func startTLS(offering versions: Versions = .recent, protocols: [String] = []) throws {
         let tls = SSL_new(Self.context)!
         self.tls = tls
-        if versions == .upTo11 {
+        switch versions {
+        case .recent: break
+        case .upTo11:
             SSL_ctrl(tls, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_VERSION), nil)
             SSL_ctrl(tls, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_1_VERSION), nil)
+        case .upTo12: SSL_ctrl(tls, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        case .suite(let name): SSL_set_ciphersuites(tls, name)
         }
         let names = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
         if !names.isEmpty { SSL_set_alpn_protos(tls, names, UInt32(names.count)) }
@@ -114,6 +122,39 @@ final class RawSocket {
         }
         return Array(buffer.prefix(count))
     }
+
+    // MARK: Records
+
+    /// The TLS records that `write` would send for these bytes.
+    func sealed(_ bytes: [UInt8]) -> [UInt8] {
+        guard let tls, let usual = SSL_get_wbio(tls), let sink = BIO_new(BIO_s_mem()) else { return [] }
+        BIO_up_ref(usual)
+        SSL_set0_wbio(tls, sink)
+        SSL_write(tls, bytes, Int32(bytes.count))
+        var records = [UInt8](repeating: 0, count: BIO_ctrl_pending(sink))
+        BIO_read(sink, &records, Int32(records.count))
+        SSL_set0_wbio(tls, usual)
+        return records
+    }
+
+    /// Sends bytes that nobody seals any more.
+    func writeAsTheyAre(_ bytes: [UInt8], within span: Duration = Patience.usual) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let some = Array(rest)
+            rest = rest.dropFirst(
+                try retryPlain("write", for: POLLOUT, within: span) { send(descriptor, some, some.count, Int32(MSG_NOSIGNAL)) })
+        }
+    }
+
+    /// Goes on with another key, and has the other side do so too if it is asked (RFC 8446 section 4.6.3).
+    func updateKey(ofBoth: Bool) throws {
+        SSL_key_update(tls, ofBoth ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED)
+        _ = try retry("key update") { SSL_do_handshake(tls) }
+    }
+
+    /// Says that nothing more comes (RFC 8446 section 6.1).
+    func sayGoodbye() { if let tls { SSL_shutdown(tls) } }
 
     // MARK: The end
 

@@ -1,0 +1,177 @@
+internal import CLibwebsockets
+internal import COpenSSL
+internal import Glibc
+
+/// What the WebSockets of a loop share for their TLS records (`RecordSocket`).
+///
+/// A read takes what a socket has with one system call, where OpenSSL would need two for each record (its header first, then the rest).
+/// One buffer for all of a loop: nearly always a read brings one record, which is opened at once, in place. Of a batch (several records in
+/// one read: the loop has fallen behind) the rest is dealt with before the next socket's event, for no event of this one would, and all
+/// that we write meanwhile leaves with one system call for each socket. So a loop that is behind spends less on each frame, and
+/// catches up. What lws does not take then is moved out when the next socket wants the buffer, and tried again at the end of each turn.
+@safe final class RecordIO {
+    /// What one read takes at most, and room for any record: a socket that has more gets its next turn after all others.
+    static var bytesMax: Int { 16_896 }
+
+    /// By descriptor.
+    @exclusivity(unchecked) private var sockets: [Unmanaged<RecordSocket>?] = unsafe []
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
+    /// Where each record is sealed that leaves the loop.
+    let outgoing = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
+    private let context: OpaquePointer
+    /// Whose bytes are in the buffer.
+    ///
+    /// Not retained, for it changes with nearly every frame: `forget` comes before it goes.
+    private unowned(unsafe) var holder: RecordSocket?
+    /// Those with whole records that have been moved out of it.
+    private var pending: [RecordSocket] = []
+    /// What lws wants to be called for a socket's events, once it has said so.
+    @exclusivity(unchecked) var handler: uv_poll_cb?
+    /// The last read brought more than a record, and its socket's event goes on.
+    @exclusivity(unchecked) private(set) var isBatch = false
+    /// Those that have something to send when the batch ends.
+    @exclusivity(unchecked) private var gathered: [RecordSocket] = []
+
+    init(context: OpaquePointer) {
+        unsafe self.context = unsafe context
+    }
+
+    deinit {
+        unsafe buffer.deallocate()
+        unsafe outgoing.deallocate()
+    }
+
+    // MARK: From OpenSSL to us
+
+    /// Reads and writes this WebSocket's records from now on.
+    ///
+    /// - Returns: nil where all stays as it was: without TLS or with TLS 1.2, or without memory.
+    func serve(_ wsi: OpaquePointer, of connection: Connection) -> RecordSocket? {
+        guard LibraryTLS.isInEffect, let ssl = unsafe lws_get_ssl(wsi), let notes = unsafe HandshakeNotes.of(ssl) else { return nil }
+        defer { unsafe HandshakeNotes.drop(of: ssl) }
+        guard unsafe SSL_version(ssl) == TLS1_3_VERSION, let used = unsafe SSL_get_current_cipher(ssl),
+            let suite = unsafe CipherSuite(rawValue: SSL_CIPHER_get_protocol_id(used))
+        else { return nil }
+        // A part of what lws has not yet read came in the same record as the upgrade.
+        var rest = [UInt8](repeating: 0, count: unsafe Int(SSL_pending(ssl)))
+        if !rest.isEmpty { unsafe SSL_read(ssl, &rest, Int32(rest.count)) }
+        // Nothing is on its way through OpenSSL.
+        guard unsafe SSL_has_pending(ssl) == 0, unsafe SSL_want(ssl) != SSL_WRITING else { return nil }
+        let isServer = connection.endpoint == nil
+        guard let theirs = TrafficSecret(isServer ? notes.clientSecret : notes.serverSecret, of: suite),
+            let ours = TrafficSecret(isServer ? notes.serverSecret : notes.clientSecret, of: suite),
+            let opening = RecordCipher(theirs, .opening, after: notes.opened),
+            let sealing = RecordCipher(ours, .sealing, after: notes.sealed)
+        else { return nil }
+        let socket = unsafe RecordSocket(wsi: wsi, connection: connection, owner: self, opening: opening, sealing: sealing)
+        unsafe rest.withUnsafeBytes { unsafe socket.keepForLibrary($0) }
+        guard unsafe LibraryTLS.place.retain(socket, for: ssl) else { return nil }
+        let place = Int(socket.descriptor)
+        if unsafe place >= sockets.count { unsafe sockets += Array(repeating: nil, count: place + 64 - sockets.count) }
+        unsafe sockets[place] = unsafe Unmanaged.passUnretained(socket)
+        // It has the same keys, and the memory for a handshake; of all that only the socket's number is asked for again.
+        unsafe SSL_clear(ssl)
+        return socket
+    }
+
+    /// Reads what the socket has, behind what is there of a record.
+    ///
+    /// - Returns: what `recv` returned.
+    func fill(for source: RecordSocket) -> Int {
+        if let holder = unsafe holder, holder !== source, unsafe holder.count > 0 {
+            holder.moveOut()
+            if holder.hasWholeRecord { pending.append(holder) }
+        }
+        unsafe holder = source
+        let count = unsafe source.count > 0 ? readOn(source) : read(source)
+        if count > 0, unsafe handler != nil, source.hasMoreThanARecord { unsafe isBatch = true }
+        return count
+    }
+
+    private func read(_ source: RecordSocket) -> Int {
+        source.giveBackOwn()
+        let count = unsafe recv(source.descriptor, buffer, Self.bytesMax, 0)
+        if count > 0 { unsafe source.lend(buffer, count) }
+        return count
+    }
+
+    private func readOn(_ source: RecordSocket) -> Int {
+        source.moveOut()
+        guard let start = unsafe source.bytes else { return -1 }
+        let count = unsafe recv(source.descriptor, start + source.count, Self.bytesMax - source.count, 0)
+        if count > 0 { unsafe source.count += count }
+        return count
+    }
+
+    /// From a record's header (RFC 8446 section 5.1), how many bytes follow it.
+    static func sealedBytes(_ header: UnsafeRawPointer) -> Int {
+        unsafe Int(header.load(fromByteOffset: 3, as: UInt8.self)) << 8 | Int(header.load(fromByteOffset: 4, as: UInt8.self))
+    }
+
+    // MARK: A batch
+
+    /// A socket's event: read without lws if it brings nothing but media.
+    func handle(_ handle: UnsafeMutablePointer<uv_poll_t>, _ status: Int32, _ events: Int32) {
+        let place = unsafe Int(patchbay_poll_descriptor(handle))
+        if status == 0, unsafe events == UV_READABLE.rawValue && place < sockets.count, let socket = unsafe sockets[place],
+            unsafe socket._withUnsafeGuaranteedRef({ $0.takeMessages() })
+        {
+            return eventEnds()
+        }
+        unsafe handler?(handle, status, events)
+        eventEnds()
+    }
+
+    private func eventEnds() {
+        guard unsafe isBatch else { return }
+        if let holder = unsafe holder, unsafe holder.count > 0 { serve(holder) }
+        unsafe isBatch = false
+        unsafe gathered.forEach { $0.sendGathered() }
+        unsafe gathered.removeAll(keepingCapacity: true)
+    }
+
+    func gathers(_ socket: RecordSocket) {
+        unsafe gathered.append(socket)
+    }
+
+    // MARK: What stayed
+
+    /// Has lws take what stayed; at the end of each turn.
+    func serveWhatStayed() {
+        if let holder = unsafe holder, unsafe holder.count > 0 { serve(holder) }
+        guard !pending.isEmpty else { return }
+        let sources = pending
+        pending.removeAll(keepingCapacity: true)
+        for source in sources {
+            serve(source)
+            if source.hasWholeRecord { pending.append(source) }
+        }
+    }
+
+    private func serve(_ source: RecordSocket) {
+        let held = unsafe Unmanaged.passRetained(source)
+        unsafe source.isForbiddenToRead = true
+        defer {
+            unsafe source.isForbiddenToRead = false
+            unsafe held.release()
+        }
+        while source.hasWholeRecord {
+            let before = unsafe source.count + source.pending
+            if source.takeMessages() { continue }
+            var readable = pollfd(fd: source.descriptor, events: Int16(POLLIN), revents: Int16(POLLIN))
+            unsafe lws_service_fd(context, &readable)
+            // lws takes nothing now (it has something of its own to finish first): again in the next turn.
+            guard unsafe source.count + source.pending < before else { break }
+        }
+    }
+
+    func forget(_ source: RecordSocket) {
+        if unsafe holder === source { unsafe holder = nil }
+        let gone = unsafe Unmanaged.passUnretained(source).toOpaque()
+        pending.removeAll { $0 === source }
+        // A newer one may have got the same descriptor.
+        let place = Int(source.descriptor)
+        if unsafe place < sockets.count, unsafe sockets[place]?.toOpaque() == gone { unsafe sockets[place] = nil }
+        unsafe gathered.removeAll { $0 === source }
+    }
+}

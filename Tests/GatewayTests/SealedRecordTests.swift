@@ -1,0 +1,132 @@
+import Testing
+import Wire
+
+/// TLS as the other side has it, which is OpenSSL's whole: what a peer may do with its records at any time after the upgrade.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
+struct SealedRecordTests {
+    let gateway: TestGateway
+    private let listener: Caller
+
+    init() throws {
+        gateway = try TestGateway()
+        listener = try Caller(gateway, room: "r", identity: "listener")
+    }
+
+    private func speaker(offering versions: RawSocket.Versions = .recent) throws -> (Caller, TrackAlias) {
+        let ask = HTTPAsk.upgrade(token: TestToken.joining("r", as: "speaker"), path: "/v1/rtc")
+        let socket = try RawWebSocket(on: .secure(port: gateway.port, offering: versions), asking: ask)
+        let speaker = try Caller(on: socket, goingOnAfter: 0)
+        return (speaker, try speaker.publish().alias)
+    }
+
+    /// Media go one way, a question and its answer both.
+    private func expectTalk(of speaker: Caller, _ alias: TrackAlias, from number: Int = 0, count: Int = 3) throws {
+        for number in number..<number + count {
+            try speaker.say(TestFrame.bytes(alias, number))
+            #expect(try listener.frame() == TestFrame.bytes(alias, number))
+        }
+        try speaker.settle()
+    }
+
+    // MARK: Suites and versions
+
+    @Test(arguments: ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"])
+    func eachSuiteIsSpoken(name: String) throws {
+        let (speaker, alias) = try speaker(offering: .suite(name))
+        try expectTalk(of: speaker, alias)
+    }
+
+    @Test func soIsTheOlderVersion() throws {
+        let (speaker, alias) = try speaker(offering: .upTo12)
+        #expect(speaker.socket.socket.protocolVersion == "TLSv1.2")
+        try expectTalk(of: speaker, alias)
+    }
+
+    // MARK: New keys
+
+    @Test(arguments: [false, true]) func keysMayBeUpdatedInTheMiddleOfACall(ofBoth: Bool) throws {
+        let (speaker, alias) = try speaker()
+        for round in 0..<5 {
+            try speaker.socket.socket.updateKey(ofBoth: ofBoth)
+            try expectTalk(of: speaker, alias, from: 3 * round)
+        }
+    }
+
+    @Test func manyUpdatesAtOnceAreAnswered() throws {
+        let (speaker, alias) = try speaker()
+        try speaker.socket.socket.together {
+            for _ in 0..<40 { try speaker.socket.socket.updateKey(ofBoth: true) }
+            try speaker.say(TestFrame.bytes(alias, 0))
+        }
+        #expect(try listener.frame() == TestFrame.bytes(alias, 0))
+        try expectTalk(of: speaker, alias, from: 1)
+    }
+
+    // MARK: Pieces
+
+    @Test(arguments: [1, 4, 5, 6, 60]) func aRecordMayComeInPieces(cut: Int) throws {
+        let (speaker, alias) = try speaker()
+        let socket = speaker.socket.socket
+        for number in 0..<3 {
+            let record = socket.sealed(RawFrame.binary(TestFrame.bytes(alias, number)).bytes)
+            try socket.writeAsTheyAre(Array(record[..<cut]))
+            // Somebody else is heard meanwhile.
+            try listener.settle()
+            try socket.writeAsTheyAre(Array(record[cut...]))
+            #expect(try listener.frame() == TestFrame.bytes(alias, number))
+        }
+        try expectTalk(of: speaker, alias, from: 3)
+    }
+
+    @Test func theEndOfOneReadMayBeTheBeginningOfTheNextRecord() throws {
+        let (speaker, alias) = try speaker()
+        let socket = speaker.socket.socket
+        let records = (0..<40).map { socket.sealed(RawFrame.binary(TestFrame.bytes(alias, $0)).bytes) }.reduce([], +)
+        for start in stride(from: 0, to: records.count, by: 301) {
+            try socket.writeAsTheyAre(Array(records[start..<min(start + 301, records.count)]))
+            if start % 5 == 0 { try listener.settle() }
+        }
+        for number in 0..<40 { #expect(try listener.frame() == TestFrame.bytes(alias, number)) }
+    }
+
+    @Test func aLongMessageComesInManyRecords() throws {
+        let (speaker, alias) = try speaker()
+        let text = String(repeating: "long ", count: 2_000)
+        try speaker.ask(.sendText(TextMessage(text: text)))
+        let heard = try listener.event("the text") { if case .text(_, _, _, let text) = $0 { text } else { nil } }
+        #expect(heard == text)
+        try expectTalk(of: speaker, alias)
+    }
+
+    // MARK: Faults
+
+    /// Ends the one who made the fault, and nobody else.
+    private func expectEnd(of speaker: Caller) throws {
+        let socket = speaker.socket.socket
+        while try !socket.read().isEmpty {}
+        try listener.settle()
+    }
+
+    @Test(arguments: [0, 3, 20]) func aChangedRecordEndsTheConnection(place: Int) throws {
+        let (speaker, alias) = try speaker()
+        var record = speaker.socket.socket.sealed(RawFrame.binary(TestFrame.bytes(alias, 0)).bytes)
+        record[place] ^= 0xFF
+        try speaker.socket.socket.writeAsTheyAre(record + [UInt8](repeating: 0, count: 70_000))
+        try expectEnd(of: speaker)
+        #expect(listener.frames.isEmpty)
+    }
+
+    @Test func soDoesARecordThatIsSentAgain() throws {
+        let (speaker, alias) = try speaker()
+        let record = speaker.socket.socket.sealed(RawFrame.binary(TestFrame.bytes(alias, 0)).bytes)
+        try speaker.socket.socket.writeAsTheyAre(record + record)
+        #expect(try listener.frame() == TestFrame.bytes(alias, 0))
+        try expectEnd(of: speaker)
+    }
+
+    @Test func aGoodbyeIsAnEnd() throws {
+        let (speaker, _) = try speaker()
+        speaker.socket.socket.sayGoodbye()
+        try expectEnd(of: speaker)
+    }
+}
