@@ -30,6 +30,7 @@ static inline void *patchbay_as_loop(uv_loop_t *loop) { return loop; }
 static inline uv_handle_t *patchbay_timer_handle(uv_timer_t *timer) { return (uv_handle_t *)timer; }
 static inline uv_handle_t *patchbay_async_handle(uv_async_t *async) { return (uv_handle_t *)async; }
 static inline uv_handle_t *patchbay_check_handle(uv_check_t *check) { return (uv_handle_t *)check; }
+static inline uv_handle_t *patchbay_prepare_handle(uv_prepare_t *prepare) { return (uv_handle_t *)prepare; }
 static inline uv_handle_t *patchbay_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
 static inline int patchbay_poll_descriptor(const uv_poll_t *poll) { return poll->io_watcher.fd; }
 

@@ -177,9 +177,14 @@ package import Wire
         unsafe loop.owner.opened(self)
     }
 
-    /// A whole binary message of at most a record.
-    func received(message: UnsafeRawBufferPointer) {
-        if phase == .open { unsafe loop.owner.received(binary: message, from: self) }
+    /// A whole binary message of at most a record, or a pong.
+    func received(message: UnsafeRawBufferPointer, isPong: Bool) {
+        guard phase == .open else { return }
+        if isPong {
+            unsafe loop.owner.ponged(message, from: self)
+        } else {
+            unsafe loop.owner.received(binary: message, from: self)
+        }
     }
 
     /// - Returns: false to close the connection; the reason has been noted.

@@ -2,7 +2,9 @@ internal import CLibwebsockets
 internal import Glibc
 internal import Synchronization
 
-/// What is to be done once in each turn of a loop, after its sockets' events.
+/// What is to be done once in each turn of a loop: after its sockets' events, and before it waits for the next.
+///
+/// Before it waits, what was gathered for its sockets leaves (`RecordIO.sendGathered`).
 ///
 /// lws has work of its own then: timers, and connections that have more to read than the kernel knows of. It does that in an idle
 /// handle of libuv's, and as long as one is active libuv asks the kernel twice in each turn, the first time without waiting. That
@@ -11,6 +13,7 @@ internal import Synchronization
 /// turn. Only if lws says that it wants to go on at once is the handle really started.
 @safe final class TurnEnd {
     private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     let recordIO: RecordIO
     private var idle: (handle: UnsafeMutablePointer<uv_idle_t>, work: uv_idle_cb)?
     /// lws is at work on what it had read before.
@@ -32,6 +35,12 @@ internal import Synchronization
             guard let data = unsafe check?.pointee.data else { return }
             unsafe Unmanaged<TurnEnd>.fromOpaque(data).takeUnretainedValue().turnEnds()
         }
+        unsafe uv_prepare_init(loop, prepare)
+        unsafe prepare.pointee.data = unsafe this
+        unsafe uv_prepare_start(prepare) { prepare in
+            guard let data = unsafe prepare?.pointee.data else { return }
+            unsafe Unmanaged<TurnEnd>.fromOpaque(data).takeUnretainedValue().recordIO.sendGathered()
+        }
     }
 
     func stop() {
@@ -39,6 +48,8 @@ internal import Synchronization
         OurLoops.known.withLock { $0[loop] = nil }
         unsafe uv_check_stop(check)
         unsafe uv_close(patchbay_check_handle(check)) { handle in unsafe handle?.deallocate() }
+        unsafe uv_prepare_stop(prepare)
+        unsafe uv_close(patchbay_prepare_handle(prepare)) { handle in unsafe handle?.deallocate() }
     }
 
     private func turnEnds() {

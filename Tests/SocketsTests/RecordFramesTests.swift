@@ -23,7 +23,7 @@ struct RecordFramesTests {
     private static func messages(_ record: [UInt8]) -> [[UInt8]] {
         var record = record
         var found: [[UInt8]] = []
-        record.withUnsafeMutableBytes { bytes in RecordFrames.forEachMessage(in: bytes) { found.append(Array($0)) } }
+        record.withUnsafeMutableBytes { bytes in RecordFrames.forEachMessage(in: bytes) { message, _ in found.append(Array(message)) } }
         return found
     }
 
@@ -49,9 +49,19 @@ struct RecordFramesTests {
         #expect(Self.messages(record) == payloads)
     }
 
+    @Test
+    func pongsAreToldFromMessages() {
+        var record = Self.frame(Self.some) + Self.frame(0x8A, [1, 2, 3, 4]) + Self.frame([])
+        #expect(Self.look(record) == .messages)
+        var arePongs: [Bool] = []
+        record.withUnsafeMutableBytes { bytes in RecordFrames.forEachMessage(in: bytes) { _, isPong in arePongs.append(isPong) } }
+        #expect(arePongs == [false, true, false])
+    }
+
     @Test(arguments: [
-        // Text, close, ping, pong; reserved bits and opcodes.
-        frame(0x81, some), frame(0x88, [0x03, 0xE8]), frame(0x89, []), frame(0x8A, some), frame(0xC2, some), frame(0x83, some),
+        // Text, close, ping, a pong that is too long; reserved bits and opcodes.
+        frame(0x81, some), frame(0x88, [0x03, 0xE8]), frame(0x89, []), frame(0x8A, Array(repeating: 0, count: 126)), frame(0xC2, some),
+        frame(0x83, some), frame(0xCA, some),
         frame(0x8B, some), frame(some) + frame(0x89, []), frame(0x81, some) + frame(some),
         // Not masked as it should be.
         frame(some, masked: false), frame(some) + frame(some, masked: false),

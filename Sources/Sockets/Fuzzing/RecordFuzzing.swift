@@ -20,7 +20,7 @@ package enum RecordFuzzing {
             let inside = unsafe UnsafeMutableRawBufferPointer(rebasing: all[place])
             let again = unsafe RecordFrames.look(at: UnsafeRawBufferPointer(inside), areMasked: areMasked)
             precondition(again == finding, "what a record is depends on what stands around it")
-            if finding == .messages { unsafe RecordFrames.forEachMessage(in: inside) { unsafe found.append(Array($0)) } }
+            if finding == .messages { unsafe RecordFrames.forEachMessage(in: inside) { message, _ in unsafe found.append(Array(message)) } }
         }
         precondition(Array(buffer.prefix(margin.count)) == margin && Array(buffer.suffix(margin.count)) == margin, "written outside")
         guard finding == .messages else { return precondition(Array(buffer[place]) == record, "a record for lws was changed") }
@@ -32,7 +32,9 @@ package enum RecordFuzzing {
 
     private static func expected(_ record: [UInt8], areMasked: Bool) -> RecordFrames.Finding {
         guard let frames = PlainFrame.all(in: record), frames.allSatisfy({ $0.isFinal && $0.opcode != 0 }) else { return .pieces }
-        let areMessages = frames.allSatisfy { $0.opcode == 2 && $0.reserved == 0 && $0.isMasked == areMasked }
+        let areMessages = frames.allSatisfy {
+            ($0.opcode == 2 || $0.opcode == 10 && $0.payload.count <= 125) && $0.reserved == 0 && $0.isMasked == areMasked
+        }
         return areMessages ? .messages : .others
     }
 }

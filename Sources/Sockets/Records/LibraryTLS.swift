@@ -44,7 +44,7 @@ public func readRecords(_ ssl: UnsafeMutableRawPointer?, _ buffer: UnsafeMutable
 public func writeRecords(_ ssl: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int32) -> Int32 {
     guard let records = unsafe LibraryTLS.records(of: ssl) else { return unsafe OpenSSLFunction.write?(ssl, bytes, count) ?? -1 }
     let content = unsafe UnsafeRawBufferPointer(start: bytes, count: Int(count))
-    return unsafe records._withUnsafeGuaranteedRef { unsafe $0.write(content, mayWait: false) } ? count : -1
+    return unsafe records._withUnsafeGuaranteedRef { unsafe $0.write(content, .now) } ? count : -1
 }
 
 @_cdecl("SSL_pending")

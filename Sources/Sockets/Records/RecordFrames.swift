@@ -1,12 +1,12 @@
 internal import Glibc
 
 /// The WebSocket frames in one TLS record (RFC 6455 section 5.2), for the frame's way: media come as one whole message, in one frame, in one
-/// record. All else is for lws.
+/// record, and so do the pongs by which listeners show that they read. All else is for lws.
 enum RecordFrames {
     enum Finding: Hashable {
-        /// Whole binary messages and nothing else.
+        /// Whole binary messages, pongs, and nothing else.
         case messages
-        /// Whole frames, of which not all are whole binary messages.
+        /// Whole frames, of which not all are one of these.
         case others
         /// A piece of a frame, or a frame that is a piece of a message: what follows cannot be understood without it.
         case pieces
@@ -21,21 +21,25 @@ enum RecordFrames {
             let first = unsafe start.load(as: UInt8.self)
             // Continuations, and beginnings that are no ends.
             if first & 0x0F == 0 || first & 0x80 == 0 { return .pieces }
-            if first != 0x82 || frame.isMasked != areMasked { finding = .others }
+            if !(first == binary || first == pong && frame.payloadCount < 126) || frame.isMasked != areMasked { finding = .others }
             unsafe rest = unsafe UnsafeRawBufferPointer(rebasing: rest[frame.count...])
         }
         return finding
     }
 
-    /// Unmasks the messages of a record, in place, and hands them over one by one.
-    static func forEachMessage(in record: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+    /// A final frame of each kind.
+    private static var binary: UInt8 { 0x82 }
+    private static var pong: UInt8 { 0x8A }
+
+    /// Unmasks the messages and pongs of a record, in place, and hands them over one by one.
+    static func forEachMessage(in record: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer, _ isPong: Bool) -> Void) {
         var rest = unsafe record
-        while unsafe !rest.isEmpty, let frame = unsafe Frame(at: UnsafeRawBufferPointer(rest)) {
+        while let first = unsafe rest.first, let frame = unsafe Frame(at: UnsafeRawBufferPointer(rest)) {
             let payload = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[frame.headerCount..<frame.count])
             if frame.isMasked, let start = payload.baseAddress {
                 unsafe unmask(start, payload.count, with: (start - 4).loadUnaligned(as: UInt32.self))
             }
-            unsafe body(UnsafeRawBufferPointer(payload))
+            unsafe body(UnsafeRawBufferPointer(payload), first == pong)
             unsafe rest = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[frame.count...])
         }
     }
@@ -62,6 +66,7 @@ enum RecordFrames {
         let headerCount: Int
         /// With the header.
         let count: Int
+        var payloadCount: Int { count - headerCount }
 
         /// - Returns: nil if it does not end within these bytes.
         init?(at bytes: UnsafeRawBufferPointer) {

@@ -29,7 +29,7 @@ internal import Glibc
     @exclusivity(unchecked) var handler: uv_poll_cb?
     /// The last read brought more than a record, and its socket's event goes on.
     @exclusivity(unchecked) private(set) var isBatch = false
-    /// Those that have something to send when the batch ends.
+    /// Those that have something to send when the batch or the turn ends.
     @exclusivity(unchecked) private var gathered: [RecordSocket] = []
 
     init(context: OpaquePointer) {
@@ -126,6 +126,12 @@ internal import Glibc
         guard unsafe isBatch else { return }
         if let holder = unsafe holder, unsafe holder.count > 0 { serve(holder) }
         unsafe isBatch = false
+        sendGathered()
+    }
+
+    /// Of a batch, or of a turn.
+    func sendGathered() {
+        guard unsafe !gathered.isEmpty else { return }
         unsafe gathered.forEach { $0.sendGathered() }
         unsafe gathered.removeAll(keepingCapacity: true)
     }

@@ -16,7 +16,7 @@ extension RecordSocket {
 
     // MARK: Media, past lws
 
-    /// Takes one record, if it holds nothing but whole binary messages.
+    /// Takes one record, if it holds nothing but whole binary messages and pongs.
     ///
     /// - Returns: whether there is nothing in it for lws.
     func takeMessages() -> Bool {
@@ -28,7 +28,7 @@ extension RecordSocket {
         case .content(let content):
             switch unsafe RecordFrames.look(at: UnsafeRawBufferPointer(content), areMasked: isServer) {
             case .messages:
-                unsafe RecordFrames.forEachMessage(in: content) { unsafe connection.received(message: $0) }
+                unsafe RecordFrames.forEachMessage(in: content) { unsafe connection.received(message: $0, isPong: $1) }
                 return true
             case .others: break
             case .pieces: unsafe readsWholeFrames = false

@@ -51,7 +51,7 @@ internal import Glibc
     /// Records that the socket did not take yet. Bounded by those who write: nobody begins a message while there are any, but for
     /// lws, which answers one ping each time the socket takes something, and what waited goes out before the answer is added.
     @exclusivity(unchecked) private var unsent: [UInt8] = []
-    /// What is in there has not been offered to the socket: it leaves when the batch ends, or with what lws has to say before.
+    /// What is in there has not been offered to the socket: it leaves when the batch or the turn ends, or with what is said before.
     @exclusivity(unchecked) private var isGathering = false
     /// The peer has asked for a new key of ours (RFC 8446 section 4.6.3), once or more often.
     @exclusivity(unchecked) var owesKeyUpdate = false
@@ -110,7 +110,8 @@ internal import Glibc
             unsafe start.storeBytes(of: UInt64(count).bigEndian, toByteOffset: 2, as: UInt64.self)
         }
         unsafe start.storeBytes(of: 0x80 | opcode.rawValue, as: UInt8.self)
-        return unsafe write(UnsafeRawBufferPointer(start: start, count: message + count - start), mayWait: true)
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: message + count - start)
+        return unsafe write(bytes, opcode == .text ? .withTheTurn : .withTheBatch)
     }
 
     /// Writes what has waited.
@@ -130,23 +131,31 @@ internal import Glibc
         return false
     }
 
-    /// The batch ends.
+    /// The batch ends, or the turn.
     func sendGathered() {
         if unsafe isGathering { _ = flush() }
     }
 
     // MARK: Records
 
+    /// When a record leaves.
+    enum Departure {
+        case now
+        /// With all others of the batch, if one is under way.
+        case withTheBatch
+        /// With all others of this turn of the loop: what is told at once to one socket takes one system call.
+        case withTheTurn
+    }
+
     /// Seals bytes and gives them to the socket: all of them, what it has no room for stays.
     ///
-    /// - Parameter mayWait: until the end of a batch.
     /// - Returns: false if the connection is dead.
-    func write(_ content: UnsafeRawBufferPointer, mayWait: Bool) -> Bool {
+    func write(_ content: UnsafeRawBufferPointer, _ departure: Departure) -> Bool {
         if unsafe owesKeyUpdate || sealing.sequence >= Self.recordsOfAKeyMax, !updateKey() { return false }
         var rest = unsafe content
         repeat {
             let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(RecordCipher.contentMax))
-            guard unsafe send(piece, of: .applicationData, mayWait: mayWait) else {
+            guard unsafe send(piece, of: .applicationData, departure) else {
                 if unsafe ending == nil { unsafe ending = .cut }
                 return false
             }
@@ -159,7 +168,7 @@ internal import Glibc
     func send(_ alert: TLSAlert) {
         unsafe hasSaidGoodbye = true
         let isFatal: UInt8 = alert == .closeNotify ? 1 : 2
-        unsafe withUnsafeBytes(of: (isFatal, alert.rawValue)) { _ = unsafe send($0, of: .alert, mayWait: false) }
+        unsafe withUnsafeBytes(of: (isFatal, alert.rawValue)) { _ = unsafe send($0, of: .alert, .now) }
     }
 
     /// Fewer than the 2^24.5 that a key of AES-GCM is good for (RFC 8446 section 5.5): two days of talking all the time.
@@ -169,21 +178,28 @@ internal import Glibc
         unsafe owesKeyUpdate = false
         // key_update, three bytes of length, update_not_requested.
         let isSent = unsafe withUnsafeBytes(of: (HandshakeMessage.keyUpdate, UInt8(0), UInt8(0), UInt8(1), UInt8(0))) {
-            unsafe send($0, of: .handshake, mayWait: true)
+            unsafe send($0, of: .handshake, .withTheBatch)
         }
         return unsafe isSent && sealing.update()
     }
 
-    private func send(_ content: UnsafeRawBufferPointer, of type: ContentType, mayWait: Bool) -> Bool {
+    private func send(_ content: UnsafeRawBufferPointer, of type: ContentType, _ departure: Departure) -> Bool {
         let record = unsafe owner.outgoing
         if let start = content.baseAddress { unsafe (record + RecordCipher.headerBytes).copyMemory(from: start, byteCount: content.count) }
         guard unsafe sealing.seal(record, content: content.count, of: type) else { return false }
-        return unsafe send(UnsafeRawBufferPointer(start: record, count: RecordCipher.sealedBytes(content.count)), mayWait: mayWait)
+        return unsafe send(UnsafeRawBufferPointer(start: record, count: RecordCipher.sealedBytes(content.count)), departure)
     }
 
-    private func send(_ record: UnsafeRawBufferPointer, mayWait: Bool) -> Bool {
+    private func send(_ record: UnsafeRawBufferPointer, _ departure: Departure) -> Bool {
+        switch departure {
+        case .withTheTurn where unsafe gather(record): return true
+        case .withTheBatch where unsafe (owner.isBatch || isGathering) && gather(record):
+            // What waited for the end of the turn need not wait any longer.
+            if unsafe !owner.isBatch { sendGathered() }
+            return true
+        default: break
+        }
         var sent = 0
-        if unsafe mayWait && owner.isBatch && gather(record) { return true }
         if flush() {
             sent = unsafe Glibc.send(descriptor, record.baseAddress, record.count, Int32(MSG_NOSIGNAL))
             if sent == record.count { return true }
@@ -201,7 +217,7 @@ internal import Glibc
         if let wsi = unsafe wsi { unsafe lws_callback_on_writable(wsi) }
     }
 
-    /// Keeps a record of a batch, up to as much as a system call likes.
+    /// Keeps a record, up to as much as a system call likes.
     ///
     /// - Returns: false where it has to go the usual way.
     private func gather(_ record: UnsafeRawBufferPointer) -> Bool {

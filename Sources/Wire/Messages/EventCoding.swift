@@ -44,9 +44,8 @@ public struct EncodedEvent: Sendable {
     /// Where `seq` belongs.
     private let place: Int
     public init(_ event: Event) {
-        let (type, fields) = event.typeAndFields
+        let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
         let head = #"{"type":"\#(type.rawValue)","seq":"#
-        let body = ControlCoding.bytes(of: fields)
         // No larger than need be: logs keep it for a while.
         var text: [UInt8] = []
         text.reserveCapacity(head.utf8.count + 8 + body.count + 1)
@@ -154,7 +153,12 @@ struct ParticipantFields: Codable {
 }
 
 extension Event {
-    fileprivate var typeAndFields: (EventType, any Encodable) {
+    var typeAndBody: (EventType, [UInt8]) {
+        let (type, fields) = typeAndFields
+        return (type, ControlCoding.bytes(of: fields))
+    }
+
+    private var typeAndFields: (EventType, any Encodable) {
         switch self {
         case .hello(let hello): (.hello, hello)
         case .participantJoined(let info): (.participantJoined, ParticipantFields(info))
