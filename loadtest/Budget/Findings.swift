@@ -20,7 +20,7 @@ struct Findings {
             Line(what: "epoll_wait per frame", found: frame.perFrame(frame.waits), limit: 1.05),
             Line(what: "epoll_ctl and ioctl per frame", found: frame.perFrame(frame.others), limit: 0.15),
             Line(what: "events handed to lws per frame", found: frame.perFrame(frame.handed), limit: 0.25),
-            Line(what: "bytes allocated per idle connection", found: Double(connectionBytes), limit: 20_480),
+            Line(what: "bytes allocated per idle connection", found: Double(connectionBytes), limit: 18_432),
         ]
     }
 
