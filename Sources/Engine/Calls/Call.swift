@@ -9,6 +9,8 @@ struct Call: Sendable {
         /// Who invited it; nil for the caller. An invitation falls with whoever made it.
         var inviter: CallParty?
         var isInRoom = false
+        /// Another device has taken its place and has not come into the room yet.
+        var isMoving = false
         /// Another one with each invitation and each answer, so that what was set for an earlier one is known to be settled.
         var stamp: UInt64 = 0
 
@@ -99,9 +101,19 @@ struct Call: Sendable {
         note(.answered, by: members[place].info.party, device: device)
     }
 
-    /// Another device takes a member's place. No event: the room tells where somebody is.
+    /// Another device takes a member's place: the one that had it is told so, and may leave the room before the other is there.
     mutating func move(memberAt place: Int, to device: DeviceID?) {
         members[place].info.device = device
+        members[place].isMoving = members[place].isInRoom
+        note(.moved, by: members[place].info.party, device: device)
+    }
+
+    /// The device that had a member's place is out of the room, the one that has it now is still on its way there.
+    mutating func awaitMove(at place: Int) {
+        lastStamp += 1
+        members[place].stamp = lastStamp
+        members[place].isInRoom = false
+        members[place].isMoving = false
     }
 
     mutating func hold(_ held: Bool, at place: Int, by device: DeviceID?) {
@@ -116,6 +128,7 @@ struct Call: Sendable {
 
     mutating func setInRoom(at place: Int) {
         members[place].isInRoom = true
+        members[place].isMoving = false
     }
 
     /// Out, for whatever reason: its invitations fall, and the call ends if too few are left.
@@ -164,6 +177,7 @@ struct Call: Sendable {
         members[place].info.held = false
         members[place].info.muted = false
         members[place].isInRoom = false
+        members[place].isMoving = false
     }
 
     /// Ends the call if it cannot go on: nobody can answer it any more, or one talks to nobody.

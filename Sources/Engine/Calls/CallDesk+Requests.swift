@@ -69,7 +69,8 @@ extension CallDesk {
     ) throws(CallRefusal) {
         try checkWantsToken(asker)
         var (call, place) = try take(try find(id, of: user), of: user, .joined)
-        call.move(memberAt: place, to: asker.device)
+        // By HTTP it may be any device.
+        if asker.device == nil || asker.device != call.members[place].info.device { call.move(memberAt: place, to: asker.device) }
         effects.append(.admit(user, to: call.info, reply: asker))
         commit(call, at: now, into: &effects)
     }

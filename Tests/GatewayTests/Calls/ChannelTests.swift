@@ -23,6 +23,8 @@ struct ChannelTests {
             (.upgrade(token: String(token.dropLast(4)) + "AAAA", path: "/v1/events"), 401, "bad_signature"),
             (.upgrade("/v1/events", subprotocol: nil, with: [("Authorization", "Bearer " + token)]), 400, "subprotocol_required"),
             (.upgrade(token: token, path: "/v1/event"), 404, "not_found"),
+            (.upgrade(token: token, path: "/v1/events%0Ahttp/1.1"), 400, "invalid_path"),
+            (.upgrade(token: token, path: "/v1/events%0A/../x"), 400, "invalid_path"),
             (.upgrade(token: token), 401, "unknown_issuer"),
         ] {
             let (found, name) = try refusal(ask, house.gateway)

@@ -172,6 +172,8 @@ struct CallButtonsTests {
             #expect(taken.state == .active)
             let end = try await onPhone.first { if case .disconnected(let reason) = $0 { reason } else { nil } }
             #expect(end == .closed(.duplicateIdentity))
+            #expect(try await phone.ending() == .movedElsewhere)
+            #expect(phone.calls.callsElsewhere.map(\.id) == [call.id])
             #expect(inCar.participants.map(\.identity.text) == [ann.identity.text])
             try await taken.hangUp()
             #expect(try await caller.ending() == .completed)

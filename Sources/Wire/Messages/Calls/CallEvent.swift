@@ -41,6 +41,8 @@ public struct CallEvent: Sendable, Hashable {
         case resumed = "call.resumed"
         case muted = "call.muted"
         case unmuted = "call.unmuted"
+        /// Another device of the same user goes on with the call in place of the one that had it.
+        case moved = "call.moved"
         /// The last event; `call.status` tells how it ended.
         case ended = "call.ended"
     }
