@@ -11,6 +11,8 @@ struct Call: Sendable {
         var isInRoom = false
         /// Another device has taken its place and has not come into the room yet.
         var isMoving = false
+        /// An assistant that had no device when it was invited, and had to be sent for.
+        var isSentFor = false
         /// Another one with each invitation and each answer, so that what was set for an earlier one is known to be settled.
         var stamp: UInt64 = 0
 
@@ -74,7 +76,8 @@ struct Call: Sendable {
     /// Invites somebody, or again somebody who has left. Whoever is `busy` is not told of it.
     mutating func invite(_ party: CallParty, as status: CallStatus, by inviter: CallParty) {
         lastStamp += 1
-        let member = Member(info: CallMember(party: party, status: status), inviter: inviter, stamp: lastStamp)
+        let isSentFor = party.isAssistant && status == .started
+        let member = Member(info: CallMember(party: party, status: status), inviter: inviter, isSentFor: isSentFor, stamp: lastStamp)
         if let place = place(of: party) { members[place] = member } else { members.append(member) }
         if status != .busy && !audience.contains(party) { audience.append(party) }
         ringIfOneDoes()

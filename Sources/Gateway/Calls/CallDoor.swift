@@ -8,8 +8,16 @@ internal import Wire
 /// What comes in is dealt with in that order. Requests beyond the limit are refused, so that nobody who asks without end makes others wait
 /// long; all else is bounded by the connections and rooms that it comes from, and is never lost.
 package final class CallDoor: Sendable {
+    /// Whose a channel is.
+    enum Bearer: Sendable {
+        /// To be looked up in the store.
+        case user(UserTokens.Bearer)
+        /// By its name in rooms.
+        case assistant(Identity)
+    }
+
     enum Message: Sendable {
-        case opened(DeviceAddress, UserTokens.Bearer)
+        case opened(DeviceAddress, Bearer)
         case closed(DeviceID)
         /// Whose device it is, or why it cannot stay.
         case identified(DeviceID, Result<Identity, DeviceRefusal>)
@@ -40,8 +48,20 @@ package final class CallDoor: Sendable {
     }
 
     /// Whose token this is, and until when, in seconds since 1970.
-    func verify(_ token: String) throws(TokenError) -> (bearer: UserTokens.Bearer, expires: Int64) {
-        try tokens.proof(token, now: WallClock.seconds)
+    ///
+    /// - Parameter keys: whose tokens may speak for assistants.
+    func verify(_ token: String, keys: KeyRing) throws(TokenError) -> (bearer: Bearer, expires: Int64) {
+        let now = WallClock.seconds
+        do throws(TokenError) {
+            let (bearer, expires) = try tokens.proof(token, now: now)
+            return (.user(bearer), expires)
+        } catch .unknownIssuer {
+            let claims = try TokenVerifier().verify(token, keys: keys, now: now)
+            // What leads into a room only is not enough.
+            guard claims.video?.agent == true else { throw .unknownIssuer }
+            guard case .assistant? = CallParty(text: claims.identity) else { throw .badIdentity }
+            return (.assistant(Identity(text: claims.identity)), claims.expires)
+        }
     }
 
     func post(_ message: Message) {

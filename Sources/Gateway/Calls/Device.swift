@@ -2,7 +2,7 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// A user's own channel whose socket this shard serves. It is in no room, and hears of calls only.
+/// A user's own channel, or an assistant's, whose socket this shard serves. It is in no room, and hears of calls only.
 final class Device {
     let address: DeviceAddress
     let connection: Connection
@@ -35,11 +35,11 @@ final class Device {
 
 /// What was found out before the upgrade, for the moment after it.
 final class DeviceTicket: Sendable {
-    let bearer: UserTokens.Bearer
+    let bearer: CallDoor.Bearer
     let expires: Int64
     let host: String?
 
-    init(bearer: UserTokens.Bearer, expires: Int64, host: String?) {
+    init(bearer: CallDoor.Bearer, expires: Int64, host: String?) {
         self.bearer = bearer
         self.expires = expires
         self.host = host

@@ -10,7 +10,7 @@ extension Shard {
 
     func deviceTicket(for request: UpgradeRequest) throws(Refusal) -> DeviceTicket {
         guard let calls = common.calls else { preconditionFailure("the path is not there without calls") }
-        let (bearer, expires) = try token(of: request) { text throws(TokenError) in try calls.verify(text) }
+        let (bearer, expires) = try token(of: request) { text throws(TokenError) in try calls.verify(text, keys: keys) }
         return DeviceTicket(bearer: bearer, expires: expires, host: request.host)
     }
 

@@ -35,8 +35,10 @@ public struct Call: Sendable, Hashable {
         self.isHere = isHere
     }
 
+    /// Whose device this is, as calls name it.
+    public var party: CallParty { CallParty(user) }
     public var id: CallID { info.id }
-    public var direction: Direction { info.caller == .user(user) ? .outgoing : .incoming }
+    public var direction: Direction { info.caller == party ? .outgoing : .incoming }
 
     public var state: State {
         guard let mine else { return .ended(.failed) }
@@ -55,11 +57,11 @@ public struct Call: Sendable, Hashable {
 
     /// Everybody else who has joined has put the call on hold.
     public var isHeldByOthers: Bool {
-        let others = info.members.filter { $0.state == .joined && $0.party != .user(user) }
+        let others = info.members.filter { $0.state == .joined && $0.party != party }
         return !others.isEmpty && others.allSatisfy(\.held)
     }
 
-    var mine: CallMember? { info.member(.user(user)) }
+    var mine: CallMember? { info.member(party) }
 
     public static func == (one: Call, other: Call) -> Bool {
         one.info == other.info && one.user == other.user && one.isHere == other.isHere && one.hasMoved == other.hasMoved

@@ -181,6 +181,21 @@ struct CallButtonsTests {
         }
     }
 
+    @Test func anAssistantTakesCallsAsAPersonDoes() async throws {
+        try await CallGateway.run { gateway in
+            let ann = try await gateway.user("ann")
+            let (caller, process) = (try await ann.device(), try await gateway.assistant("helper"))
+            let (call, room) = try await caller.call([.assistant("helper")])
+            let its = try await process.ring().answer()
+            #expect(its.participants.map(\.identity.text) == [ann.identity.text])
+            try await caller.told(.active, of: call.id)
+            #expect(process.calls.calls.map(\.state) == [.active])
+            try await call.hangUp()
+            #expect(try await process.ending() == .completed)
+            _ = (room, its)
+        }
+    }
+
     @Test func whoCannotJoinTheRoomHangsUp() async throws {
         try await CallGateway.run(publicURL: "wss://127.0.0.1:1") { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
