@@ -42,6 +42,7 @@ extension CallDesk {
                 if call.members[place].info.muted != muted { call.mute(muted, at: place, by: asker.device) }
             }
         case .invite(let id, let parties): try invite(parties, to: id, by: user, asker, at: now, into: &effects)
+        case .renew: throw CallRefusal(.unsupported, "who keeps the channel renews its token")
         case .ping(let time): reply(CallReply(pong: time), to: asker, into: &effects)
         }
     }

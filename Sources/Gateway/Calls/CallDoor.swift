@@ -14,6 +14,16 @@ package final class CallDoor: Sendable {
         case user(UserTokens.Bearer)
         /// By its name in rooms.
         case assistant(Identity)
+
+        /// Whether two tokens speak for the same one.
+        func isSame(as other: Bearer) -> Bool {
+            switch (self, other) {
+            case (.user(.user(let one)), .user(.user(let other))): one == other
+            case (.user(.outsider(let one)), .user(.outsider(let other))): one.issuer == other.issuer && one.subject == other.subject
+            case (.assistant(let one), .assistant(let other)): one == other
+            default: false
+            }
+        }
     }
 
     enum Message: Sendable {
@@ -108,6 +118,8 @@ struct DeviceAddress: Sendable {
     let number: Int
     /// What the client calls us.
     let host: String?
+    /// Until when its first token can be believed, in seconds since 1970.
+    let expires: Int64
 }
 
 /// What a call is to know of its room.

@@ -196,7 +196,8 @@ final class CallSwitch {
     private func perform(_ effect: CallDesk.Effect) {
         switch effect {
         case .greet(let id, let user, let calls):
-            send(CallsHello(server: pass.server, user: user, device: id, calls: calls).bytes, to: [id])
+            let expiresIn = devices[id].map { max(0, $0.address.expires - WallClock.seconds) }
+            send(CallsHello(server: pass.server, user: user, device: id, calls: calls, expiresIn: expiresIn).bytes, to: [id])
         case .tell(let event, let ids): send(event.bytes, to: ids)
         case .reply(let reply, let asker): answer(.success(reply), asker)
         case .refuse(let refusal, let asker): answer(.failure(refusal), asker)

@@ -6,8 +6,9 @@ internal import Wire
 final class Device {
     let address: DeviceAddress
     let connection: Connection
+    let bearer: CallDoor.Bearer
     /// Until when its token can be believed, in seconds since 1970.
-    let expires: Int64
+    var expires: Int64
     /// Control messages only.
     var outbox = Outbox()
     var lastHeard: Instant
@@ -18,10 +19,11 @@ final class Device {
     var malformed: MalformedCount
     private var pings: UInt32 = 0
 
-    init(address: DeviceAddress, connection: Connection, expires: Int64, at now: Instant) {
+    init(address: DeviceAddress, connection: Connection, bearer: CallDoor.Bearer, at now: Instant) {
         self.address = address
         self.connection = connection
-        self.expires = expires
+        self.bearer = bearer
+        expires = address.expires
         lastHeard = now
         malformed = MalformedCount(now: now)
     }

@@ -5,6 +5,7 @@ import Identity
 import PatchbayClient
 import Sessions
 import Sockets
+import Synchronization
 import Wire
 
 /// A real gateway with accounts, over TLS, whose users ring each other.
@@ -91,6 +92,14 @@ struct CallUser: Sendable {
         var options = gateway.options
         change(&options)
         return try await CallChannel.connect(url: gateway.url, userToken: try token(age: age), options: options)
+    }
+
+    /// A device that shows one token after the other, of these ages; the last one as often as it is asked.
+    func device(renewing ages: [Int64]) async throws -> CallChannel {
+        let left = Mutex(ages[...])
+        return try await CallChannel.connect(url: gateway.url, options: gateway.options) {
+            try token(age: left.withLock { $0.count > 1 ? $0.removeFirst() : $0[$0.startIndex] })
+        }
     }
 }
 

@@ -56,11 +56,14 @@ public struct CallsHello: Sendable, Hashable, Codable {
     public var device: DeviceID
     /// The calls that this user is invited to or has joined, oldest first.
     public var calls: [CallInfo]
+    /// For how many seconds the channel may go on without a fresher token; nil where the gateway does not say.
+    public var expiresIn: Int64?
 
-    public init(server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo]) {
+    public init(server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo], expiresIn: Int64? = nil) {
         self.server = server
         self.user = user
         self.device = device
         self.calls = calls
+        self.expiresIn = expiresIn
     }
 }
