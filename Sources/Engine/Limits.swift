@@ -84,6 +84,10 @@ package enum Limits {
     package static let callsPerUserMax = 8
     /// Devices of one user that hear of its calls; one more and the oldest goes.
     package static let callDevicesPerUserMax = 16
+    /// The same of one assistant, whose every process has all of them in its `hello`.
+    package static let callsPerAssistantMax = 200
+    /// Processes of one assistant that hear of its calls; one more and the oldest goes.
+    package static let callDevicesPerAssistantMax = 256
     /// Calls that go on, over all users.
     package static let callsMax = 10_000
     /// Calls that are over and still answered for, and how long: as long as a request may be repeated.

@@ -3,7 +3,7 @@ public import Wire
 
 /// A user's calls as one of its devices has them: who rings, who has answered, and the way into a call's room.
 ///
-///     let channel = try await CallChannel.connect(url: "wss://127.0.0.1:7880", userToken: token)
+///     let channel = try await CallChannel.connect(url: "wss://127.0.0.1:7880") { try await account.accessToken() }
 ///     for await event in channel.events {
 ///         switch event {
 ///         case .incoming(let call):                      // ring; when the user accepts:
@@ -22,8 +22,8 @@ public import Wire
 ///
 /// Safe to use from any task; its socket lives on the thread of the rooms' (`RoomConnection`). When it is lost, what waits for an answer fails
 /// with `RequestFailure.notConnected`, calls go on, and `RoomOptions.reconnect` says what happens; `calls` is then what the gateway says. What
-/// began and ended meanwhile nobody hears of here. The channel ends with its token, code 4100; `renew(userToken:)` before that. It is
-/// closed by `close()`, or when nobody refers to this object any more: no call ends by that.
+/// began and ended meanwhile nobody hears of here. The channel ends with its token, code 4100, unless it is given
+/// a source of fresher ones when it is made, or `renew(userToken:)` is called before that. It is closed by `close()`, or when nobody refers to this object any more: no call ends by that.
 public final class CallChannel: Sendable {
     /// What happens, and at last `disconnected`. For one reader: a second one would take events away from the first. Who reads too late loses
     /// the oldest, more than `StreamLimits.eventsMax`; `calls` is true all the same.
@@ -50,12 +50,34 @@ public final class CallChannel: Sendable {
     public static func connect(
         url: String, userToken: String, options: RoomOptions = RoomOptions()
     ) async throws(ConnectError) -> CallChannel {
+        try await connect(url: url, userToken: userToken, nil, options)
+    }
+
+    /// Connects a device of the user, and stays connected for longer than a token lasts: before its time is over, the channel shows the
+    /// gateway another one on the same connection, and misses nothing. After a time without a network, too, it comes back with a good one.
+    ///
+    /// - Parameter userTokens: gives a token that is good now; asked once at first, and then whenever another is needed. It may refresh one
+    ///   (`POST /v1/auth/refresh`). If it throws, it is asked again 10 s later.
+    /// - Throws: `ConnectError`, also where there is no first token.
+    public static func connect(
+        url: String, options: RoomOptions = RoomOptions(), userTokens: @escaping UserTokenSource
+    ) async throws(ConnectError) -> CallChannel {
+        let first: String
+        do { first = try await userTokens() } catch {
+            throw ConnectError(.refused, "there is no user token to connect with: \(error)", status: 401, code: "missing_token")
+        }
+        return try await connect(url: url, userToken: first, userTokens, options)
+    }
+
+    private static func connect(
+        url: String, userToken: String, _ userTokens: UserTokenSource?, _ options: RoomOptions
+    ) async throws(ConnectError) -> CallChannel {
         let address = try GatewayAddress(url, path: GatewayAddress.channelPath)
         try ConnectError.check(token: userToken)
         try await HostName.check(address.host)
         let door = ChannelDoor(loop: try await ClientLoop.shared(for: options.trust), options: options)
         let (events, sink) = AsyncStream.makeStream(of: CallChannelEvent.self, bufferingPolicy: .bufferingNewest(StreamLimits.eventsMax))
-        let plan = ChannelPlan(door: door, address: address, token: userToken, events: sink)
+        let plan = ChannelPlan(door: door, address: address, token: userToken, tokens: userTokens, events: sink)
         _ = try await withCheckedContinuation { door.loop.post(.openChannel(plan, $0)) }.get()
         return CallChannel(door: door, events: events)
     }

@@ -43,7 +43,7 @@ internal import Wire
         /// Too many other bodies are being read.
         case noRoom
         /// The path or query has an encoded line end. lws takes it for the end of the request line, and what follows for a header: another
-        /// path. It is known by the version, which is missing then; lws tells nothing by which `%0Ahttp/1.1` at the end would be known too.
+        /// path. It is known by the version, which is missing then, or cut off (`HeaderLimits`).
         case pathCutOff
     }
 
@@ -110,7 +110,7 @@ internal import Wire
         let lengthText = unsafe Header.contentLength.text(of: wsi)
         // More digits than lws reads would be one length to it and another to us.
         let length = lengthText.map { $0.utf8.count <= 10 ? Int($0) ?? -1 : -1 } ?? 0
-        if unsafe Header.version.text(of: wsi)?.hasPrefix("HTTP/1.") != true {
+        if unsafe Header.isPathCutOff(in: wsi) {
             fault = .pathCutOff
         } else if unsafe Header.transferEncoding.text(of: wsi) != nil {
             // lws waits for ever for the end of a chunked body.

@@ -35,6 +35,11 @@ struct Header {
     /// And those of them that lws has no number for.
     static let customOfRequests: [HTTPField.Name] = [.idempotencyKey, .requestID, .accessControlRequestMethod]
 
+    /// Whether lws took an encoded line end in the path or query for the end of the request line.
+    static func isPathCutOff(in wsi: OpaquePointer) -> Bool {
+        unsafe version.text(of: wsi)?.hasPrefix("HTTP/1.") != true
+    }
+
     /// The value; nil if the header is not there. Read in the pieces that lws keeps, one for each time that the header was sent.
     func text(of wsi: OpaquePointer) -> String? {
         guard unsafe lws_hdr_total_length(wsi, token) > 0 else { return nil }

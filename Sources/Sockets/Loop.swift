@@ -13,6 +13,7 @@ package import Wire
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     private let protocols: LwsProtocols
+    private let headerLimits = HeaderLimits()
     private var context: OpaquePointer?
     private var eventPipe: EventPipe?
     private var recordIO: RecordIO?
@@ -296,6 +297,7 @@ package import Wire
             UInt64(LWS_SERVER_OPTION_LIBUV) | UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
         unsafe info.pt_serv_buf_size = 16_384
         unsafe info.max_http_header_data = 16_384
+        unsafe info.token_limits = unsafe UnsafePointer(headerLimits.pointer)
         unsafe info.timeout_secs = UInt32(settings.handshakeSecondsMax)
         unsafe info.user = unsafe Unmanaged.passUnretained(self).toOpaque()
         var loops: UnsafeMutableRawPointer? = unsafe patchbay_as_loop(uv)

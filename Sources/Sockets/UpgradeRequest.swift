@@ -7,6 +7,8 @@ internal import CLibwebsockets
     package let isSecure: Bool
 
     package let path: String
+    /// `path` and query are not all that the client asked for: there was an encoded line end in them.
+    package let isPathCutOff: Bool
     /// The items of `Sec-WebSocket-Protocol`, in the client's order.
     package let subprotocols: [Substring]
 
@@ -15,6 +17,7 @@ internal import CLibwebsockets
         self.peerAddress = peerAddress
         self.isSecure = isSecure
         path = unsafe Header.uri.text(of: wsi) ?? ""
+        isPathCutOff = unsafe Header.isPathCutOff(in: wsi)
         subprotocols = unsafe Header.subprotocol.items(of: wsi)
     }
 

@@ -30,7 +30,17 @@ struct TokenCommandTests {
         #expect(try JoinGrant(token).permission.canPublishData == false, "data follows publishing, as LiveKit has it")
     }
 
-    @Test(arguments: [[], ["--room", "r"], ["--identity", "a"], ["--admin"], ["--room", "r", "--identity", "a", "--ttl", "0"]])
+    @Test func anAssistantsTokenOpensItsChannelAndNoRoom() async throws {
+        let outcome = try await Program.run(nil, ["token", "--assistant", "helper"])
+        let token = try verified(outcome.output)
+        #expect(token.identity == "assistant:helper" && token.video?.agent == true)
+        #expect(throws: GrantError.self) { try JoinGrant(token) }
+    }
+
+    @Test(arguments: [
+        [], ["--room", "r"], ["--identity", "a"], ["--admin"], ["--room", "r", "--identity", "a", "--ttl", "0"], ["--assistant", ""],
+        ["--assistant", "a", "--room", "r"],
+    ])
     func aTokenThatMakesNoSenseIsRefusedWithExitCode2(arguments: [String]) async throws {
         let outcome = try await Program.run(nil, ["token"] + arguments)
         #expect(outcome.status == 2)

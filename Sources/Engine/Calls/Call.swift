@@ -9,6 +9,10 @@ struct Call: Sendable {
         /// Who invited it; nil for the caller. An invitation falls with whoever made it.
         var inviter: CallParty?
         var isInRoom = false
+        /// Another device has taken its place and has not come into the room yet.
+        var isMoving = false
+        /// An assistant that had no device when it was invited, and had to be sent for.
+        var isSentFor = false
         /// Another one with each invitation and each answer, so that what was set for an earlier one is known to be settled.
         var stamp: UInt64 = 0
 
@@ -72,7 +76,8 @@ struct Call: Sendable {
     /// Invites somebody, or again somebody who has left. Whoever is `busy` is not told of it.
     mutating func invite(_ party: CallParty, as status: CallStatus, by inviter: CallParty) {
         lastStamp += 1
-        let member = Member(info: CallMember(party: party, status: status), inviter: inviter, stamp: lastStamp)
+        let isSentFor = party.isAssistant && status == .started
+        let member = Member(info: CallMember(party: party, status: status), inviter: inviter, isSentFor: isSentFor, stamp: lastStamp)
         if let place = place(of: party) { members[place] = member } else { members.append(member) }
         if status != .busy && !audience.contains(party) { audience.append(party) }
         ringIfOneDoes()
@@ -99,9 +104,19 @@ struct Call: Sendable {
         note(.answered, by: members[place].info.party, device: device)
     }
 
-    /// Another device takes a member's place. No event: the room tells where somebody is.
+    /// Another device takes a member's place: the one that had it is told so, and may leave the room before the other is there.
     mutating func move(memberAt place: Int, to device: DeviceID?) {
         members[place].info.device = device
+        members[place].isMoving = members[place].isInRoom
+        note(.moved, by: members[place].info.party, device: device)
+    }
+
+    /// The device that had a member's place is out of the room, the one that has it now is still on its way there.
+    mutating func awaitMove(at place: Int) {
+        lastStamp += 1
+        members[place].stamp = lastStamp
+        members[place].isInRoom = false
+        members[place].isMoving = false
     }
 
     mutating func hold(_ held: Bool, at place: Int, by device: DeviceID?) {
@@ -116,6 +131,7 @@ struct Call: Sendable {
 
     mutating func setInRoom(at place: Int) {
         members[place].isInRoom = true
+        members[place].isMoving = false
     }
 
     /// Out, for whatever reason: its invitations fall, and the call ends if too few are left.
@@ -164,6 +180,7 @@ struct Call: Sendable {
         members[place].info.held = false
         members[place].info.muted = false
         members[place].isInRoom = false
+        members[place].isMoving = false
     }
 
     /// Ends the call if it cannot go on: nobody can answer it any more, or one talks to nobody.

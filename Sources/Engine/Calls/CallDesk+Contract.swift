@@ -3,7 +3,7 @@ package import Wire
 extension CallDesk {
     /// What happens to calls. Each comes with the instant at which it happened.
     package enum Input: Sendable {
-        /// A device has opened its user's own channel. Answered by `greet`.
+        /// A device has opened its user's own channel, or a process its assistant's. Answered by `greet`.
         case connected(DeviceID, of: Identity)
         /// The channel is closed or lost; after a `close` effect it need not be told. Calls go on: whether somebody is still there, the
         /// call's room knows.
@@ -41,7 +41,7 @@ extension CallDesk {
         case refuse(CallRefusal, to: Asker)
         /// The user has too many devices: close this one's channel. It is forgotten already.
         case close(DeviceID)
-        /// Send an assistant to the call's room, or tell it that it need not come.
+        /// Send an assistant that has no device to the call's room, or tell it that it need not come.
         case dispatch(assistant: String, CallInfo)
         case recall(assistant: String, CallID)
         /// For a participant of the call's room, if it is there or as soon as it is.

@@ -5,7 +5,9 @@ extension CallDesk {
         while let timer = rings.first, timer.at <= now {
             rings.removeFirst()
             guard let party = timer.party, member(of: timer)?.state == .invited else { continue }
-            leave(party, of: timer.call, as: .timeout, .missed, at: now, into: &effects)
+            // A person who did not answer needs no explanation.
+            let reason = party.isAssistant ? "the assistant did not answer in time" : nil
+            leave(party, of: timer.call, as: .timeout, .missed, reason: reason, at: now, into: &effects)
         }
         while let timer = arrivals.first, timer.at <= now {
             arrivals.removeFirst()

@@ -4,12 +4,14 @@ extension CallDesk {
     /// Whoever is called and had no device yet rings now.
     mutating func connect(_ device: DeviceID, of user: Identity, at now: Instant, into effects: inout [Effect]) {
         precondition(users[device] == nil, "a device is connected once; each connection has an id of its own")
-        if let line = lines[user], line.devices.count >= Limits.callDevicesPerUserMax {
+        let party = CallParty(user)
+        let devicesMax = party.isAssistant ? Limits.callDevicesPerAssistantMax : Limits.callDevicesPerUserMax
+        if let line = lines[user], line.devices.count >= devicesMax {
             let oldest = line.devices[0]
             disconnect(oldest)
             effects.append(.close(oldest))
         }
-        for id in lines[user]?.calls ?? [] { ring(.user(user), in: id, at: now, into: &effects) }
+        for id in lines[user]?.calls ?? [] { ring(party, in: id, at: now, into: &effects) }
         users[device] = user
         lines[user, default: CallLine()].devices.append(device)
         effects.append(.greet(device, of: user, calls: snapshot(of: user)))

@@ -34,7 +34,7 @@ extension CallDesk {
     }
 
     private func devices(of parties: [CallParty]) -> [DeviceID] {
-        parties.flatMap { $0.user.flatMap { lines[$0]?.devices } ?? [] }
+        parties.flatMap { lines[$0.identity]?.devices ?? [] }
     }
 
     private func record(_ info: CallInfo, since last: CallInfo?, into effects: inout [Effect]) {
@@ -58,7 +58,7 @@ extension CallDesk {
 
     private func follow(_ member: Call.Member, since former: Call.Member?, in call: Call, into effects: inout [Effect]) {
         let party = member.info.party
-        if case .assistant(let id) = party {
+        if case .assistant(let id) = party, member.isSentFor {
             if member.state == .invited && former?.stamp != member.stamp { effects.append(.dispatch(assistant: id, call.info)) }
             if member.state == .left && former?.state == .invited { effects.append(.recall(assistant: id, call.id)) }
         }
@@ -78,7 +78,7 @@ extension CallDesk {
     /// Forgets a call that is over.
     mutating func forget(_ id: CallID) {
         guard let call = calls.removeValue(forKey: id) else { return }
-        for user in call.members.compactMap(\.info.party.user) {
+        for user in call.members.map(\.info.party.identity) {
             lines[user]?.calls.removeAll { $0 == id }
             dropLineIfIdle(of: user)
         }

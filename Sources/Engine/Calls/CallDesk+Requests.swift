@@ -27,7 +27,7 @@ extension CallDesk {
             }
         case .cancel(let id):
             let call = try find(id, of: user)
-            guard call.caller == .user(user) else { throw CallRefusal(.notAllowed, "only who called may cancel the call") }
+            guard call.caller == CallParty(user) else { throw CallRefusal(.notAllowed, "only who called may cancel the call") }
             guard !call.isOver && call.status != .answered else { throw conflict(call, "it is \(call.status)", for: user) }
             try step(id, of: user, asker, .joined, at: now, into: &effects) { call, place in
                 call.leave(at: place, as: .cancelled, .cancelled, device: asker.device)
@@ -42,6 +42,7 @@ extension CallDesk {
                 if call.members[place].info.muted != muted { call.mute(muted, at: place, by: asker.device) }
             }
         case .invite(let id, let parties): try invite(parties, to: id, by: user, asker, at: now, into: &effects)
+        case .renew: throw CallRefusal(.unsupported, "who keeps the channel renews its token")
         case .ping(let time): reply(CallReply(pong: time), to: asker, into: &effects)
         }
     }
@@ -69,7 +70,8 @@ extension CallDesk {
     ) throws(CallRefusal) {
         try checkWantsToken(asker)
         var (call, place) = try take(try find(id, of: user), of: user, .joined)
-        call.move(memberAt: place, to: asker.device)
+        // By HTTP it may be any device.
+        if asker.device == nil || asker.device != call.members[place].info.device { call.move(memberAt: place, to: asker.device) }
         effects.append(.admit(user, to: call.info, reply: asker))
         commit(call, at: now, into: &effects)
     }
@@ -101,7 +103,7 @@ extension CallDesk {
 
     /// A call in which this user stands where the request expects it, ready for a step.
     func take(_ call: Call, of user: Identity, _ state: CallMemberState) throws(CallRefusal) -> (Call, place: Int) {
-        guard let place = call.place(of: .user(user)) else { throw .noSuchCall }
+        guard let place = call.place(of: CallParty(user)) else { throw .noSuchCall }
         let member = call.members[place]
         guard !call.isOver && member.state == state else {
             throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.standing, for: user)
@@ -120,13 +122,14 @@ extension CallDesk {
     }
 
     func conflict(_ call: Call, _ message: String, for user: Identity) -> CallRefusal {
-        CallRefusal(.conflict, message, call: call.isKnown(to: .user(user)) ? call.info : nil)
+        CallRefusal(.conflict, message, call: call.isKnown(to: CallParty(user)) ? call.info : nil)
     }
 
-    /// The call that this user hears now. Linear in its calls.
+    /// The call that this user hears now. Linear in its calls. Assistants talk in as many as they like.
     func activeCall(of user: Identity, but id: CallID? = nil) -> Call? {
+        guard !CallParty(user).isAssistant else { return nil }
         for other in lines[user]?.calls ?? [] where other != id {
-            guard let call = calls[other], !call.isOver, let place = call.place(of: .user(user)) else { continue }
+            guard let call = calls[other], !call.isOver, let place = call.place(of: CallParty(user)) else { continue }
             if call.members[place].state == .joined && !call.members[place].info.held { return call }
         }
         return nil

@@ -26,6 +26,11 @@ extension CallDesk {
     }
 
     mutating func depart(_ party: CallParty, from id: CallID, at now: Instant, into effects: inout [Effect]) {
+        if var call = calls[id], !call.isOver, let place = call.place(of: party), call.members[place].isMoving {
+            call.awaitMove(at: place)
+            calls[id] = call
+            return awaitArrival(at: place, of: call, from: now)
+        }
         leave(party, of: id, as: .completed, .left, ifJoined: true, at: now, into: &effects)
     }
 

@@ -4,6 +4,7 @@ extension CallDesk {
     mutating func begin(
         _ start: CallStart, by user: Identity, _ asker: Asker, at now: Instant, into effects: inout [Effect]
     ) throws(CallRefusal) {
+        guard !CallParty(user).isAssistant else { throw CallRefusal(.notAllowed, "assistants are called, and call nobody") }
         try checkWantsToken(asker)
         try check(start.to, by: user)
         try checkText(start.callerName, "caller_name", 0...ProtocolLimits.participantNameBytesMax)
@@ -37,7 +38,7 @@ extension CallDesk {
         guard call.members.count + parties.count(where: { call.place(of: $0) == nil }) <= ProtocolLimits.callMembersMax else {
             throw CallRefusal(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members")
         }
-        guard lines[user, default: CallLine()].starts.take(at: now) else { throw .tooFast }
+        guard CallParty(user).isAssistant || lines[user, default: CallLine()].starts.take(at: now) else { throw .tooFast }
         ask(parties, into: &call, by: user, kind: .invited, device: asker.device, at: now)
         reply(CallReply(call.info), to: asker, into: &effects)
         commit(call, at: now, into: &effects)
@@ -45,9 +46,9 @@ extension CallDesk {
 
     /// Under `Waiting.busy`, whoever else rings for somebody that has just begun to talk finds the line busy.
     mutating func turnAwayCallers(of user: Identity, at now: Instant, into effects: inout [Effect]) {
-        guard settings.waiting == .busy else { return }
+        guard settings.waiting == .busy, !CallParty(user).isAssistant else { return }
         for id in lines[user]?.calls ?? [] {
-            guard var call = calls[id], !call.isOver, let place = call.place(of: .user(user)) else { continue }
+            guard var call = calls[id], !call.isOver, let place = call.place(of: CallParty(user)) else { continue }
             guard call.members[place].state == .invited else { continue }
             call.begin()
             call.leave(at: place, as: .busy, .busy)
@@ -58,43 +59,45 @@ extension CallDesk {
     private mutating func ask(
         _ parties: [CallParty], into call: inout Call, by user: Identity, kind: CallEvent.Kind, device: DeviceID?, at now: Instant
     ) {
-        note(call, on: .user(user))
+        note(call, on: CallParty(user))
         for party in parties {
             let status = status(for: party)
-            call.invite(party, as: status, by: .user(user))
+            call.invite(party, as: status, by: CallParty(user))
             if status == .busy { continue }
             note(call, on: party)
             let stamp = call.place(of: party).map { call.members[$0].stamp } ?? 0
             rings.append(CallTimer(at: now + settings.ringTime, call: call.id, party: party, stamp: stamp))
         }
-        call.noteInvitations(kind, of: parties, by: .user(user), device: device)
+        call.noteInvitations(kind, of: parties, by: CallParty(user), device: device)
     }
 
     private mutating func note(_ call: Call, on party: CallParty) {
-        guard let user = party.user, lines[user]?.calls.contains(call.id) != true else { return }
-        lines[user, default: CallLine()].calls.append(call.id)
+        guard lines[party.identity]?.calls.contains(call.id) != true else { return }
+        lines[party.identity, default: CallLine()].calls.append(call.id)
     }
 
     private func status(for party: CallParty) -> CallStatus {
-        guard let user = party.user, let line = lines[user] else { return .started }
-        if settings.waiting == .busy && activeCall(of: user) != nil { return .busy }
-        if snapshot(of: user).count >= Limits.callsPerUserMax { return .busy }
+        let callee = party.identity
+        guard let line = lines[callee] else { return .started }
+        if settings.waiting == .busy && activeCall(of: callee) != nil { return .busy }
+        let callsMax = party.isAssistant ? Limits.callsPerAssistantMax : Limits.callsPerUserMax
+        if snapshot(of: callee).count >= callsMax { return .busy }
         return line.devices.isEmpty ? .started : .ringing
     }
 
     // MARK: The same again
 
     private func call(by user: Identity, under key: String) -> Call? {
-        lines[user]?.calls.lazy.compactMap { calls[$0] }.first { $0.caller == .user(user) && $0.start.idempotencyKey == key }
+        lines[user]?.calls.lazy.compactMap { calls[$0] }.first { $0.caller == CallParty(user) && $0.start.idempotencyKey == key }
     }
 
     private func repeatAnswer(
         of call: Call, to start: CallStart, _ user: Identity, _ asker: Asker, into effects: inout [Effect]
     ) throws(CallRefusal) {
         guard call.start == start else { throw conflict(call, "the key was given to another call", for: user) }
-        if call.concerns(.user(user)) {
+        if call.concerns(CallParty(user)) {
             effects.append(.admit(user, to: call.info, reply: asker))
-        } else if call.isKnown(to: .user(user)) {
+        } else if call.isKnown(to: CallParty(user)) {
             reply(CallReply(call.info), to: asker, into: &effects)
         } else {
             throw conflict(call, "you have left this call", for: user)
@@ -108,7 +111,7 @@ extension CallDesk {
             throw CallRefusal(.invalidArgument, "`to` must name 1 to \(ProtocolLimits.callMembersMax - 1)")
         }
         guard Set(parties).count == parties.count else { throw CallRefusal(.invalidArgument, "`to` names somebody twice") }
-        guard !parties.contains(.user(user)) else { throw CallRefusal(.invalidArgument, "nobody can call themselves") }
+        guard !parties.contains(CallParty(user)) else { throw CallRefusal(.invalidArgument, "nobody can call themselves") }
     }
 
     private mutating func checkRoomForMore(by user: Identity, at now: Instant) throws(CallRefusal) {

@@ -50,12 +50,12 @@ package struct CallDesk: Sendable {
 
     /// The calls that this user is invited to or has joined, oldest first.
     package func snapshot(of user: Identity) -> [CallInfo] {
-        lines[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(.user(user)) }.map(\.info) ?? []
+        lines[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(CallParty(user)) }.map(\.info) ?? []
     }
 
     /// A call as this user may see it: one that it is invited to, has joined, or was told the end of a short while ago.
     package func call(_ id: CallID, of user: Identity) -> CallInfo? {
-        guard lines[user]?.calls.contains(id) == true, let call = calls[id], call.isKnown(to: .user(user)) else { return nil }
+        guard lines[user]?.calls.contains(id) == true, let call = calls[id], call.isKnown(to: CallParty(user)) else { return nil }
         return call.info
     }
 

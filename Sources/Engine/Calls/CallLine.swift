@@ -1,6 +1,6 @@
 import Wire
 
-/// What the desk knows of one user.
+/// What the desk knows of one user, or of one assistant.
 struct CallLine: Sendable {
     /// In the order in which they connected.
     var devices: [DeviceID] = []

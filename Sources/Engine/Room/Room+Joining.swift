@@ -53,6 +53,7 @@ extension Room {
         if let recording { send(.recordingStarted(recording), to: audience, into: &effects) }
         for segment in transcript.segments where member.isShownText { send(.segment(segment), to: audience, into: &effects) }
         for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }
+        for other in others where other.isSilenced { send(.callMuted(by: other.identity), to: audience, into: &effects) }
         for other in others where other.absence != nil {
             send(.participantUpdated(other.info(), connection: .reconnecting), to: audience, into: &effects)
         }

@@ -50,6 +50,7 @@ extension Room {
             regate(track.info.sid, ofMemberAt: place, from: track.gate(by: before), into: &effects)
             if silenced, let place = tracks.place(of: track.info.sid) { fallSilent(at: place, now: now, into: &effects) }
         }
+        send(silenced ? .callMuted(by: before.identity) : .callUnmuted(by: before.identity), to: audience(of: before), into: &effects)
         if silenced { tellSpeakers(at: now, into: &effects) }
         watchSilence(ofMemberAt: place, at: now)
     }

@@ -8,8 +8,26 @@ internal import Wire
 /// What comes in is dealt with in that order. Requests beyond the limit are refused, so that nobody who asks without end makes others wait
 /// long; all else is bounded by the connections and rooms that it comes from, and is never lost.
 package final class CallDoor: Sendable {
+    /// Whose a channel is.
+    enum Bearer: Sendable {
+        /// To be looked up in the store.
+        case user(UserTokens.Bearer)
+        /// By its name in rooms.
+        case assistant(Identity)
+
+        /// Whether two tokens speak for the same one.
+        func isSame(as other: Bearer) -> Bool {
+            switch (self, other) {
+            case (.user(.user(let one)), .user(.user(let other))): one == other
+            case (.user(.outsider(let one)), .user(.outsider(let other))): one.issuer == other.issuer && one.subject == other.subject
+            case (.assistant(let one), .assistant(let other)): one == other
+            default: false
+            }
+        }
+    }
+
     enum Message: Sendable {
-        case opened(DeviceAddress, UserTokens.Bearer)
+        case opened(DeviceAddress, Bearer)
         case closed(DeviceID)
         /// Whose device it is, or why it cannot stay.
         case identified(DeviceID, Result<Identity, DeviceRefusal>)
@@ -40,8 +58,20 @@ package final class CallDoor: Sendable {
     }
 
     /// Whose token this is, and until when, in seconds since 1970.
-    func verify(_ token: String) throws(TokenError) -> (bearer: UserTokens.Bearer, expires: Int64) {
-        try tokens.proof(token, now: WallClock.seconds)
+    ///
+    /// - Parameter keys: whose tokens may speak for assistants.
+    func verify(_ token: String, keys: KeyRing) throws(TokenError) -> (bearer: Bearer, expires: Int64) {
+        let now = WallClock.seconds
+        do throws(TokenError) {
+            let (bearer, expires) = try tokens.proof(token, now: now)
+            return (.user(bearer), expires)
+        } catch .unknownIssuer {
+            let claims = try TokenVerifier().verify(token, keys: keys, now: now)
+            // What leads into a room only is not enough.
+            guard claims.video?.agent == true else { throw .unknownIssuer }
+            guard case .assistant? = CallParty(text: claims.identity) else { throw .badIdentity }
+            return (.assistant(Identity(text: claims.identity)), claims.expires)
+        }
     }
 
     func post(_ message: Message) {
@@ -88,6 +118,8 @@ struct DeviceAddress: Sendable {
     let number: Int
     /// What the client calls us.
     let host: String?
+    /// Until when its first token can be believed, in seconds since 1970.
+    let expires: Int64
 }
 
 /// What a call is to know of its room.

@@ -6,7 +6,8 @@ package import Wire
 package struct CallHooks: Sendable {
     /// What other servers are told of a change.
     package var webhooks: @Sendable (CallRecord) -> [OutgoingWebhook]
-    /// Sends an assistant to a call's room. False if there is none of that name: the call fails for it at once.
+    /// Sends an assistant to a call's room, none of whose processes has a channel. False if there is none of that name: the call fails for
+    /// it at once.
     package var dispatch: @Sendable (_ assistant: String, CallInfo) -> Bool
     /// It need not come any more.
     package var recall: @Sendable (_ assistant: String, CallID) -> Void

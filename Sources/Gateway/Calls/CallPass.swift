@@ -15,10 +15,11 @@ struct CallPass: Sendable {
         guard let url = publicURL ?? host.map({ "wss://" + $0 }) else {
             throw CallRefusal(.invalidArgument, "send a Host header, by which the room is reached, too")
         }
+        let party = CallParty(user)
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: user.text, notBefore: now, expires: now + SessionDesk.tokenLifetimeSeconds,
-            name: call.caller == .user(user) ? call.callerName : "", video: .joining(call.room))
+            name: call.caller == party ? call.callerName : "", kind: party.isAssistant ? .agent : .standard, video: .joining(call.room))
         do throws(MintError) {
             return CallReply(call, livekitURL: url, livekitToken: try TokenMinter.mint(claims, with: signer), roomName: call.room)
         } catch {

@@ -50,9 +50,12 @@ final class CallSwitch {
     /// - Returns: whose device it is to find out about, where that was asked for.
     func handle(_ message: CallDoor.Message) -> (DeviceID, UserTokens.Bearer)? {
         switch message {
-        case .opened(let address, let bearer):
+        case .opened(let address, .user(let bearer)):
             devices[address.id] = Device(address: address)
             return (address.id, bearer)
+        case .opened(let address, .assistant(let assistant)):
+            devices[address.id] = Device(address: address)
+            greet(address.id, .success(assistant))
         case .identified(let id, let user): greet(id, user)
         case .closed(let id): forget(id)
         case .request(let request, let id, let device):
@@ -193,7 +196,8 @@ final class CallSwitch {
     private func perform(_ effect: CallDesk.Effect) {
         switch effect {
         case .greet(let id, let user, let calls):
-            send(CallsHello(server: pass.server, user: user, device: id, calls: calls).bytes, to: [id])
+            let expiresIn = devices[id].map { max(0, $0.address.expires - WallClock.seconds) }
+            send(CallsHello(server: pass.server, user: user, device: id, calls: calls, expiresIn: expiresIn).bytes, to: [id])
         case .tell(let event, let ids): send(event.bytes, to: ids)
         case .reply(let reply, let asker): answer(.success(reply), asker)
         case .refuse(let refusal, let asker): answer(.failure(refusal), asker)
@@ -204,7 +208,7 @@ final class CallSwitch {
             order(.close(address.number, .limit), of: address.shard)
         case .dispatch(let assistant, let call):
             if !hooks.dispatch(assistant, call) {
-                echoes.append(.failed(call.id, .assistant(assistant), reason: "there is no such assistant now"))
+                echoes.append(.failed(call.id, .assistant(assistant), reason: "no process of this assistant is connected"))
             }
         case .recall(let assistant, let call): hooks.recall(assistant, call)
         case .hold(let party, let id, let held): desk.order(.hold(Identity(text: party.text), held), in: CallInfo.room(of: id))
@@ -237,7 +241,7 @@ final class CallSwitch {
             answer(.success(reply), asker)
         } catch {
             answer(.failure(error), asker)
-            echoes.append(.failed(call.id, .user(user), reason: "the gateway cannot let anybody into the room"))
+            echoes.append(.failed(call.id, CallParty(user), reason: "the gateway cannot let anybody into the room"))
         }
     }
 

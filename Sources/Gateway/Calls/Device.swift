@@ -2,12 +2,13 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// A user's own channel whose socket this shard serves. It is in no room, and hears of calls only.
+/// A user's own channel, or an assistant's, whose socket this shard serves. It is in no room, and hears of calls only.
 final class Device {
     let address: DeviceAddress
     let connection: Connection
+    let bearer: CallDoor.Bearer
     /// Until when its token can be believed, in seconds since 1970.
-    let expires: Int64
+    var expires: Int64
     /// Control messages only.
     var outbox = Outbox()
     var lastHeard: Instant
@@ -18,10 +19,11 @@ final class Device {
     var malformed: MalformedCount
     private var pings: UInt32 = 0
 
-    init(address: DeviceAddress, connection: Connection, expires: Int64, at now: Instant) {
+    init(address: DeviceAddress, connection: Connection, bearer: CallDoor.Bearer, at now: Instant) {
         self.address = address
         self.connection = connection
-        self.expires = expires
+        self.bearer = bearer
+        expires = address.expires
         lastHeard = now
         malformed = MalformedCount(now: now)
     }
@@ -35,11 +37,11 @@ final class Device {
 
 /// What was found out before the upgrade, for the moment after it.
 final class DeviceTicket: Sendable {
-    let bearer: UserTokens.Bearer
+    let bearer: CallDoor.Bearer
     let expires: Int64
     let host: String?
 
-    init(bearer: UserTokens.Bearer, expires: Int64, host: String?) {
+    init(bearer: CallDoor.Bearer, expires: Int64, host: String?) {
         self.bearer = bearer
         self.expires = expires
         self.host = host

@@ -10,14 +10,15 @@ extension Shard {
 
     func deviceTicket(for request: UpgradeRequest) throws(Refusal) -> DeviceTicket {
         guard let calls = common.calls else { preconditionFailure("the path is not there without calls") }
-        let (bearer, expires) = try token(of: request) { text throws(TokenError) in try calls.verify(text) }
+        let (bearer, expires) = try token(of: request) { text throws(TokenError) in try calls.verify(text, keys: keys) }
         return DeviceTicket(bearer: bearer, expires: expires, host: request.host)
     }
 
     func openedDevice(_ connection: Connection, _ ticket: DeviceTicket) {
         lastDevice += 1
-        let address = DeviceAddress(id: deviceNames.device(), shard: index, number: lastDevice, host: ticket.host)
-        let device = Device(address: address, connection: connection, expires: ticket.expires, at: loop.now)
+        let address = DeviceAddress(
+            id: deviceNames.device(), shard: index, number: lastDevice, host: ticket.host, expires: ticket.expires)
+        let device = Device(address: address, connection: connection, bearer: ticket.bearer, at: loop.now)
         devices[lastDevice] = device
         connection.context = device
         counters.connections += 1
@@ -55,11 +56,28 @@ extension Shard {
                 return refuse(
                     RequestError(.limitExceeded, "too many requests; wait a second", retryable: true), re: incoming.id, to: device)
             }
+            if case .renew(let token) = request { return renew(device, with: token, re: incoming.id) }
             guard common.calls?.post(request: .request(request, id: incoming.id, from: device.address.id)) == true else {
                 return refuse(
                     RequestError(.limitExceeded, "the gateway has more requests than it can answer now", retryable: true), re: incoming.id,
                     to: device)
             }
+        }
+    }
+
+    /// A fresher token in place of the one that the channel was opened with.
+    private func renew(_ device: Device, with token: String, re id: UInt64?) {
+        guard let calls = common.calls else { return }
+        do throws(TokenError) {
+            let (bearer, expires) = try calls.verify(token, keys: keys)
+            guard bearer.isSame(as: device.bearer) else {
+                return refuse(RequestError(.notAllowed, "this is a token of somebody else"), re: id, to: device)
+            }
+            device.expires = max(device.expires, expires)
+            let expiresIn = max(0, device.expires - WallClock.seconds)
+            if let id { send(CallReply(expiresIn: expiresIn).bytes(re: id), to: device) }
+        } catch {
+            refuse(RequestError(.notAllowed, error.message), re: id, to: device)
         }
     }
 

@@ -3,6 +3,10 @@ internal import HTTPTypes
 internal import Sockets
 internal import Wire
 
+extension Refusal {
+    static var lineEndInPath: Refusal { Refusal(.badRequest, "invalid_path", "a path or query has no line ends, encoded ones neither") }
+}
+
 /// HTTP on the same port: a shard reads requests and writes answers. What happens in between happens elsewhere (`Router`), and comes back
 /// through the mailbox.
 extension Shard {
@@ -42,7 +46,7 @@ extension Shard {
         case .bodyTooBig: throw Refusal(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
         case .bodyTooSlow: throw Refusal(.requestTimeout, "body_too_slow", "the body took too long; send it again")
         case .noRoom: throw OpenRequests.tooMany
-        case .pathCutOff: throw Refusal(.badRequest, "invalid_path", "a path or query has no line ends, encoded ones neither")
+        case .pathCutOff: throw .lineEndInPath
         }
     }
 

@@ -25,6 +25,7 @@ extension Shard {
         guard request.isSecure else {
             throw Refusal(.badRequest, "tls_required", "this port speaks TLS only; use wss:// or https://")
         }
+        guard !request.isPathCutOff else { throw .lineEndInPath }
         guard request.path == Self.socketPath || (request.path == Self.devicePath && common.calls != nil) else {
             throw Refusal(.notFound, "not_found", "there is no WebSocket here; the gateway's is at \(Self.socketPath)")
         }

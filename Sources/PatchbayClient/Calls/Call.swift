@@ -24,6 +24,8 @@ public struct Call: Sendable, Hashable {
     public let user: Identity
     /// This device called or answered, or has taken the call over.
     var isHere: Bool
+    /// It was this device's, until another one of the same user took it over.
+    var hasMoved = false
     /// The way to the gateway; nil for a call of a book that no channel keeps.
     var door: ChannelDoor?
 
@@ -33,15 +35,17 @@ public struct Call: Sendable, Hashable {
         self.isHere = isHere
     }
 
+    /// Whose device this is, as calls name it.
+    public var party: CallParty { CallParty(user) }
     public var id: CallID { info.id }
-    public var direction: Direction { info.caller == .user(user) ? .outgoing : .incoming }
+    public var direction: Direction { info.caller == party ? .outgoing : .incoming }
 
     public var state: State {
         guard let mine else { return .ended(.failed) }
         switch mine.state {
         case .invited: return .connecting
         case .left: return .ended(CallEnding(mine.status))
-        case .joined where !isHere: return .ended(.answeredElsewhere)
+        case .joined where !isHere: return .ended(hasMoved ? .movedElsewhere : .answeredElsewhere)
         case .joined where info.status != .answered: return .connecting
         case .joined: return mine.held || isHeldByOthers ? .held : .active
         }
@@ -53,14 +57,14 @@ public struct Call: Sendable, Hashable {
 
     /// Everybody else who has joined has put the call on hold.
     public var isHeldByOthers: Bool {
-        let others = info.members.filter { $0.state == .joined && $0.party != .user(user) }
+        let others = info.members.filter { $0.state == .joined && $0.party != party }
         return !others.isEmpty && others.allSatisfy(\.held)
     }
 
-    var mine: CallMember? { info.member(.user(user)) }
+    var mine: CallMember? { info.member(party) }
 
     public static func == (one: Call, other: Call) -> Bool {
-        one.info == other.info && one.user == other.user && one.isHere == other.isHere
+        one.info == other.info && one.user == other.user && one.isHere == other.isHere && one.hasMoved == other.hasMoved
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -80,8 +84,10 @@ public enum CallEnding: Sendable, Hashable {
     case busy
     /// Nobody answered in time.
     case unanswered
-    /// Another device of the same user has it.
+    /// Another device of the same user has answered it.
     case answeredElsewhere
+    /// It was here, and another device of the same user has taken it over.
+    case movedElsewhere
     case failed
     /// The channel was lost meanwhile; how it ended is not known.
     case whileAway

@@ -87,18 +87,25 @@ public struct CallBook: Sendable {
         if isNew { entries.append(Entry(call: Call(info: info, user: user, isHere: false))) }
         let before = entries[index].call
         if info.seq >= before.info.seq { entries[index].call.info = info }
-        if isHere { entries[index].call.isHere = true }
-        settlePlace(of: &entries[index].call)
+        if isHere || wasTakenByHTTP(entries[index].call, since: before, because: event) { entries[index].call.isHere = isHere }
+        settlePlace(of: &entries[index].call, since: before)
         let updates = show(&entries[index], since: before, because: event)
         if isNew && entries.count > Self.callsMax, let oldest = entries.firstIndex(where: { !$0.isShown }) { entries.remove(at: oldest) }
         return updates
     }
 
     /// Where the account names the device, that decides; a call by HTTP names none.
-    private func settlePlace(of call: inout Call) {
+    private func settlePlace(of call: inout Call, since before: Call) {
         guard let mine = call.mine else { return }
         if mine.state == .invited { call.isHere = false }
         if mine.state == .joined, let device = mine.device { call.isHere = devices.contains(device) }
+        call.hasMoved = mine.state == .joined && !call.isHere && (before.isHere || before.hasMoved)
+    }
+
+    /// Whether the user goes on with a call by HTTP, which is with another device unless the answer to that comes here.
+    private func wasTakenByHTTP(_ call: Call, since before: Call, because event: CallEvent?) -> Bool {
+        guard let mine = call.mine, mine.state == .joined, mine.device == nil, call.info.seq > before.info.seq else { return false }
+        return before.mine?.device != nil || (event?.kind == .moved && event?.by == mine.party)
     }
 
     private func show(_ entry: inout Entry, since before: Call, because event: CallEvent?) -> [CallUpdate] {

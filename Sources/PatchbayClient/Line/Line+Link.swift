@@ -6,6 +6,9 @@ extension Line {
     /// How long the gateway has to close after we said that we leave.
     private static var leaveTimeout: Duration { .seconds(2) }
 
+    /// How often it is looked again whether an attempt can be made.
+    private static var readinessPause: Duration { .milliseconds(100) }
+
     final func connect() {
         let deadline = thread.now + patience
         phase = .connecting(until: deadline)
@@ -74,7 +77,7 @@ extension Line {
         drop()
         if isOpening {
             attemptFailed(ConnectError(.refused, "the gateway let us in and then went away: \(reason)"))
-        } else if options.reconnect == .backOff, reason.isRetryable {
+        } else if options.reconnect == .backOff, reason.isRetryable || isWorthAnotherTry(after: reason) {
             rest(because: reason, lastError: ConnectError(.unreachable, "\(reason)"))
         } else {
             finish(reason)
@@ -86,7 +89,7 @@ extension Line {
             isOpening = false
             finish(.attemptFailed(error))
             opened(failing: error)
-        } else if error.isRetryable {
+        } else if error.isRetryable || isWorthAnotherTry(after: .attemptFailed(error)) {
             rest(because: .attemptFailed(error), lastError: error)
         } else {
             finish(.attemptFailed(error))
@@ -99,10 +102,13 @@ extension Line {
             finish(.gaveUp(lastError))
             return
         }
-        let until = thread.now + delay
-        phase = .resting(until: until)
-        thread.arm(at: until)
+        rest(until: thread.now + delay)
         comesBack(attempt: attempt, after: delay, because: reason)
+    }
+
+    final func rest(until instant: Instant) {
+        phase = .resting(until: instant)
+        thread.arm(at: instant)
     }
 
     /// Lets go of the socket and of all that hangs on it.
@@ -160,7 +166,7 @@ extension Line {
         expireRequests(at: now)
         switch phase {
         case .connecting(let until): if now >= until { connectingTookTooLong() }
-        case .resting(let until): if now >= until { connect() }
+        case .resting(let until): if now >= until { isReadyToConnect ? connect() : rest(until: now + Self.readinessPause) }
         case .leaving(let until): if now >= until { cutOffLeaving() }
         case .open:
             pump()

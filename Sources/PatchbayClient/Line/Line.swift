@@ -70,6 +70,10 @@ class Line {
     /// The socket has gone. What waits for an answer fails, for nobody knows whether it was done: the gateway does not answer on another one.
     func dropped() {}
     func comesBack(attempt: Int, after delay: Duration, because reason: Disconnection) {}
+    /// Whether coming back makes sense where what is sent now was refused: something fresher is on its way.
+    func isWorthAnotherTry(after reason: Disconnection) -> Bool { false }
+    /// Whether all is there that the next attempt needs.
+    var isReadyToConnect: Bool { true }
     /// The first attempt has failed.
     func opened(failing error: ConnectError) {}
     /// It is over; nothing follows.

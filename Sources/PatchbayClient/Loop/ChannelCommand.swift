@@ -8,6 +8,8 @@ struct ChannelPlan: Sendable {
     var door: ChannelDoor
     var address: GatewayAddress
     var token: String
+    /// Gives a fresher token; nil where the app renews by itself.
+    var tokens: UserTokenSource?
     var events: AsyncStream<CallChannelEvent>.Continuation
 }
 
@@ -18,6 +20,8 @@ enum ChannelCommand: Sendable {
     case tell(CallRequest)
     /// Goes on with another token, on another connection.
     case renew(token: String)
+    /// What the source of tokens was asked for; nil if it has none now.
+    case fresh(token: String?)
     case close(done: CheckedContinuation<Void, Never>?)
     /// Ends the socket without a word, as a broken cable would.
     case cut
@@ -27,7 +31,7 @@ enum ChannelCommand: Sendable {
         switch self {
         case .ask(_, _, let answer): answer.resume(returning: .failure(failure))
         case .close(let done): done?.resume()
-        case .tell, .renew, .cut: break
+        case .tell, .renew, .fresh, .cut: break
         }
     }
 }

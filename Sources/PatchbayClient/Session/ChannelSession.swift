@@ -7,12 +7,14 @@ final class ChannelSession: Line {
     private enum Waiter {
         case caller(CallAnswer)
         case ping(sentAt: Instant)
+        case renewal
     }
 
     private let plan: ChannelPlan
     /// Who waits for the first `hello`.
     private var opening: ChannelOpening?
     private var pending = PendingRequests<Waiter>()
+    private var renewal = TokenRenewal()
 
     init(_ plan: ChannelPlan, opening: ChannelOpening, thread: LoopThread) {
         self.plan = plan
@@ -29,6 +31,7 @@ final class ChannelSession: Line {
         case .renew(let newer):
             token = newer
             startOver()
+        case .fresh(let newer): take(fresh: newer)
         case .close(let done): leave(reason: nil, done: done)
         case .cut: connection?.abort()
         }
@@ -47,7 +50,50 @@ final class ChannelSession: Line {
     }
 
     private func fail(_ waiter: Waiter, _ failure: RequestFailure) {
-        if case .caller(let answer) = waiter { answer.resume(returning: .failure(failure)) }
+        switch waiter {
+        case .caller(let answer): answer.resume(returning: .failure(failure))
+        case .ping: break
+        case .renewal: renewalFailed(failure)
+        }
+    }
+
+    // MARK: Fresher tokens
+
+    private func askForToken() {
+        guard let tokens = plan.tokens, !renewal.isUnderWay else { return }
+        renewal.begin()
+        Task { [door = plan.door] in
+            let token = try? await tokens()
+            door.post(.fresh(token: token.flatMap { (try? ConnectError.check(token: $0)) == nil ? nil : $0 }))
+        }
+    }
+
+    private func take(fresh newer: String?) {
+        guard let newer else { return renewalIsPutOff() }
+        renewal.found()
+        token = newer
+        switch phase {
+        case .open: ask(.renew(token: newer), timeout: options.requestTimeout, .renewal)
+        case .resting: rest(until: thread.now)
+        case .connecting, .leaving, .ended: break
+        }
+    }
+
+    private func renewalFailed(_ failure: RequestFailure) {
+        // A gateway that knows no other way than a new connection.
+        if case .refused(let error) = failure, error.code == .unknownType { return startOver() }
+        renewalIsPutOff()
+    }
+
+    private func renewalIsPutOff() {
+        renewal.failed(at: thread.now)
+        if case .open = phase { thread.arm(at: renewal.dueAt) }
+    }
+
+    private func isGood(forSeconds seconds: Int64?) {
+        guard plan.tokens != nil, let seconds else { return }
+        renewal.isGood(for: .seconds(seconds), at: thread.now)
+        thread.arm(at: renewal.dueAt)
     }
 
     // MARK: What the gateway says
@@ -63,6 +109,7 @@ final class ChannelSession: Line {
             case .ping(let sentAt):
                 let span = thread.loop.exactNow - sentAt
                 mirror.count { $0.roundTrip = span }
+            case .renewal: isGood(forSeconds: reply.expiresIn)
             case nil: mirror.count { $0.messagesUnread += 1 }
             }
         case .refused(let id, let refusal):
@@ -90,6 +137,7 @@ final class ChannelSession: Line {
         }
         if isReconnect { emit(.reconnected) }
         tell(updates)
+        isGood(forSeconds: hello.expiresIn)
         opening?.resume(returning: .success(hello))
         opening = nil
     }
@@ -107,7 +155,8 @@ final class ChannelSession: Line {
     override var endpoint: Endpoint {
         Endpoint(host: address.host, port: address.port, path: address.path, authorization: "Bearer \(token)")
     }
-    override var workDeadline: Instant? { pending.deadline }
+    override var workDeadline: Instant? { [pending.deadline, renewal.dueAt].compactMap(\.self).min() }
+    override var isReadyToConnect: Bool { !renewal.isUnderWay }
 
     override func received(text: [UInt8]) {
         heard()
@@ -122,6 +171,7 @@ final class ChannelSession: Line {
 
     override func expireRequests(at now: Instant) {
         for waiter in pending.takeExpired(at: now) { fail(waiter, .timedOut) }
+        if case .open = phase, let due = renewal.dueAt, due <= now { askForToken() }
     }
 
     override func ping(at now: Instant) {
@@ -134,6 +184,19 @@ final class ChannelSession: Line {
 
     override func dropped() {
         for waiter in pending.takeAll() { fail(waiter, .notConnected) }
+        renewal.pause()
+    }
+
+    /// A token whose time is over, where there is a source of others.
+    override func isWorthAnotherTry(after reason: Disconnection) -> Bool {
+        guard plan.tokens != nil else { return false }
+        switch reason {
+        case .closed(.tokenRevoked): break
+        case .attemptFailed(let error) where error.code == "token_expired": break
+        default: return false
+        }
+        askForToken()
+        return true
     }
 
     override func comesBack(attempt: Int, after delay: Duration, because reason: Disconnection) {

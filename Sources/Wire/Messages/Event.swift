@@ -33,6 +33,9 @@ public enum Event: Sendable, Hashable {
     case playoutBacklog(TrackSID, BacklogState, queuedMs: Int, dropped: Int)
     case callHeld(by: Identity)
     case callResumed(by: Identity)
+    /// Muted as a whole, whatever tracks it has or will have; those say of themselves what they said before.
+    case callMuted(by: Identity)
+    case callUnmuted(by: Identity)
     case callEnded(reason: String)
     case roomUpdated(RoomInfo)
     case recordingStarted(RecordingID)

@@ -28,6 +28,8 @@ enum EventType: String, CaseIterable {
     case playoutBacklog = "playout.backlog"
     case callHeld = "call.held"
     case callResumed = "call.resumed"
+    case callMuted = "call.muted"
+    case callUnmuted = "call.unmuted"
     case callEnded = "call.ended"
     case roomUpdated = "room.updated"
     case recordingStarted = "recording.started"
@@ -196,6 +198,8 @@ extension Event {
             (.playoutBacklog, BacklogFields(track: track, queuedMs: queued, state: state, dropped: dropped))
         case .callHeld(let who): (.callHeld, EventFields(participant: who))
         case .callResumed(let who): (.callResumed, EventFields(participant: who))
+        case .callMuted(let who): (.callMuted, EventFields(participant: who))
+        case .callUnmuted(let who): (.callUnmuted, EventFields(participant: who))
         case .callEnded(let reason): (.callEnded, EventFields(reason: reason))
         case .roomUpdated(let room): (.roomUpdated, EventFields(room: room))
         case .recordingStarted(let id): (.recordingStarted, EventFields(recording: id))

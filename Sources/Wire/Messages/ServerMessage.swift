@@ -138,6 +138,8 @@ extension Event {
             self = .playoutBacklog(backlog.track, backlog.state, queuedMs: backlog.queuedMs, dropped: backlog.dropped)
         case .callHeld: self = .callHeld(by: try fields[\.participant])
         case .callResumed: self = .callResumed(by: try fields[\.participant])
+        case .callMuted: self = .callMuted(by: try fields[\.participant])
+        case .callUnmuted: self = .callUnmuted(by: try fields[\.participant])
         case .callEnded: self = .callEnded(reason: try fields[\.reason])
         case .roomUpdated: self = .roomUpdated(try fields[\.room])
         case .recordingStarted: self = .recordingStarted(try fields[\.recording])

@@ -47,6 +47,8 @@ enum EventText {
         case .digits(let who, let digits): "\(who) dials \(digits)"
         case .callHeld(let who): "\(who) has put the call on hold"
         case .callResumed(let who): "\(who) has taken the call back"
+        case .callMuted(let who): "\(who) is muted"
+        case .callUnmuted(let who): "\(who) is not muted any more"
         case .playoutMarked(let track, let name, let status, _): "mark \"\(name)\" of \(track): \(status)"
         case .playoutCleared(let cut, let who): "\(who) has cleared \(cut.track) after \(cut.heard.playedMs) ms"
         case .playoutStarted(_, let who, _, _): "\(who) begins to be heard"

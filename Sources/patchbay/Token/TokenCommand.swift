@@ -14,6 +14,7 @@ struct TokenCommand: AsyncParsableCommand {
               patchbay token --room lobby --identity alice
               patchbay token --room lobby --identity helper --kind agent --ttl 3600
               patchbay token --room lobby --identity guest --can-publish=false --session 01J9
+              patchbay token --assistant helper
               patchbay token --list --admin --room lobby --create
             """)
 
@@ -22,6 +23,8 @@ struct TokenCommand: AsyncParsableCommand {
     var room: String?
     @Option(help: "Who the holder is: unique in the room.")
     var identity: String?
+    @Option(help: "The assistant whose calls the holder takes, on a channel of its own; instead of a room and an identity.")
+    var assistant: String?
     @Option(help: "The name that others see.")
     var name: String?
     @Option(help: "How long the token is valid, in seconds.")
@@ -57,11 +60,18 @@ struct TokenCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard ttl > 0 else { throw UsageError("--ttl \(ttl): a token must be valid for at least a second") }
-        if room == nil || identity == nil, !list, !create, !admin {
+        if assistant != nil, room != nil || identity != nil {
+            throw UsageError("--assistant stands for itself: the gateway gives a token for the room of each call")
+        }
+        if room == nil || identity == nil, assistant == nil, !list, !create, !admin {
             throw UsageError(
                 "--room and --identity are needed for a token that joins; --list, --create or --admin for one that administers")
         }
         if admin, room == nil { throw UsageError("--admin needs --room: it is the right to administer that room") }
+        let identity = assistant.map { CallParty.assistantPrefix + $0 } ?? identity
+        if let identity, assistant != nil, CallParty(text: identity) == nil {
+            throw UsageError("--assistant takes a name of 1 to \(ProtocolLimits.identityBytesMax) bytes")
+        }
         let now = Int64(Date().timeIntervalSince1970)
         let claims = AccessToken(
             issuer: try key.signer().issuer, identity: identity ?? "", notBefore: now, expires: now + ttl, name: name ?? "",
@@ -83,6 +93,7 @@ struct TokenCommand: AsyncParsableCommand {
         grant.canUpdateOwnMetadata = canUpdateOwnMetadata
         grant.canPublishSources = allowSource
         grant.hidden = hidden
+        grant.agent = assistant != nil
         grant.roomAdmin = admin
         grant.roomList = list
         grant.roomCreate = create

@@ -118,8 +118,55 @@ struct AnsweringTests {
     @Test mutating func anotherDeviceTakesTheCallOver() {
         world.ask(phone, .answer(call))
         #expect(world.ask(car, .join(call))?.isAdmission == true)
-        #expect(world.trace == ["admit bob > bob.car"])
+        #expect(world.trace == ["admit bob > bob.car", "moved by bob > ann bob.phone bob.car"])
+        #expect(world.heard[phone]?.last?.device == car)
         #expect(world.desk.snapshot(of: "ann").first?.member(.user("bob"))?.device == car)
+    }
+
+    @Test mutating func anotherTokenForTheSameDeviceMovesNothing() {
+        world.ask(phone, .answer(call))
+        #expect(world.ask(phone, .join(call))?.isAdmission == true)
+        #expect(world.trace == ["admit bob > bob.phone"])
+    }
+
+    @Test mutating func aTakeoverByHTTPIsToldWithoutADevice() {
+        world.ask(phone, .answer(call))
+        world.askByWeb("bob", .join(call))
+        #expect(world.trace == ["admit bob > web of bob", "moved by bob > ann bob.phone bob.car"])
+        #expect(world.heard[phone]?.last?.call.member(.user("bob"))?.device == nil)
+    }
+
+    @Test mutating func theOldDeviceMayLeaveTheRoomBeforeTheNewOneIsThere() {
+        world.ask(phone, .answer(call))
+        arrive("ann", "bob")
+        world.ask(car, .join(call))
+        world.happens(.leftRoom(call, .user("bob")))
+        #expect(world.trace.isEmpty)
+        arrive("bob")
+        world.pass(.seconds(60))
+        #expect(world.status(ann) == .answered)
+        world.happens(.leftRoom(call, .user("bob")))
+        #expect(world.status(ann) == .completed)
+    }
+
+    @Test mutating func aDeviceThatTookTheCallOverAndDoesNotComeHasFailed() {
+        world.ask(phone, .answer(call))
+        arrive("ann", "bob")
+        world.pass(.seconds(20))
+        world.ask(car, .join(call))
+        world.happens(.leftRoom(call, .user("bob")))
+        world.pass(.milliseconds(29_999))
+        #expect(world.status(ann) == .answered)
+        world.pass(.milliseconds(1))
+        #expect(world.trace == ["failed by bob > ann bob.phone bob.car", "ended > ann bob.phone bob.car", "end room"])
+    }
+
+    @Test mutating func anOldDeviceThatStaysInTheRoomKeepsTheCallAlive() {
+        world.ask(phone, .answer(call))
+        arrive("ann", "bob")
+        world.ask(car, .join(call))
+        world.pass(.seconds(60))
+        #expect(world.status(ann) == .answered)
     }
 
     @Test mutating func whoHasNotAnsweredCannotTakeTheCallOver() {

@@ -21,7 +21,7 @@ struct CallChecker {
     mutating func greeted(_ device: DeviceID, of user: Identity, _ calls: [CallInfo]) {
         for call in calls {
             if call.status.isOver { Issue.record("\(device) is greeted with \(call.id), which is over") }
-            if call.member(.user(user))?.state == .left { Issue.record("\(device) is greeted with \(call.id), which \(user) has left") }
+            if call.member(CallParty(user))?.state == .left { Issue.record("\(device) is greeted with \(call.id), which \(user) has left") }
             known[Place(device: device, call: call.id)] = call.seq
         }
     }
@@ -37,7 +37,7 @@ struct CallChecker {
             let place = Place(device: device, call: call.id)
             if ended.contains(place) { Issue.record("\(device) is told \(event.kind) after the end of \(call.id)") }
             if event.kind == .ended { ended.insert(place) }
-            guard let user = owners[device], let member = call.member(.user(user)) else {
+            guard let user = owners[device], let member = call.member(CallParty(user)) else {
                 Issue.record("\(device) is told of \(call.id), which is not its user's")
                 continue
             }

@@ -54,6 +54,7 @@ struct RandomCallWorld {
         random = SplitMix64(seed: seed)
         world = CallWorld(CallSettings(waiting: seed % 2 == 0 ? .busy : .ring), seed: seed)
         for name in Self.names { for place in ["phone", "car"] { devices.append(world.connect("\(name).\(place)")) } }
+        for process in 1...2 { devices.append(world.connect("assistant:expert.\(process)")) }
     }
 
     mutating func step() {

@@ -90,13 +90,13 @@ struct HoldFromOutsideTests {
         let ann = world.join("ann")
         _ = try world.publish(ann)
         world.happens(.administered(.silence("ann", true)))
-        #expect(world.trace == ["patch gate 1 muted"])
+        #expect(world.trace == ["patch gate 1 muted", "callMuted > ann"])
         let second = try world.publish(ann)
         #expect(world.trace.contains("patch gate 2 muted"))
         world.happens(.request(.mute(second.sid, muted: true), id: nil, from: ann))
         world.happens(.administered(.silence("ann", false)))
         // What is muted itself stays so.
-        #expect(world.trace == ["patch gate 1 open"])
+        #expect(world.trace == ["patch gate 1 open", "callUnmuted > ann"])
         world.happens(.administered(.silence("bob", true)))
         #expect(world.effects.isEmpty)
     }

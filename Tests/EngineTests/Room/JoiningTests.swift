@@ -104,12 +104,13 @@ struct JoiningTests {
         let bob = world.join("bob")
         let track = try world.publish(ann)
         world.ask(bob, .hold(true))
+        world.happens(.administered(.silence("bob", true)))
         world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi")))
         world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 960)))
         world.happens(.connectionMeasured(ann, .awful))
         for _ in 0..<3 { world.happens(.measured([.loud(track)])) }
         let cid = world.join("cid")
-        #expect(world.news(cid).words == ["hello", "segment", "callHeld", "qualityChanged", "talkStarted", "speakersChanged"])
+        #expect(world.news(cid).words == ["hello", "segment", "callHeld", "callMuted", "qualityChanged", "talkStarted", "speakersChanged"])
     }
 
     @Test func aHiddenParticipantHearsButIsNeverHeardOf() throws {

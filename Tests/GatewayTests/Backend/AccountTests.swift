@@ -86,6 +86,24 @@ struct AccountTests {
         #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 200)
     }
 
+    @Test func wrongPasswordsKeepNobodyOfTheAddressOutOfRooms() throws {
+        let ann = try AppUser(backend, logs: false)
+        let source = Loopback.fresh()
+        for _ in 0..<20 { _ = try ann.ask("POST", "/v1/auth/token", credentials("bob@example.org"), from: source) }
+        #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email), from: source).status == 429)
+        #expect(try ann.ask("GET", "/v1/users/me", from: source).status == 200)
+        let join = HTTPAsk.upgrade(token: TestToken.joining("r", as: "ann"))
+        #expect(try join.answer(port: backend.gateway.port, from: source)?.status == 101)
+    }
+
+    @Test func badTokensKeepNobodyOfTheAddressFromLoggingIn() throws {
+        let ann = try AppUser(backend, logs: false)
+        let source = Loopback.fresh()
+        for _ in 0..<20 { _ = try HTTPAsk.upgrade(token: "x.y.z").answer(port: backend.gateway.port, from: source) }
+        #expect(try ann.ask("GET", "/v1/users/me", from: source).status == 429)
+        #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email), from: source).status == 200)
+    }
+
     @Test func nothingIsKeptUntilTheUserAgrees() throws {
         let ann = try AppUser(backend, logs: false)
         let settings = try #require(try ann.ask("GET", "/v1/users/me").json?["settings"] as? [String: Any])

@@ -100,11 +100,24 @@ struct BadRequestTests {
     }
 
     /// libwebsockets takes an encoded line end for the end of the request line: the path would be what stands before it.
-    @Test(arguments: ["%0A", "%0D", "%0D%0A", "x%0Ax"])
-    func aLineEndInAPathLeadsNowhereElse(piece: String) throws {
+    @Test(arguments: [
+        "%0A/export", "%0D/export", "%0D%0A/export", "x%0Ax/export", "%0Ahttp/1.1", "%0aHTTP/1.1", "%0D%0Ahttp/1.1", "?a=b%0Ahttp/1.1",
+        "?a=b&c%0Ahttp/1.1", "%0Ahttp/1.0", "%0Ahttp/1.1%0Ahttp/1.1", "%0A%0Ahttp/1.1", "%0Ahttp/1.1%20HTTP/1.1",
+    ])
+    func aLineEndInAPathLeadsNowhereElse(rest: String) throws {
         let session = try ann.start().session
-        let answer = try ann.ask("DELETE", "/v1/sessions/\(session)\(piece)/export")
+        let answer = try ann.ask("DELETE", "/v1/sessions/\(session)\(rest)")
         #expect(answer.status == 400 && answer.text.contains("invalid_path"), "\(answer.text)")
+        #expect(try ann.ask("GET", "/v1/sessions/\(session)").status == 200)
+    }
+
+    /// To libwebsockets the version is a header like any other.
+    @Test func aVersionAmongTheFieldsIsNone() throws {
+        let session = try ann.start().session
+        let connection = try HTTPConnection(backend.gateway)
+        let head = "DELETE /v1/sessions/\(session)%0Ax HTTP/1.1\r\nhttp/1.1 HTTP/1.1\r\nHost: h\r\n"
+        try connection.socket.write(Array("\(head)Authorization: Bearer \(ann.accessToken)\r\n\r\n".utf8))
+        #expect(try connection.next()?.status == 400)
         #expect(try ann.ask("GET", "/v1/sessions/\(session)").status == 200)
     }
 

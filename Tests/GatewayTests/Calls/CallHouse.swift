@@ -38,6 +38,11 @@ final class CallHouse: Sendable {
         }
     }
 
+    /// A process of an assistant, which takes calls.
+    func assistant(_ id: String, _ change: (inout AccessToken) -> Void = { _ in }) throws -> TestDevice {
+        try TestDevice(gateway.webSocket(.upgrade(token: TestToken.assistant(id, change), path: "/v1/events")))
+    }
+
     func user(_ name: String) async throws -> TestUser {
         let now = WallTime(milliseconds: TestToken.now * 1_000)
         let id = try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id

@@ -123,6 +123,41 @@ struct CallRoomTests {
         withExtendedLifetime(bob) {}
     }
 
+    @Test(arguments: [[0, 0], [0, 1]])
+    func theRoomIsToldWhoIsMuted(shards: [Int]) async throws {
+        let talk = try await Talk()
+        let (ann, bob) = try talk.enter(shards: shards)
+        try talk.bobs.ask(.mute(talk.id, muted: true))
+        try ann.await(.callMuted(by: talk.bobs.hello.user))
+        try bob.await(.callMuted(by: talk.bobs.hello.user))
+        try talk.bobs.ask(.mute(talk.id, muted: false))
+        try ann.await(.callUnmuted(by: talk.bobs.hello.user))
+        try bob.await(.callUnmuted(by: talk.bobs.hello.user))
+    }
+
+    @Test func whoIsMutedIsMutedInTheRoomThatItComesToLater() async throws {
+        let talk = try await Talk()
+        try talk.bobs.ask(.mute(talk.id, muted: true))
+        let (ann, bob) = try talk.enter()
+        try ann.await(.callMuted(by: talk.bobs.hello.user))
+        try bob.await(.callMuted(by: talk.bobs.hello.user))
+        withExtendedLifetime(bob) {}
+    }
+
+    @Test func aDeviceThatTakesTheCallOverNeedNotHurryForTheOldOneToLeave() async throws {
+        let talk = try await Talk()
+        let (ann, phone) = try talk.enter()
+        let car = try await talk.house.user("bob").device()
+        let ticket = try car.ask(.join(talk.id))
+        #expect(try talk.bobs.event(.moved).device == car.id)
+        #expect(try talk.anns.event(.moved).by == .user(car.hello.user))
+        try phone.socket.send(text: #"{"type":"leave","data":{}}"#)
+        try ann.await(.participantLeft(car.hello.user, reason: .clientInitiated))
+        let inCar = try ticket.join(talk.house.gateway)
+        #expect(inCar.hello.participants.count == 1)
+        #expect(try talk.anns.ask(.mute(talk.id, muted: false)).call?.status == .answered)
+    }
+
     @Test func whoIsMutedIsNotHeardOnTracksOfLaterEither() async throws {
         let talk = try await Talk()
         let (ann, bob) = try talk.enter()

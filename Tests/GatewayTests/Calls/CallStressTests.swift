@@ -40,8 +40,8 @@ struct CallStressTests {
                 switch step {
                 case 0, 1: (bobs[step], random.chance(4) ? .reject(id, CallRejection()) : .answer(id))
                 case 2, 3: (anns[step - 2], random.chance(2) ? .cancel(id) : .hold(id, held: true))
-                case 4: (anns[random.below(2)], random.chance(2) ? .hangUp(id) : .mute(id, muted: true))
-                default: (bobs[random.below(2)], random.chance(2) ? .hangUp(id) : .answer(id))
+                case 4: (anns[random.below(2)], random.chance(2) ? .hangUp(id) : random.chance(2) ? .join(id) : .mute(id, muted: true))
+                default: (bobs[random.below(2)], random.chance(2) ? .hangUp(id) : random.chance(2) ? .join(id) : .answer(id))
                 }
             asked.append((device, try device.send(request), request))
         }

@@ -23,6 +23,8 @@ struct ChannelTests {
             (.upgrade(token: String(token.dropLast(4)) + "AAAA", path: "/v1/events"), 401, "bad_signature"),
             (.upgrade("/v1/events", subprotocol: nil, with: [("Authorization", "Bearer " + token)]), 400, "subprotocol_required"),
             (.upgrade(token: token, path: "/v1/event"), 404, "not_found"),
+            (.upgrade(token: token, path: "/v1/events%0Ahttp/1.1"), 400, "invalid_path"),
+            (.upgrade(token: token, path: "/v1/events%0A/../x"), 400, "invalid_path"),
             (.upgrade(token: token), 401, "unknown_issuer"),
         ] {
             let (found, name) = try refusal(ask, house.gateway)
@@ -101,6 +103,32 @@ struct ChannelTests {
         // Good for 900 s, and 60 s of leeway.
         let device = try await house.user("ann").device(age: 958)
         #expect(try device.ending() == 4100)
+    }
+
+    @Test func aFresherTokenLetsItGoOn() async throws {
+        let house = try CallHouse()
+        let ann = try await house.user("ann")
+        let device = try ann.device(age: 957)
+        #expect(device.hello.expiresIn == 0)
+        let expiresIn = try #require(try device.ask(.renew(token: try ann.token())).expiresIn)
+        #expect(890...900 ~= expiresIn)
+        // Longer than the first one was good for.
+        #expect(throws: DidNotHappen.self) { try device.take(until: "the end", within: .seconds(5)) { $0.closeCode != nil } }
+        try device.ask(.ping(1))
+    }
+
+    @Test func onlyAGoodTokenOfTheSameUserRenewsIt() async throws {
+        let house = try CallHouse()
+        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+        let device = try ann.device()
+        for token in [
+            try bob.token(), try ann.token(age: 1_000), "x.y.z", "", TestToken.joining("r", as: "ann"), TestToken.assistant("helper"),
+        ] {
+            #expect(try device.refusal(of: .renew(token: token))?.error.code == .notAllowed, "\(token)")
+        }
+        let process = try house.assistant("helper")
+        #expect(try process.refusal(of: .renew(token: TestToken.assistant("other")))?.error.code == .notAllowed)
+        #expect(try process.ask(.renew(token: TestToken.assistant("helper"))).expiresIn != nil)
     }
 
     @Test func aDeletedUserIsDisconnected() async throws {

@@ -30,6 +30,15 @@ enum TestToken {
         return mint(claims)
     }
 
+    /// A good token of an assistant's process, changed by `change`.
+    static func assistant(_ id: String, _ change: (inout AccessToken) -> Void = { _ in }) -> String {
+        var grant = VideoGrant()
+        grant.agent = true
+        var claims = AccessToken(identity: CallParty.assistantPrefix + id, notBefore: now - 10, expires: now + 600, video: grant)
+        change(&claims)
+        return mint(claims)
+    }
+
     /// A token without a user, for the routes of administrators.
     static func administering(_ change: (inout VideoGrant) -> Void) -> String {
         var grant = VideoGrant()

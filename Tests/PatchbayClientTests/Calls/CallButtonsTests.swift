@@ -172,10 +172,27 @@ struct CallButtonsTests {
             #expect(taken.state == .active)
             let end = try await onPhone.first { if case .disconnected(let reason) = $0 { reason } else { nil } }
             #expect(end == .closed(.duplicateIdentity))
+            #expect(try await phone.ending() == .movedElsewhere)
+            #expect(phone.calls.callsElsewhere.map(\.id) == [call.id])
             #expect(inCar.participants.map(\.identity.text) == [ann.identity.text])
             try await taken.hangUp()
             #expect(try await caller.ending() == .completed)
             _ = room
+        }
+    }
+
+    @Test func anAssistantTakesCallsAsAPersonDoes() async throws {
+        try await CallGateway.run { gateway in
+            let ann = try await gateway.user("ann")
+            let (caller, process) = (try await ann.device(), try await gateway.assistant("helper"))
+            let (call, room) = try await caller.call([.assistant("helper")])
+            let its = try await process.ring().answer()
+            #expect(its.participants.map(\.identity.text) == [ann.identity.text])
+            try await caller.told(.active, of: call.id)
+            #expect(process.calls.calls.map(\.state) == [.active])
+            try await call.hangUp()
+            #expect(try await process.ending() == .completed)
+            _ = (room, its)
         }
     }
 

@@ -111,6 +111,39 @@ struct CallLineTests {
         }
     }
 
+    @Test func aChannelWithASourceOfTokensOutlivesTheFirstOnTheSameConnection() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
+            // The first one is over for as long as is allowed, but for some seconds.
+            let (caller, callee) = (try await ann.device(), try await bob.device(renewing: [900 + 56, 0]))
+            let device = callee.device
+            try await Task.sleep(for: .seconds(6))
+            let (_, room) = try await caller.call([bob.party])
+            _ = try await callee.ring()
+            #expect(callee.device == device && callee.statistics.reconnects == 0)
+            _ = room
+        }
+    }
+
+    @Test func aChannelWhoseTokenIsOverComesBackWithAnother() async throws {
+        try await CallGateway.run { gateway in
+            let bob = try await gateway.user("bob")
+            // The second one does not help, and is not asked about again before the first is over.
+            let channel = try await bob.device(renewing: [900 + 56, 5_000, 0])
+            let reason = try await channel.first { if case .reconnecting(_, _, let reason) = $0 { reason } else { nil } }
+            #expect(reason == .closed(.tokenRevoked))
+            _ = try await channel.first { if case .reconnected = $0 { true } else { nil } }
+        }
+    }
+
+    @Test func aChannelThatIsNeverGivenAGoodTokenIsOver() async throws {
+        try await CallGateway.run { gateway in
+            let bob = try await gateway.user("bob")
+            let error = await #expect(throws: ConnectError.self) { _ = try await bob.device(renewing: [5_000]) }
+            #expect(error?.code == "token_expired")
+        }
+    }
+
     @Test func whatIsAskedOfAClosedChannelFailsForGood() async throws {
         try await CallGateway.run { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()

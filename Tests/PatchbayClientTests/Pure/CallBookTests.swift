@@ -34,6 +34,11 @@ struct CallBookTests {
 
     private mutating func happens(_ kind: CallEvent.Kind, _ info: CallInfo) -> [CallUpdate] { book.apply(.event(CallEvent(kind, info))) }
 
+    /// Told of something that this user did.
+    private mutating func take(_ kind: CallEvent.Kind, _ info: CallInfo) -> [CallUpdate] {
+        book.apply(.event(CallEvent(kind, info, by: Self.party("me"))))
+    }
+
     private var state: Call.State? { book[CallID(text: "CA_1")]?.state }
 
     @Test mutating func anIncomingCallRingsIsAnsweredHereAndEnds() {
@@ -64,6 +69,49 @@ struct CallBookTests {
         #expect(happens(.answered, elsewhere).isEmpty)
         let reply = CallReply(Self.answeredHere, livekitToken: "t")
         #expect(book.apply(.reply(re: 1, reply)).count == 1)
+        #expect(state == .active)
+    }
+
+    @Test mutating func aCallThatAnotherDeviceTakesOverEndsHere() {
+        _ = happens(.incoming, Self.ringing)
+        _ = happens(.answered, Self.answeredHere)
+        let elsewhere = Self.info(3, .answered, me: .answered, bob: .answered, device: "DV_car")
+        #expect(happens(.moved, elsewhere).map(\.ending) == [.movedElsewhere])
+        #expect(book.callsElsewhere.map(\.id.text) == ["CA_1"])
+        let over = Self.info(4, .completed, me: .completed, bob: .completed)
+        #expect(happens(.ended, over).isEmpty, "it ends once")
+    }
+
+    @Test mutating func aCallThatIsTakenOverByHTTPEndsHere() {
+        _ = happens(.incoming, Self.ringing)
+        _ = happens(.answered, Self.answeredHere)
+        let elsewhere = Self.info(3, .answered, me: .answered, bob: .answered)
+        #expect(take(.moved, elsewhere).map(\.ending) == [.movedElsewhere])
+    }
+
+    @Test mutating func aCallThatIsTakenOverByHTTPOnceMoreEndsHereToo() {
+        _ = book.apply(CallReply(Self.info(2, .answered, me: .answered, bob: .answered), livekitToken: "t"))
+        #expect(state == .active)
+        #expect(take(.moved, Self.info(3, .answered, me: .answered, bob: .answered)).map(\.ending) == [.movedElsewhere])
+    }
+
+    @Test(arguments: [true, false])
+    mutating func aCallThatThisDeviceGoesOnWithByHTTPIsHere(answerFirst: Bool) {
+        _ = happens(.incoming, Self.ringing)
+        _ = happens(.answered, Self.answeredHere)
+        let moved = Self.info(3, .answered, me: .answered, bob: .answered)
+        if !answerFirst { _ = take(.moved, moved) }
+        _ = book.apply(CallReply(moved, livekitToken: "t"))
+        if answerFirst { #expect(take(.moved, moved).isEmpty) }
+        #expect(state == .active)
+    }
+
+    @Test mutating func aCallThatWasTakenOverAndIsBroughtBackIsHereAgain() {
+        _ = happens(.incoming, Self.ringing)
+        _ = happens(.answered, Self.answeredHere)
+        _ = happens(.moved, Self.info(3, .answered, me: .answered, bob: .answered, device: "DV_car"))
+        let back = Self.info(4, .answered, me: .answered, bob: .answered, device: "DV_here")
+        #expect(book.apply(.reply(re: 2, CallReply(back, livekitToken: "t"))).count == 1)
         #expect(state == .active)
     }
 

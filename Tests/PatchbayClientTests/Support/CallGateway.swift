@@ -5,6 +5,7 @@ import Identity
 import PatchbayClient
 import Sessions
 import Sockets
+import Synchronization
 import Wire
 
 /// A real gateway with accounts, over TLS, whose users ring each other.
@@ -58,6 +59,16 @@ struct CallGateway: Sendable {
         return (ann, bob, try await ann.device(), try await bob.device())
     }
 
+    /// A process of an assistant, which takes calls.
+    func assistant(_ id: String) async throws -> CallChannel {
+        var grant = VideoGrant()
+        grant.agent = true
+        let claims = AccessToken(
+            identity: CallParty.assistantPrefix + id, expires: Int64(Date().timeIntervalSince1970) + 600, video: grant)
+        guard let signer = keys.signer else { preconditionFailure("these keys sign") }
+        return try await CallChannel.connect(url: url, userToken: try TokenMinter.mint(claims, with: signer), options: options)
+    }
+
     var options: RoomOptions { RoomOptions(trust: .authority(path: (try? TestCertificates.shared.get().authority) ?? "")) }
 
     func token(for user: UserID, age: Int64) throws -> String {
@@ -81,6 +92,14 @@ struct CallUser: Sendable {
         var options = gateway.options
         change(&options)
         return try await CallChannel.connect(url: gateway.url, userToken: try token(age: age), options: options)
+    }
+
+    /// A device that shows one token after the other, of these ages; the last one as often as it is asked.
+    func device(renewing ages: [Int64]) async throws -> CallChannel {
+        let left = Mutex(ages[...])
+        return try await CallChannel.connect(url: gateway.url, options: gateway.options) {
+            try token(age: left.withLock { $0.count > 1 ? $0.removeFirst() : $0[$0.startIndex] })
+        }
     }
 }
 

@@ -53,7 +53,7 @@ extension Stay {
         case .speakersChanged(let speakers):
             for speaker in speakers { knows(speaker.participant, event) }
         case .qualityChanged(let identity, _), .silence(let identity, _), .agentState(let identity, _), .callHeld(let identity),
-            .callResumed(let identity):
+            .callResumed(let identity), .callMuted(let identity), .callUnmuted(let identity):
             knows(identity, event)
         case .digits(let identity, _): if !identity.text.isEmpty { knows(identity, event) }
         case .data(let identity, _, let payload): take(data: payload, from: identity, event)

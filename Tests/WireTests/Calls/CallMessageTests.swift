@@ -37,13 +37,14 @@ struct CallMessageTests {
 
     @Test func aHelloComesBackAsItWasSent() throws {
         let hello = CallsHello(
-            server: ServerInfo(version: "1", node: "n"), user: Identity(text: "ann"), device: Self.device, calls: [Self.call])
+            server: ServerInfo(version: "1", node: "n"), user: Identity(text: "ann"), device: Self.device, calls: [Self.call],
+            expiresIn: 900)
         #expect(try CallMessage(parsing: hello.bytes) == .hello(hello))
     }
 
     @Test func repliesComeBackAsTheyWereSent() throws {
         for reply in [
-            CallReply(Self.call), CallReply(pong: .min),
+            CallReply(Self.call), CallReply(pong: .min), CallReply(expiresIn: 900),
             CallReply(Self.call, livekitURL: "wss://host:7880", livekitToken: "a.b.c", roomName: "call-CA_1"),
         ] {
             #expect(try CallMessage(parsing: reply.bytes(re: 7)) == .reply(re: 7, reply))

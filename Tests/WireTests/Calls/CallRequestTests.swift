@@ -35,6 +35,7 @@ struct CallRequestTests {
         Example("call.mute", #"{"call":"CA_1","muted":false}"#, .mute(call, muted: false)),
         Example("call.invite", #"{"call":"CA_1","to":["assistant:helper"]}"#, .invite(call, [.assistant("helper")])),
         Example("call.join", #"{"call":"CA_1"}"#, .join(call)),
+        Example("token.renew", #"{"token":"a.b.c"}"#, .renew(token: "a.b.c")),
         Example("ping", #"{"t":-5}"#, .ping(-5)),
         Example("ping", nil, .ping(0)),
     ]

@@ -63,7 +63,7 @@ struct Router: Sendable {
             return try await route.handle(question)
         } catch let error as any Refusing {
             let refusal = error.refusal
-            if refusal.status == .unauthorized { failures.record(from: question.peerAddress, at: question.receivedAt) }
+            if route.needsToken, refusal.status == .unauthorized { failures.record(from: question.peerAddress, at: question.receivedAt) }
             return Response(refusal)
         } catch {
             // Its type only: what it says may be somebody's words.

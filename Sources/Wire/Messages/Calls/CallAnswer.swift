@@ -7,6 +7,8 @@ public struct CallReply: Sendable, Hashable, Codable {
     public var roomName: String?
     /// Of a `ping`.
     public var t: Int64?
+    /// Of a `token.renew`: for how many seconds the channel may go on.
+    public var expiresIn: Int64?
 
     public init(_ call: CallInfo, livekitURL: String? = nil, livekitToken: String? = nil, roomName: String? = nil) {
         self.call = call
@@ -17,6 +19,10 @@ public struct CallReply: Sendable, Hashable, Codable {
 
     public init(pong t: Int64) {
         self.t = t
+    }
+
+    public init(expiresIn: Int64) {
+        self.expiresIn = expiresIn
     }
 
     public func bytes(re id: UInt64) -> [UInt8] {

@@ -41,6 +41,8 @@ public struct CallEvent: Sendable, Hashable {
         case resumed = "call.resumed"
         case muted = "call.muted"
         case unmuted = "call.unmuted"
+        /// Another device of the same user goes on with the call in place of the one that had it.
+        case moved = "call.moved"
         /// The last event; `call.status` tells how it ended.
         case ended = "call.ended"
     }
@@ -54,11 +56,14 @@ public struct CallsHello: Sendable, Hashable, Codable {
     public var device: DeviceID
     /// The calls that this user is invited to or has joined, oldest first.
     public var calls: [CallInfo]
+    /// For how many seconds the channel may go on without a fresher token; nil where the gateway does not say.
+    public var expiresIn: Int64?
 
-    public init(server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo]) {
+    public init(server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo], expiresIn: Int64? = nil) {
         self.server = server
         self.user = user
         self.device = device
         self.calls = calls
+        self.expiresIn = expiresIn
     }
 }

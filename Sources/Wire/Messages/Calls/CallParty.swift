@@ -26,10 +26,20 @@ public enum CallParty: Sendable, Hashable {
         }
     }
 
-    /// Nil for an assistant: it has no devices.
+    /// Who is called so in rooms.
+    public init(_ identity: Identity) {
+        self = CallParty(text: identity.text) ?? .user(identity)
+    }
+
+    /// As it is called in rooms.
+    public var identity: Identity { Identity(text: text) }
+
+    /// Nil for an assistant.
     public var user: Identity? {
         if case .user(let user) = self { user } else { nil }
     }
+
+    public var isAssistant: Bool { user == nil }
 }
 
 extension CallParty: Codable, CustomStringConvertible {

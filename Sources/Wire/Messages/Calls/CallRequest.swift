@@ -13,6 +13,8 @@ public enum CallRequest: Sendable, Hashable {
     case invite(CallID, [CallParty])
     /// Another room token for a call that one is in: the call goes on with this device.
     case join(CallID)
+    /// A fresher token of the same user: the channel goes on with it.
+    case renew(token: String)
     /// A sign of life; comes back as it was.
     case ping(Int64)
 }

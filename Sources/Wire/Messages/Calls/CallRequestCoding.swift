@@ -35,6 +35,7 @@ enum CallRequestType: String, CaseIterable {
     case mute = "call.mute"
     case invite = "call.invite"
     case join = "call.join"
+    case renew = "token.renew"
     case ping
 }
 
@@ -46,6 +47,7 @@ private struct CallRequestFields: Codable {
     var busy: Bool?
     var reason: String?
     var to: [CallParty]?
+    var token: String?
     var t: Int64?
 }
 
@@ -61,6 +63,10 @@ extension CallRequest {
             self = .ping(fields.t ?? 0)
             return
         }
+        if case .renew = type {
+            self = .renew(token: try required(fields.token, "token"))
+            return
+        }
         let call = try required(fields.call, "call")
         self =
             switch type {
@@ -72,7 +78,7 @@ extension CallRequest {
             case .mute: .mute(call, muted: try required(fields.muted, "muted"))
             case .invite: .invite(call, try required(fields.to, "to"))
             case .join: .join(call)
-            case .start, .ping: preconditionFailure("read above")
+            case .start, .renew, .ping: preconditionFailure("read above")
             }
     }
 
@@ -88,6 +94,7 @@ extension CallRequest {
         case .mute(let call, let muted): (.mute, CallRequestFields(call: call, muted: muted))
         case .invite(let call, let parties): (.invite, CallRequestFields(call: call, to: parties))
         case .join(let call): (.join, CallRequestFields(call: call))
+        case .renew(let token): (.renew, CallRequestFields(token: token))
         case .ping(let t): (.ping, CallRequestFields(t: t))
         }
     }
