@@ -48,8 +48,12 @@ package struct SendBudget: Sendable, Hashable {
         writtenSinceAsk = 0
         let elapsed = Int((now - measuredFrom).inMilliseconds)
         let trip = Int(roundTrip.inMilliseconds)
-        // A rate over less than a round trip is none: acknowledgements come in bursts.
-        guard elapsed >= max(20, trip) else { return }
+        // A rate over less than a round trip is none: acknowledgements come in bursts. But it will not be less than this; and what is
+        // taken for a round trip may have been a stall, after which the budget would stay what it is for long.
+        guard elapsed >= max(20, trip) else {
+            if trip > 0 { budget = max(budget, acknowledged * (2 * trip + 100) / max(20, trip)) }
+            return
+        }
         // Over a long while it is none either: after a pause the last one stands.
         if elapsed <= 2_000 { budget = max(Self.bytesMin, acknowledged * (2 * trip + 100) / elapsed) }
         measuredFrom = now

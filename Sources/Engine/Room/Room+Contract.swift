@@ -83,12 +83,17 @@ extension Room {
         package var from: MediaTime?
         /// How much audio each frame holds, as its publisher says.
         package var frameMilliseconds: Double
+        /// Counted by the room: what comes of this `listen` is told from what came of an earlier one of the same listener. Wraps.
+        package var number: UInt32
 
-        package init(mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil, frameMilliseconds: Double = 20) {
+        package init(
+            mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil, frameMilliseconds: Double = 20, number: UInt32 = 0
+        ) {
             self.mode = mode
             self.epoch = epoch
             self.from = from
             self.frameMilliseconds = frameMilliseconds
+            self.number = number
         }
     }
 

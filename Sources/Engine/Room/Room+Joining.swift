@@ -31,7 +31,7 @@ extension Room {
         if member.kind == .agent { send(.agentJoined(joined), to: witnesses(of: member), into: &effects) }
         tell(.joined(joined, sessionID: member.sessionID), into: &effects)
         for track in tracks.values where member.hears(track) {
-            patch(.listen(handle, to: track.info.alias, of: track.publisher, track.listening), into: &effects)
+            listen(handle, to: track, into: &effects)
         }
     }
 

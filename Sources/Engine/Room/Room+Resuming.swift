@@ -57,10 +57,8 @@ extension Room {
         emit(.handOver(from: old, to: new), into: &effects)
         send(.hello(hello(for: member, admission, resumed: true)), to: [new], into: &effects)
         for track in heard {
-            var listening = track.listening
             // An `ahead` track goes on where the listener itself said that it was.
-            listening.from = lastProgress(of: member.identity, on: track.info.sid)
-            patch(.listen(new, to: track.info.alias, of: track.publisher, listening), into: &effects)
+            listen(new, to: track, from: lastProgress(of: member.identity, on: track.info.sid), into: &effects)
         }
         // The meters begin anew with the patches: what was under way is told to have ended, so that every start keeps its one stop.
         for sid in member.tracks {

@@ -17,6 +17,14 @@ extension Room {
         rewire(place, at: now, into: &effects) { $0.wishes[sid] = subscribed }
     }
 
+    /// - Parameter from: where on an `ahead` track to go on; nil is where it is now.
+    mutating func listen(_ listener: ParticipantHandle, to track: Track, from: MediaTime? = nil, into effects: inout [Effect]) {
+        listenCount &+= 1
+        let (mode, epoch, frameMs) = (track.info.mode, track.info.epoch, track.info.frameMs)
+        let listening = Listening(mode: mode, epoch: epoch, from: from, frameMilliseconds: frameMs, number: listenCount)
+        patch(.listen(listener, to: track.info.alias, of: track.publisher, listening), into: &effects)
+    }
+
     /// Changes something about a listener, and patches what it hears by that more or less than before.
     mutating func rewire(_ place: Int, at now: Instant, into effects: inout [Effect], by change: (inout Member) -> Void) {
         let before = members[at: place]
@@ -25,7 +33,7 @@ extension Room {
         for track in tracks.values {
             switch (before.hears(track), after.hears(track)) {
             case (false, true):
-                patch(.listen(after.handle, to: track.info.alias, of: track.publisher, track.listening), into: &effects)
+                listen(after.handle, to: track, into: &effects)
             case (true, false):
                 patch(.stopListening(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
                 forgetProgress(of: after.identity, on: track.info.sid, at: now, into: &effects)

@@ -30,7 +30,7 @@ extension Room {
         if gate != .open { patch(.gate(alias, by: member.handle, gate), into: &effects) }
         send(.trackPublished(info), to: everyone(but: member.handle), into: &effects)
         for listener in members.values where listener.hears(track) {
-            patch(.listen(listener.handle, to: alias, of: member.handle, track.listening), into: &effects)
+            listen(listener.handle, to: track, into: &effects)
         }
         reply(.published(info), to: asker, into: &effects)
         tap(track, into: &effects)

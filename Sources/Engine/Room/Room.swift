@@ -40,6 +40,8 @@ package struct Room: Sendable {
     var identifiers: IdentifierSource
     var procedures = Procedures()
     var transcript = Transcript()
+    /// How often somebody has begun to listen to a track. Wraps.
+    var listenCount: UInt32 = 0
     /// One for each `ahead` track.
     var playouts = Roster<TrackSID, Playout>()
     var speakers = Speakers()

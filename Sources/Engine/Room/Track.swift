@@ -10,9 +10,6 @@ struct Track: Sendable {
     var anchor: (time: MediaTime, instant: Instant)?
     var talk = Talk()
 
-    /// How it is listened to from now on.
-    var listening: Room.Listening { Room.Listening(mode: info.mode, epoch: info.epoch, frameMilliseconds: info.frameMs) }
-
     /// What its patch lets through. Being held goes before being muted, which is remembered for later.
     func gate(by publisher: Member) -> Room.Gate {
         publisher.isHeld ? .held : info.muted || publisher.isSilenced ? .muted : .open

@@ -22,13 +22,11 @@ extension Shard {
 
     /// Takes a frame from the publisher's shard.
     func carryAhead(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, from publisher: ParticipantHandle) {
-        guard let place = aheads.place(of: header.alias, by: publisher) else { return }
-        // A header without a packet is no frame: with it begins what was there before this shard listened.
-        if frame.count == ProtocolLimits.frameHeaderBytes {
-            aheads.tracks[place].awaitsReplay = false
-        } else if !aheads.tracks[place].awaitsReplay {
-            if let refusal = aheads.append(frame, header, to: place, at: loop.now) { drop(refusal) }
+        guard let place = aheads.place(toCarry: header.alias, from: publisher), aheads.tracks[place].wants(frame, header, from: publisher)
+        else {
+            return
         }
+        if let refusal = aheads.append(frame, header, to: place, at: loop.now) { drop(refusal) }
     }
 
     // MARK: Out

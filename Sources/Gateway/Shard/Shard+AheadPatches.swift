@@ -23,8 +23,7 @@ extension Shard {
         aheads.activate(place)
         noteFacts(of: place)
         guard !pauses else { return }
-        for shard in aheads.tracks[place].replaysOwed { replay(place, to: shard, from: nil) }
-        aheads.tracks[place].replaysOwed.removeAll()
+        for owed in aheads.tracks[place].takeOwedReplays() { replay(place, to: owed, from: nil) }
     }
 
     func clearAhead(_ place: Int, epoch: UInt8) {
@@ -42,7 +41,7 @@ extension Shard {
             ?? aheads.open(
                 AheadTrack(
                     nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds,
-                    at: loop.now))
+                    awaiting: listening.number, at: loop.now))
         // Also for one that has gone meanwhile: its room will say so, here and where the frames come from.
         aheads.tracks[place].subscriptions += 1
         guard let member = member(at: listener) else { return }
@@ -59,29 +58,28 @@ extension Shard {
     }
 
     /// Gives a shard that begins to listen what has been published and not played.
-    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, from: MediaTime?) {
+    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, _ listening: Room.Listening) {
         guard let place = aheads.place(of: alias, by: publisher) else { return }
+        let owed = AheadTrack.OwedReplay(shard: shard, number: listening.number)
         if aheads.tracks[place].isPaused {
             // It is told of the pause by nobody, so what would be heard during it stays here.
-            aheads.tracks[place].replaysOwed.append(shard)
+            aheads.tracks[place].owe(owed)
         } else {
-            replay(place, to: shard, from: from)
+            replay(place, to: owed, from: listening.from)
         }
     }
 
     func forgetReplay(of alias: TrackAlias, by publisher: ParticipantHandle, to shard: UInt16) {
         guard let place = aheads.place(of: alias, by: publisher) else { return }
-        aheads.tracks[place].replaysOwed.removeAll { $0 == shard }
+        aheads.tracks[place].forgetReplay(to: shard)
     }
 
-    private func replay(_ place: Int, to shard: UInt16, from: MediaTime?) {
-        let (publisher, alias) = (aheads.tracks[place].publisher, aheads.tracks[place].alias)
-        let mark = FrameHeader(
-            alias: alias, sequence: SequenceNumber(0), level: AudioLevelByte(rawValue: 0), epoch: aheads.tracks[place].epoch,
-            timestamp: MediaTime(ticks: 0))
+    private func replay(_ place: Int, to owed: AheadTrack.OwedReplay, from: MediaTime?) {
+        let (publisher, shard) = (aheads.tracks[place].publisher, Int(owed.shard))
         // Without it the other shard would wait for the beginning of the track for ever.
-        mark.bytes.withUnsafeBytes { send($0, from: publisher, to: Int(shard), evenIfFull: true) }
-        aheads.tracks[place].replay(from: from, at: loop.now) { send($0, from: publisher, to: Int(shard)) }
+        let mark = aheads.tracks[place].mark(ofReplay: owed.number)
+        mark.bytes.withUnsafeBytes { send($0, from: publisher, to: shard, evenIfFull: true) }
+        aheads.tracks[place].replay(from: from, at: loop.now) { send($0, from: publisher, to: shard) }
     }
 
     // MARK: What the room is told

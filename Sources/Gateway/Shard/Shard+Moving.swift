@@ -63,7 +63,6 @@ extension Shard {
     /// The queue from where the track was published before.
     func takeAhead(_ track: AheadTrack) {
         guard let place = aheads.place(of: track.alias, by: track.publisher) else { return }
-        aheads.tracks[place].takeOver(track)
-        aheads.activate(place)
+        aheads.takeOver(place, track)
     }
 }

@@ -16,6 +16,21 @@ struct SubscriptionTests {
         #expect(world.trace == ["reply > bob", "patch listen bob to 1"])
     }
 
+    /// By it is told what belongs to which of them.
+    @Test func whoListensAnewIsGivenAnotherNumber() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        let bob = world.join("bob")
+        let track = try world.publish(ann, PublishTrack(mode: .ahead))
+        var numbers: [UInt32] = []
+        for _ in 0..<3 {
+            world.ask(bob, .subscribe(track.sid, subscribed: false))
+            world.ask(bob, .subscribe(track.sid, subscribed: true))
+            for case .patch(.listen(bob, to: _, of: ann, let listening)) in world.effects { numbers.append(listening.number) }
+        }
+        #expect(Set(numbers).count == 3)
+    }
+
     @Test func withoutTheGrantNobodySubscribes() throws {
         var world = RoomWorld()
         let track = try world.publish(world.join("ann"))

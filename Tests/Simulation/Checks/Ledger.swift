@@ -18,6 +18,8 @@ struct Ledger {
         let isDoubtful: Bool
         /// Said when all was well.
         let mustBeHeard: Bool
+        /// When its publisher's shard let it through, if it did.
+        var passedAt: Instant?
     }
 
     struct Message {
@@ -47,6 +49,10 @@ struct Ledger {
                 mayBeHeard: mayBeHeard, isDoubtful: stay.hasAskedForSilence,
                 mustBeHeard: mayBeHeard && stay.mustBeHeard(track)))
         return bytes
+    }
+
+    mutating func passed(_ number: Int, at now: Instant) {
+        frames[number].passedAt = now
     }
 
     mutating func enterMessage(by sender: SimulatedPeer, to recipients: [Identity]?) -> Int {

@@ -19,6 +19,12 @@ struct Pacing {
         let shard: Int
     }
 
+    /// Where a shard keeps it.
+    private struct Place: Hashable {
+        let shard: Int
+        let place: Int
+    }
+
     private struct Player {
         let track: TrackSID
         /// When all that was let out will have played.
@@ -34,17 +40,25 @@ struct Pacing {
     }
 
     private var players: [Key: Player] = [:]
+    private var tracks: [Place: TrackSID] = [:]
     private var arrivals: [Arrival: Instant] = [:]
     /// What has arrived, by timestamp.
     private var kept: [Kept: [UInt32: Int]] = [:]
     /// When a listener's socket had no room: what is overdue then leaves at once, and is more than the lead.
     private var stalledAt: [ParticipantHandle: Instant] = [:]
 
-    mutating func arrived(_ frame: Int, at shard: Int, in world: World) {
+    /// - Parameter place: where the shard keeps the track.
+    mutating func arrived(_ frame: Int, at shard: Int, place: Int, in world: World) {
         guard frame >= 0 else { return }
+        tracks[Place(shard: shard, place: place)] = world.ledger.frames[frame].track
         arrivals[Arrival(frame: frame, shard: shard)] = world.now
         let said = world.ledger.frames[frame]
         kept[Kept(track: said.track, shard: shard), default: [:]][said.header.timestamp.ticks] = frame
+    }
+
+    /// A shard has forgotten what it had of a track. What it is sent when it listens anew may be less.
+    mutating func forgotten(_ place: Int, at shard: Int) {
+        if let track = tracks.removeValue(forKey: Place(shard: shard, place: place)) { kept[Kept(track: track, shard: shard)] = nil }
     }
 
     /// Somebody begins to listen, from wherever that is and by whose clock.

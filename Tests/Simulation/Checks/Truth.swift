@@ -84,6 +84,14 @@ struct Truth {
         return routes[key]
     }
 
+    /// Whether a track goes on under another handle, under which a shard has it without being the publisher's, which is given the queue.
+    func hasMoved(_ alias: TrackAlias, of publisher: ParticipantHandle, toOneIn aheads: AheadTracks) -> Bool {
+        guard let key = moved[Key(publisher: publisher, alias: alias)], let place = aheads.place(of: alias, by: key.publisher) else {
+            return false
+        }
+        return aheads.tracks[place].sid == nil
+    }
+
     /// A frame has passed its publisher's shard: may it, and who is to get it?
     mutating func admitted(_ frame: Int, from publisher: ParticipantHandle, alias: TrackAlias, in world: World) {
         let key = Key(publisher: publisher, alias: alias)

@@ -12,11 +12,12 @@ extension World {
         let said = ledger.frames[number]
         expect(said.mayBeHeard, "frame \(number) of \(said.stay) passes, which nobody may hear")
         expect(said.track == track, "frame \(number) passes as one of \(track)")
+        ledger.passed(number, at: now)
         truth.admitted(number, from: sender.handle, alias: said.header.alias, in: self)
     }
 
     /// The same on an `ahead` track, where it is kept until it is due.
-    func admittedAhead(_ frame: [UInt8], from sender: SimulatedMember, track: TrackSID, at shard: SimulatedShard) {
+    func admittedAhead(_ frame: [UInt8], from sender: SimulatedMember, track: TrackSID, at shard: SimulatedShard, place: Int) {
         let number = Ledger.number(of: frame)
         guard number >= 0 else { return fail("a frame that is not in the ledger passes") }
         tally.admitted += 1
@@ -25,7 +26,7 @@ extension World {
         note("frame \(number) of \(sender.line.stay) is kept by shard \(shard.index)")
         truth.admittedAhead(number, said, from: sender.handle, in: self)
         if gapBefore.remove(track) != nil { afterGap.insert(number) }
-        pacing.arrived(number, at: shard.index, in: self)
+        pacing.arrived(number, at: shard.index, place: place, in: self)
     }
 
     /// A message of an `ahead` track leaves for a listener.

@@ -71,6 +71,7 @@ extension Stay {
         lastMark = past.lastMark
         // Speech that was kept is heard from where it was, or again.
         lastHeard = past.lastHeard
+        heardBefore = Set(past.lastHeard.keys)
         listensAnew = Set(epochs.keys)
         for track in epochs.keys { lastHeard[track] = nil }
     }

@@ -35,6 +35,8 @@ final class Stay: CustomStringConvertible {
     var lastData: [Identity: Int] = [:]
     /// The last frame of each track that was heard.
     var lastHeard: [TrackSID: Int] = [:]
+    /// Those that it has heard on the connection before only.
+    var heardBefore: Set<TrackSID> = []
     var mustHaveHeard: Set<Int> = []
 
     // What it has asked.

@@ -10,7 +10,7 @@ extension SimulatedShard {
         let track = panel.patches[seat][patch].track
         if let refusal = panel.update(patch, publishedBy: seat, { $0.admit(header, at: now) }) { return drop(refusal, of: frame) }
         if let refusal = frame.withUnsafeBytes({ aheads.append($0, header, to: place, at: now) }) { return drop(refusal, of: frame) }
-        world.admittedAhead(frame, from: sender, track: track, at: self)
+        world.admittedAhead(frame, from: sender, track: track, at: self, place: place)
         for trunk in panel.patches[seat][patch].trunks {
             var stored: [UInt8] = []
             aheads.tracks[place].withNewestFrame { stored = Array($0) }
@@ -20,13 +20,15 @@ extension SimulatedShard {
     }
 
     func carryAhead(_ frame: [UInt8], _ header: FrameHeader, from publisher: ParticipantHandle) {
-        guard let place = aheads.place(of: header.alias, by: publisher) else { return }
-        if frame.count == ProtocolLimits.frameHeaderBytes {
-            aheads.tracks[place].awaitsReplay = false
-        } else if !aheads.tracks[place].awaitsReplay {
-            let refusal = frame.withUnsafeBytes { aheads.append($0, header, to: place, at: now) }
-            if refusal == nil { world.pacing.arrived(Ledger.number(of: frame), at: index, in: world) }
+        guard let place = aheads.place(toCarry: header.alias, from: publisher) else {
+            return world.expect(
+                !world.truth.hasMoved(header.alias, of: publisher, toOneIn: aheads),
+                "shard \(index) loses frame \(Ledger.number(of: frame)) of a track whose publisher has moved")
         }
+        let isRefused = frame.withUnsafeBytes { bytes in
+            !aheads.tracks[place].wants(bytes, header, from: publisher) || aheads.append(bytes, header, to: place, at: now) != nil
+        }
+        if !isRefused { world.pacing.arrived(Ledger.number(of: frame), at: index, place: place, in: world) }
     }
 
     // MARK: Out

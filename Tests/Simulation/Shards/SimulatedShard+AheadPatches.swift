@@ -12,6 +12,7 @@ extension SimulatedShard {
         let track = aheads.tracks[place]
         for index in 0..<track.listenerCount { seats[Int(track.seat(ofListener: index))]?.aheadPlaces.removeAll { $0 == place } }
         aheads.close(place)
+        world.pacing.forgotten(place, at: index)
     }
 
     func pauseAhead(_ place: Int, _ pauses: Bool) {
@@ -19,8 +20,7 @@ extension SimulatedShard {
         aheads.activate(place)
         noteFacts(of: place)
         guard !pauses else { return }
-        for shard in aheads.tracks[place].replaysOwed { replay(place, to: shard, from: nil) }
-        aheads.tracks[place].replaysOwed.removeAll()
+        for owed in aheads.tracks[place].takeOwedReplays() { replay(place, to: owed, from: nil) }
     }
 
     func clearAhead(_ place: Int, epoch: UInt8) {
@@ -36,7 +36,8 @@ extension SimulatedShard {
             aheads.place(of: alias, by: publisher)
             ?? aheads.open(
                 AheadTrack(
-                    nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds, at: now))
+                    nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds,
+                    awaiting: listening.number, at: now))
         aheads.tracks[place].subscriptions += 1
         guard let member = member(at: listener) else { return }
         aheads.tracks[place].add(listener: listener.seat, from: listening.from, at: now)
@@ -52,29 +53,27 @@ extension SimulatedShard {
         if aheads.tracks[place].subscriptions == 0, aheads.tracks[place].sid == nil { closeAhead(place) }
     }
 
-    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, from: MediaTime?) {
+    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, _ listening: Room.Listening) {
         guard let place = aheads.place(of: alias, by: publisher) else { return }
+        let owed = AheadTrack.OwedReplay(shard: shard, number: listening.number)
         if aheads.tracks[place].isPaused {
-            aheads.tracks[place].replaysOwed.append(shard)
+            aheads.tracks[place].owe(owed)
         } else {
-            replay(place, to: shard, from: from)
+            replay(place, to: owed, from: listening.from)
         }
     }
 
     func forgetReplay(of alias: TrackAlias, by publisher: ParticipantHandle, to shard: UInt16) {
         guard let place = aheads.place(of: alias, by: publisher) else { return }
-        aheads.tracks[place].replaysOwed.removeAll { $0 == shard }
+        aheads.tracks[place].forgetReplay(to: shard)
     }
 
-    private func replay(_ place: Int, to shard: UInt16, from: MediaTime?) {
-        let (publisher, alias) = (aheads.tracks[place].publisher, aheads.tracks[place].alias)
-        let mark = FrameHeader(
-            alias: alias, sequence: SequenceNumber(0), level: AudioLevelByte(rawValue: 0), epoch: aheads.tracks[place].epoch,
-            timestamp: MediaTime(ticks: 0))
+    private func replay(_ place: Int, to owed: AheadTrack.OwedReplay, from: MediaTime?) {
+        let publisher = aheads.tracks[place].publisher
         var frames: [[UInt8]] = []
         aheads.tracks[place].replay(from: from, at: now) { frames.append(Array($0)) }
-        send(mark.bytes, from: publisher, to: Int(shard), evenIfFull: true)
-        for frame in frames { send(frame, from: publisher, to: Int(shard)) }
+        send(aheads.tracks[place].mark(ofReplay: owed.number).bytes, from: publisher, to: Int(owed.shard), evenIfFull: true)
+        for frame in frames { send(frame, from: publisher, to: Int(owed.shard)) }
     }
 
     // MARK: What the room is told

@@ -58,7 +58,6 @@ extension SimulatedShard {
 
     func takeAhead(_ track: AheadTrack) {
         guard let place = aheads.place(of: track.alias, by: track.publisher) else { return }
-        aheads.tracks[place].takeOver(track)
-        aheads.activate(place)
+        aheads.takeOver(place, track)
     }
 }

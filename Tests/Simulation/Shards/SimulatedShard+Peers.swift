@@ -176,7 +176,7 @@ extension SimulatedShard {
             if isHere(listener) {
                 hearAhead(alias, of: publisher, by: listener, listening)
             } else if panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat)) {
-                replayAhead(alias, of: publisher, to: listener.shard, from: listening.from)
+                replayAhead(alias, of: publisher, to: listener.shard, listening)
             }
         case .listen(let listener, let alias, let publisher, _):
             switch (isHere(listener), isHere(publisher)) {

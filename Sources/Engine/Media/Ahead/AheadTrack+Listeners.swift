@@ -28,14 +28,8 @@ extension AheadTrack {
         listeners.removeAll { $0.seat == seat }
     }
 
-    /// What a shard gets that begins to listen: from what plays next, or from where its listener wants to go on.
-    package func replay(from: MediaTime?, at now: Instant, _ body: (UnsafeRawBufferPointer) -> Void) {
-        let next = offsetOfNextToPlay(at: now)
-        queue.forEachFrame(in: (from.flatMap { offset(ofFrameAt: $0, before: next) } ?? next)..<queue.end, body)
-    }
-
     /// The first frame that plays from now on by the reference's clock.
-    private func offsetOfNextToPlay(at now: Instant) -> Int {
+    func offsetOfNextToPlay(at now: Instant) -> Int {
         guard !isPaused, let clock = reference.clock else { return reference.offset }
         var offset = max(queue.start, clockStart)
         while offset < reference.offset {
@@ -47,7 +41,7 @@ extension AheadTrack {
     }
 
     /// The first frame that is kept and not before that time; nil if that is none before `end`.
-    private func offset(ofFrameAt time: MediaTime, before end: Int) -> Int? {
+    func offset(ofFrameAt time: MediaTime, before end: Int) -> Int? {
         var offset = queue.start
         while offset < end {
             let entry = queue.entry(at: offset)

@@ -18,23 +18,28 @@ extension AheadTrack {
     /// The track is published here from now on.
     package mutating func becomeReference(_ sid: TrackSID) {
         self.sid = sid
-        awaitsReplay = false
+        awaitedReplay = nil
     }
 
     /// Goes on as the queue did that came along. One that was heard here has the same frames already, and its own count of bytes: it
     /// only learns what has been told of them. But one that was to get them after a pause has them now.
-    package mutating func takeOver(_ other: AheadTrack) {
-        let isOwed = other.replaysOwed.contains(publisher.shard)
+    ///
+    /// - Returns: whether it is that queue now, so that what is still on its way from there is in it.
+    @discardableResult
+    package mutating func takeOver(_ other: AheadTrack) -> Bool {
+        let isOwed = other.replaysOwed.contains { $0.shard == publisher.shard }
         guard listeners.isEmpty || isOwed else {
             (backlog, hasToldDry, publishedEnd, facts) = (other.backlog, other.hasToldDry, other.publishedEnd, other.facts)
             replaysOwed += other.replaysOwed
             metered = reference.offset
-            return
+            return false
         }
         let mine = self
         self = other
         (subscriptions, isActive, isFresh) = (mine.subscriptions, mine.isActive, mine.isFresh)
-        replaysOwed.removeAll { $0 == publisher.shard }
+        formerPublisher = mine.formerPublisher
+        forgetReplay(to: publisher.shard)
         listeners = mine.listeners.map { Listener(seat: $0.seat, cursor: reference) }
+        return true
     }
 }

@@ -7,12 +7,14 @@ package import Wire
 /// there, for nothing is too old here. What was let out is kept for 30 s, for listeners that resume, and longer for one that is behind, up to
 /// a limit of bytes; beyond that a cursor is moved up, the frames are counted and the next one carries 0x08.
 ///
-/// Its parts: `+Listeners`, `+Output`, `+Facts`.
+/// Its parts: `+Listeners`, `+Replays`, `+Moving`, `+Output`, `+Facts`.
 package struct AheadTrack: Sendable {
     /// Kind and count before the frames of a bundle.
     static let bundleHeadBytes = 2
 
     package internal(set) var publisher: ParticipantHandle
+    /// Its handle before it came back.
+    var formerPublisher: ParticipantHandle?
     package let alias: TrackAlias
     /// Nil where the track is published on another shard: then nobody is told anything.
     package internal(set) var sid: TrackSID?
@@ -41,13 +43,15 @@ package struct AheadTrack: Sendable {
     private var hasGap = false
     /// Of the frame that came last.
     private var newest = 0
+    private(set) var newestTime: MediaTime?
 
     /// Listeners as their room counts them, on a shard that is not the publisher's.
     package var subscriptions = 0
-    /// What is published elsewhere and already there is still on its way; what comes before it belongs to an earlier listener.
-    package var awaitsReplay = false
+    /// What is published elsewhere and already there is still on its way, for the `listen` of that number; what comes before it belongs to
+    /// an earlier one.
+    package internal(set) var awaitedReplay: UInt32?
     /// Shards that have begun to listen during a pause, and get what is there when it is over.
-    package var replaysOwed: [UInt16] = []
+    package internal(set) var replaysOwed: [OwedReplay] = []
 
     /// Whether it is on the shard's lists.
     var isActive = false
@@ -64,8 +68,10 @@ package struct AheadTrack: Sendable {
     /// - Parameters:
     ///   - sid: nil on a shard that is not the publisher's.
     ///   - frameMilliseconds: how much audio each frame holds, as its publisher says.
+    ///   - replay: on another shard than the publisher's, the number of the `listen` with which it begins there.
     package init(
-        _ sid: TrackSID?, alias: TrackAlias, by publisher: ParticipantHandle, epoch: UInt8, frameMilliseconds: Double, at now: Instant
+        _ sid: TrackSID?, alias: TrackAlias, by publisher: ParticipantHandle, epoch: UInt8, frameMilliseconds: Double,
+        awaiting replay: UInt32? = nil, at now: Instant
     ) {
         self.sid = sid
         self.alias = alias
@@ -73,7 +79,7 @@ package struct AheadTrack: Sendable {
         self.epoch = epoch
         frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         reference = AheadCursor(offset: 0, at: now)
-        awaitsReplay = sid == nil
+        awaitedReplay = replay
     }
 
     /// Bytes of frames that are kept.
@@ -92,7 +98,7 @@ package struct AheadTrack: Sendable {
         }
         let offset = queue.end
         queue.append(frame, afterDrop: hasGap)
-        (newest, hasGap) = (offset, false)
+        (newest, newestTime, hasGap) = (offset, header.timestamp, false)
         waitingFrames += 1
         publishedEnd = header.timestamp.advanced(by: frameTicks)
         if reference.offset == offset { noteTaken(reference.take(frameAt: header.timestamp, now: now), header.timestamp, offset) }

@@ -11,6 +11,8 @@ package struct AheadTracks: Sendable {
     }
 
     private var places: [Key: Int] = [:]
+    /// The same under the handle that the publisher had before, for frames that are still on their way.
+    private var formerPlaces: [Key: Int] = [:]
     private var free: [Int] = []
     private static let vacant = AheadTrack(
         nil, alias: TrackAlias(0), by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0, frameMilliseconds: 0,
@@ -37,6 +39,13 @@ package struct AheadTracks: Sendable {
         places[Key(publisher: publisher, alias: alias)]
     }
 
+    /// Where something goes that came from the shard of a publisher. It may have set out before the publisher had another handle: the
+    /// mark of a replay above all, without which a track is heard no more.
+    package func place(toCarry alias: TrackAlias, from publisher: ParticipantHandle) -> Int? {
+        let key = Key(publisher: publisher, alias: alias)
+        return places[key] ?? formerPlaces[key]
+    }
+
     /// - Returns: the track's place.
     @discardableResult
     package mutating func open(_ track: AheadTrack) -> Int {
@@ -49,12 +58,29 @@ package struct AheadTracks: Sendable {
     /// A track goes on under another handle of its publisher.
     package mutating func rename(_ place: Int, to publisher: ParticipantHandle) {
         let alias = tracks[place].alias
-        places[Key(publisher: tracks[place].publisher, alias: alias)] = nil
+        let former = tracks[place].publisher
+        forgetFormer(place)
+        places[Key(publisher: former, alias: alias)] = nil
+        formerPlaces[Key(publisher: former, alias: alias)] = place
         places[Key(publisher: publisher, alias: alias)] = place
-        tracks[place].publisher = publisher
+        (tracks[place].publisher, tracks[place].formerPublisher) = (publisher, former)
+    }
+
+    /// Here the track is published from now on, and this came along from where it was.
+    package mutating func takeOver(_ place: Int, _ other: AheadTrack) {
+        let hasAll = tracks[place].takeOver(other)
+        if hasAll { forgetFormer(place) }
+        activate(place)
+    }
+
+    private mutating func forgetFormer(_ place: Int) {
+        guard let former = tracks[place].formerPublisher else { return }
+        formerPlaces[Key(publisher: former, alias: tracks[place].alias)] = nil
+        tracks[place].formerPublisher = nil
     }
 
     package mutating func close(_ place: Int) {
+        forgetFormer(place)
         let track = tracks[place]
         places[Key(publisher: track.publisher, alias: track.alias)] = nil
         if track.isActive { active.removeAll { $0 == place } }

@@ -69,8 +69,10 @@ struct ClearTests {
         var call = try PlayoutWorld()
         call.clear(publishedTo: nil)
         let late = call.world.join("late")
-        let listen = Room.PatchChange.listen(late, to: call.track.alias, of: call.helper, Room.Listening(mode: .ahead, epoch: 1))
-        #expect(call.world.effects.contains(.patch(listen)))
+        let epochs = call.world.effects.compactMap { effect in
+            if case .patch(.listen(late, to: call.track.alias, of: call.helper, let listening)) = effect { listening.epoch } else { nil }
+        }
+        #expect(epochs == [1])
         guard case .hello(let hello) = call.world.news(late).first else { throw Unexpected(what: "no hello") }
         #expect(hello.participants.last?.tracks?.first?.epoch == 1)
     }

@@ -1,0 +1,53 @@
+import Engine
+import Testing
+import Wire
+
+/// What a shard is sent that begins to listen to a track of another.
+struct AheadReplayTests {
+    private let elsewhere = ParticipantHandle(shard: 1, seat: 0, generation: 0)
+
+    /// Both replays were on their way when the shard looked: it had stopped listening and begun again by then.
+    @Test func whoStopsAndListensAgainAtOnceIsGivenItOnce() {
+        var published = AheadWorld(listeners: [])
+        published.publish(3)
+        var sent = replay(of: published, 1)
+        published.publish(2)
+        sent += replay(of: published, 2)
+        #expect(taken(sent, awaiting: 2) == [0, 1, 2, 3, 4])
+    }
+
+    @Test func whatComesBeforeTheMarkBelongsToAnEarlierListener() {
+        var published = AheadWorld(listeners: [])
+        published.publish(2)
+        let early = replay(of: published, 1).dropFirst()
+        #expect(taken(early + replay(of: published, 2), awaiting: 2) == [0, 1])
+    }
+
+    @Test func whatFollowsTheReplayIsTaken() {
+        var published = AheadWorld(listeners: [])
+        published.publish(2)
+        var sent = replay(of: published, 7)
+        published.publish(1)
+        published.track.withNewestFrame { sent.append(Array($0)) }
+        #expect(taken(sent, awaiting: 7) == [0, 1, 2])
+    }
+
+    /// What the publisher's shard sends for a `listen` of that number.
+    private func replay(of world: AheadWorld, _ number: UInt32) -> [[UInt8]] {
+        var frames = [world.track.mark(ofReplay: number).bytes]
+        world.track.replay(from: nil, at: .at(world.now)) { frames.append(Array($0)) }
+        return frames
+    }
+
+    /// Sequences of what a shard takes that has begun to listen with the `listen` of that number.
+    private func taken(_ sent: [[UInt8]], awaiting number: UInt32) -> [Int] {
+        var track = AheadTrack(
+            nil, alias: AheadWorld.alias, by: elsewhere, epoch: 0, frameMilliseconds: 20, awaiting: number, at: .at(0))
+        return sent.compactMap { frame in
+            frame.withUnsafeBytes { bytes in
+                let header = FrameHeader(unchecked: bytes.baseAddress!)
+                return track.wants(bytes, header, from: elsewhere) ? Int(header.sequence.value) : nil
+            }
+        }
+    }
+}
