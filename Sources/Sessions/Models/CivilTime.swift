@@ -9,15 +9,16 @@ struct CivilTime {
     private let day: Int64
     private let millisecondOfDay: Int64
 
-    /// The years 1 to 9999, in milliseconds since 1970.
-    static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+    /// From the first day of the calendar of today, 15 October 1582, to the end of the year 9999, in milliseconds since 1970.
+    static let range: ClosedRange<Int64> = -12_219_292_800_000...253_402_300_799_999
     private static let millisecondsPerDay: Int64 = 86_400_000
     /// Before 1970: the first of March of the year 0. Counted from there a leap day is the last day of its year.
     private static let daysBefore1970: Int64 = 719_468
 
-    /// - Parameter milliseconds: since 1970-01-01T00:00:00Z; outside `range` it is the nearest time that can be written.
-    init(milliseconds: Int64) {
-        let milliseconds = min(max(milliseconds, Self.range.lowerBound), Self.range.upperBound)
+    /// - Parameter milliseconds: since 1970-01-01T00:00:00Z.
+    /// - Returns: nil outside `range`.
+    init?(milliseconds: Int64) {
+        guard Self.range ~= milliseconds else { return nil }
         let passed = milliseconds + Self.daysBefore1970 * Self.millisecondsPerDay
         millisecondOfDay = passed % Self.millisecondsPerDay
         // The calendar repeats itself every 400 years, which are 146,097 days.

@@ -23,18 +23,23 @@ package struct WallTime: Hashable, Comparable, Sendable {
 extension WallTime: Codable, CustomStringConvertible {
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     private static let styleWithoutFraction = Date.ISO8601FormatStyle()
+    private static let range = -62_135_596_800_000...253_402_300_799_999 as ClosedRange<Int64>
 
     /// - Returns: nil for what is no RFC 3339 time, or one outside the years 1 to 9999.
     package init?(text: String) {
         guard let date = (try? Self.style.parse(text)) ?? (try? Self.styleWithoutFraction.parse(text)) else { return nil }
         let milliseconds = (date.timeIntervalSince1970 * 1_000).rounded()
-        guard let whole = Int64(exactly: milliseconds), CivilTime.range ~= whole else { return nil }
+        guard let whole = Int64(exactly: milliseconds), Self.range ~= whole else { return nil }
         self.milliseconds = whole
     }
 
     package var description: String {
-        String(unsafeUninitializedCapacity: CivilTime.textCount) { bytes in
-            CivilTime(milliseconds: milliseconds).write(to: bytes)
+        guard let time = CivilTime(milliseconds: milliseconds) else {
+            // The style cuts what is beyond a millisecond, and as a fraction of seconds most milliseconds are a little short of themselves.
+            return Self.style.format(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000))
+        }
+        return String(unsafeUninitializedCapacity: CivilTime.textCount) { bytes in
+            time.write(to: bytes)
             return CivilTime.textCount
         }
     }
@@ -55,8 +60,9 @@ extension WallTime: Codable, CustomStringConvertible {
 
 extension WallTime: JSONWritable {
     package func write(to json: inout JSONOutput) {
+        guard let time = CivilTime(milliseconds: milliseconds) else { return json.write(description) }
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: CivilTime.textCount) { text in
-            CivilTime(milliseconds: milliseconds).write(to: text)
+            time.write(to: text)
             json.write(plain: UnsafeBufferPointer(text))
         }
     }
