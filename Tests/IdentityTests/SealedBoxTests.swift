@@ -33,6 +33,24 @@ struct SealedBoxTests {
         #expect(SealedBox.open(sealed + [0], with: key, at: "p") == nil)
     }
 
+    @Test func oneOpenerOpensManyAndWhatDoesNotOpenSpoilsNothing() {
+        let texts = [String(repeating: "long ", count: 400), "", "short", String(repeating: "länger ", count: 900)]
+        var opener = SealedBoxOpener(key)
+        for (index, text) in texts.enumerated() {
+            let sealed = SealedBox.seal(Array(text.utf8), with: key, at: "summaries.title.\(index)")
+            let (right, wrong) = (Array("summaries.title.\(index)".utf8), Array("summaries.title.x".utf8))
+            #expect(opener.openText(sealed.span.bytes, at: wrong.span.bytes) == nil)
+            #expect(opener.openText(sealed.span.bytes, at: right.span.bytes) == text)
+        }
+    }
+
+    @Test func whatIsNoTextIsNotOpenedAsOne() {
+        let place = Array("p".utf8)
+        var opener = SealedBoxOpener(key)
+        #expect(opener.openText(SealedBox.seal([0x61, 0xFF], with: key, at: "p").span.bytes, at: place.span.bytes) == nil)
+        #expect(opener.open(SealedBox.seal([0x61, 0xFF], with: key, at: "p").span.bytes, at: place.span.bytes) == [0x61, 0xFF])
+    }
+
     @Test func theSameWordsAreNeverSealedAlike() {
         let sealed = (0..<100).map { _ in SealedBox.seal(words, with: key, at: "p") }
         #expect(Set(sealed).count == 100)

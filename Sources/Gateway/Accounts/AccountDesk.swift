@@ -21,7 +21,7 @@ package struct AccountDesk: Sendable {
 
     /// For routes that belong to a user: who shows that it is one.
     package var user: Access<UserID> {
-        .token { question in
+        .token(on: store.threads) { question in
             let bearer: UserTokens.Bearer
             do throws(TokenError) {
                 let text = try TokenPlace.find(authorization: question.headers[.authorization], subprotocols: [], query: nil)
@@ -37,11 +37,10 @@ package struct AccountDesk: Sendable {
     package func user(_ bearer: UserTokens.Bearer) async throws -> UserID {
         switch bearer {
         case .user(let id):
-            do throws(StoreError) {
-                return try await store.user(id).id
-            } catch .notFound {
+            guard try await store.isKnown(id) else {
                 throw Refusal(.unauthorized, "unknown_user", "the access token's user has been deleted")
             }
+            return id
         case .outsider(let claims):
             return try await store.user(issuer: claims.issuer, subject: claims.subject, email: claims.email, at: .now).id
         }

@@ -22,8 +22,9 @@ extension Shard {
             count(response, route: nil, since: question.receivedAt)
             return exchange.respond(response)
         }
-        Task { [router = common.router, mailbox] in
-            mailbox.post(.respond(await router.answer(question), number: number))
+        let found = common.router.find(question)
+        Task(executorPreference: found.route?.executor) { [router = common.router, mailbox] in
+            mailbox.post(.respond(await router.answer(question, by: found), number: number))
         }
     }
 

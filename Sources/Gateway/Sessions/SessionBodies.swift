@@ -1,4 +1,5 @@
 package import Sessions
+package import Wire
 
 struct StartBody: Decodable, Sendable, Described {
     var context: String
@@ -34,7 +35,7 @@ struct EndBody: Decodable, Sendable, Described {
 }
 
 /// A session without what was said in it.
-struct SessionView: Encodable, Sendable, Described {
+struct SessionView: JSONWritable, Sendable, Described {
     var id: SessionID
     var userId: UserID
     var context: String
@@ -54,19 +55,23 @@ struct SessionView: Encodable, Sendable, Described {
         summaryStatus = session.summaryStatus
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case id, userId, context, startedAt, endedAt, loggingEnabledSnapshot, summaryStatus
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(id, forKey: .id)
-        try fields.encode(userId, forKey: .userId)
-        try fields.encode(context, forKey: .context)
-        try fields.encode(startedAt, forKey: .startedAt)
-        try fields.encode(endedAt, forKey: .endedAt)
-        try fields.encode(loggingEnabledSnapshot, forKey: .loggingEnabledSnapshot)
-        try fields.encode(summaryStatus, forKey: .summaryStatus)
+    func write(to json: inout JSONOutput) {
+        json.writeObject { json in
+            json.writeMember("id")
+            id.write(to: &json)
+            json.writeMember("user_id")
+            userId.write(to: &json)
+            json.writeMember("context")
+            json.write(context)
+            json.writeMember("started_at")
+            startedAt.write(to: &json)
+            json.writeMember("ended_at")
+            endedAt.write(to: &json)
+            json.writeMember("logging_enabled_snapshot")
+            json.write(loggingEnabledSnapshot)
+            json.writeMember("summary_status")
+            json.write(summaryStatus.rawValue)
+        }
     }
 
     static let schema = Schema.named(
@@ -79,7 +84,7 @@ struct SessionView: Encodable, Sendable, Described {
 }
 
 /// A session in a list; what is not there yet is empty.
-package struct SessionLine: Encodable, Sendable, Described {
+package struct SessionLine: Encodable, JSONWritable, Sendable, Described {
     var id: SessionID
     var title: String
     var summarySnippet: String
@@ -106,6 +111,21 @@ package struct SessionLine: Encodable, Sendable, Described {
         try fields.encode(endedAt, forKey: .endedAt)
     }
 
+    package func write(to json: inout JSONOutput) {
+        json.writeObject { json in
+            json.writeMember("id")
+            id.write(to: &json)
+            json.writeMember("title")
+            json.write(title)
+            json.writeMember("summary_snippet")
+            json.write(summarySnippet)
+            json.writeMember("started_at")
+            startedAt.write(to: &json)
+            json.writeMember("ended_at")
+            endedAt.write(to: &json)
+        }
+    }
+
     package static let schema = Schema.named(
         "SessionLine",
         .object([
@@ -126,7 +146,7 @@ struct TurnBody: Decodable, Sendable, Described {
         ]))
 }
 
-struct TurnView: Encodable, Sendable, Described {
+struct TurnView: JSONWritable, Sendable, Described {
     var id: TurnID
     var timestamp: WallTime
     var speaker: Turn.Speaker
@@ -139,6 +159,23 @@ struct TurnView: Encodable, Sendable, Described {
         speaker = turn.speaker
         text = turn.text
         audioRef = turn.audioRef
+    }
+
+    func write(to json: inout JSONOutput) {
+        json.writeObject { json in
+            json.writeMember("id")
+            id.write(to: &json)
+            json.writeMember("timestamp")
+            timestamp.write(to: &json)
+            json.writeMember("speaker")
+            json.write(speaker.rawValue)
+            json.writeMember("text")
+            json.write(text)
+            if let audioRef {
+                json.writeMember("audio_ref")
+                json.write(audioRef)
+            }
+        }
     }
 
     static let schema = Schema.named(
@@ -157,7 +194,7 @@ struct TurnReceipt: Encodable, Sendable, Described {
     static let schema = Schema.named("TurnReceipt", .object([.required("id", .uuid), .required("stored", .boolean)]))
 }
 
-struct SummaryView: Encodable, Sendable, Described {
+struct SummaryView: JSONWritable, Sendable, Described {
     var id: SummaryID
     var title: String
     var summaryText: String
@@ -174,6 +211,23 @@ struct SummaryView: Encodable, Sendable, Described {
         createdAt = summary.createdAt
     }
 
+    func write(to json: inout JSONOutput) {
+        json.writeObject { json in
+            json.writeMember("id")
+            id.write(to: &json)
+            json.writeMember("title")
+            json.write(title)
+            json.writeMember("summary_text")
+            json.write(summaryText)
+            json.writeMember("action_items")
+            json.writeArray(actionItems) { $0.write($1) }
+            json.writeMember("tags")
+            json.writeArray(tags) { $0.write($1) }
+            json.writeMember("created_at")
+            createdAt.write(to: &json)
+        }
+    }
+
     static let schema = Schema.named(
         "Summary",
         .object([
@@ -183,7 +237,7 @@ struct SummaryView: Encodable, Sendable, Described {
 }
 
 /// All of a session.
-struct SessionDetail: Encodable, Sendable, Described {
+struct SessionDetail: JSONWritable, Sendable, Described {
     var session: SessionView
     /// Null until there is one.
     var summary: SummaryView?
@@ -195,13 +249,15 @@ struct SessionDetail: Encodable, Sendable, Described {
         turns = record.turns.map(TurnView.init)
     }
 
-    private enum CodingKeys: String, CodingKey { case session, summary, turns }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(session, forKey: .session)
-        try fields.encode(summary, forKey: .summary)
-        try fields.encode(turns, forKey: .turns)
+    func write(to json: inout JSONOutput) {
+        json.writeObject { json in
+            json.writeMember("session")
+            session.write(to: &json)
+            json.writeMember("summary")
+            summary.write(to: &json)
+            json.writeMember("turns")
+            turns.write(to: &json)
+        }
     }
 
     static let schema = Schema.named(

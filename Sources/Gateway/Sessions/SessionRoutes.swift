@@ -23,7 +23,7 @@ enum SessionRoutes {
                 takes: EndBody.self,
                 gives: [.json(SessionView.self), .refusal(.notFound), storage]
             ) { _, user, body in
-                try .json(SessionView(try await desk.end(body.sessionId, of: user)))
+                .json(SessionView(try await desk.end(body.sessionId, of: user)))
             },
             Route(
                 .post, "/v1/sessions/:id/turn", "Adds a turn, for assistants elsewhere; kept only if the session is logged", access: user,
@@ -48,7 +48,7 @@ enum SessionRoutes {
                 .get, "/v1/sessions/:id", "Shows a session with its summary and turns", access: user, parameters: [id],
                 gives: [.json(SessionDetail.self), .refusal(.notFound)]
             ) { question, user in
-                try .json(SessionDetail(try await store.record(of: try sessionID(question), of: user)))
+                .json(SessionDetail(try await store.record(of: try sessionID(question), of: user)), capacity: 16_384)
             },
             Route(
                 .get, "/v1/sessions/:id/export", "A session as a file", access: user,
@@ -108,7 +108,7 @@ enum SessionRoutes {
         let cursor = try question.query("cursor").map { text throws(StoreError) in try SessionCursor(text: text) }
         let limit = question.query("limit").flatMap { Int($0) } ?? 50
         let page = try await store.sessions(of: user, after: cursor, limit: limit)
-        var response = try Response.json(page.sessions.map(SessionLine.init))
+        var response = Response.json(page.sessions.map(SessionLine.init), capacity: 512 * page.sessions.count)
         if let next = page.next { response.fields[.link] = "</v1/sessions?limit=\(limit)&cursor=\(next.text)>; rel=\"next\"" }
         return response
     }

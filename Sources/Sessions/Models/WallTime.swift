@@ -1,4 +1,5 @@
 internal import Foundation
+package import Wire
 
 /// A point in time as people count it, for records only: milliseconds since 1970-01-01T00:00:00Z.
 package struct WallTime: Hashable, Comparable, Sendable {
@@ -33,8 +34,14 @@ extension WallTime: Codable, CustomStringConvertible {
     }
 
     package var description: String {
-        // The style cuts what is beyond a millisecond, and as a fraction of seconds most milliseconds are a little short of themselves.
-        Self.style.format(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000))
+        guard let time = CivilTime(milliseconds: milliseconds) else {
+            // The style cuts what is beyond a millisecond, and as a fraction of seconds most milliseconds are a little short of themselves.
+            return Self.style.format(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000))
+        }
+        return String(unsafeUninitializedCapacity: CivilTime.textCount) { bytes in
+            time.write(to: bytes)
+            return CivilTime.textCount
+        }
     }
 
     package init(from decoder: any Decoder) throws {
@@ -48,5 +55,15 @@ extension WallTime: Codable, CustomStringConvertible {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
+    }
+}
+
+extension WallTime: JSONWritable {
+    package func write(to json: inout JSONOutput) {
+        guard let time = CivilTime(milliseconds: milliseconds) else { return json.write(description) }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: CivilTime.textCount) { text in
+            time.write(to: text)
+            json.write(plain: UnsafeBufferPointer(text))
+        }
     }
 }

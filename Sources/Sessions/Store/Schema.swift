@@ -10,6 +10,7 @@ enum Schema {
             try db.execute(sql: users + sessions + work)
             try fill(db)
         }
+        migrator.registerMigration("2") { db in try db.execute(sql: lists) }
         return migrator
     }
 
@@ -62,6 +63,23 @@ enum Schema {
         CREATE TRIGGER recording_deleted AFTER DELETE ON recordings BEGIN
             INSERT OR IGNORE INTO unwanted_files VALUES (OLD.name);
         END;
+
+        """
+
+    /// A user's summaries lie beside each other as a list shows them, and the list's index has all that it needs of a session: so a page is
+    /// read from a dozen places of the file and not from hundreds. What is sealed stays as it is, for its place is named by the session.
+    private static let lists = """
+        DROP INDEX sessions_of_user;
+        CREATE INDEX sessions_listed ON sessions (user_id, started_at DESC, id DESC, ended_at);
+        CREATE TABLE summaries_listed (
+            user_id TEXT NOT NULL, started_at INTEGER NOT NULL, session_id TEXT UNIQUE NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            id TEXT NOT NULL, created_at INTEGER NOT NULL, title BLOB NOT NULL, summary_text BLOB NOT NULL, action_items BLOB NOT NULL,
+            tags BLOB NOT NULL, PRIMARY KEY (user_id, started_at DESC, session_id DESC)) WITHOUT ROWID;
+        INSERT INTO summaries_listed
+            SELECT s.user_id, s.started_at, s.id, m.id, m.created_at, m.title, m.summary_text, m.action_items, m.tags
+            FROM summaries m JOIN sessions s ON s.id = m.session_id ORDER BY s.user_id, s.started_at DESC, s.id DESC;
+        DROP TABLE summaries;
+        ALTER TABLE summaries_listed RENAME TO summaries;
 
         """
 

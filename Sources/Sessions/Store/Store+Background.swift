@@ -22,7 +22,8 @@ extension Store {
     private static func sessions(before session: Session, _ limit: Int, _ key: SealingKey, in db: Database) throws -> [PastSession] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT s.id, s.ended_at, m.title, m.summary_text FROM sessions s JOIN summaries m ON m.session_id = s.id
+                SELECT s.id, s.ended_at, m.title, m.summary_text FROM sessions s
+                JOIN summaries m ON m.user_id = s.user_id AND m.started_at = s.started_at AND m.session_id = s.id
                 WHERE s.user_id = ? AND (s.started_at, s.id) < (?, ?) AND s.ended_at IS NOT NULL
                 ORDER BY s.started_at DESC, s.id DESC LIMIT ?
                 """)

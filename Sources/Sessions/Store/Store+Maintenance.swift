@@ -35,7 +35,7 @@ extension Store {
     /// Reads everything: SQLite's own checks of the file, the references between tables, and every sealed value. Others go on meanwhile.
     package func verify() async throws(StoreError) -> StoreReport {
         let keychain = keychain
-        return try await reading { db in
+        return try await readingLong { db in
             var report = StoreReport()
             for line in try String.fetchAll(db, sql: "PRAGMA integrity_check(\(StoreReport.problemsMax))") where line != "ok" {
                 report.note("SQLite says: \(line).")
@@ -95,6 +95,13 @@ extension Store {
             sql: """
                 SELECT count(*) FROM webhooks w WHERE closed_at IS NULL AND NOT EXISTS (SELECT 1 FROM webhook_lanes l WHERE l.lane = w.lane)
                 """)
+        let misplaced = try Int.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM summaries m JOIN sessions s ON s.id = m.session_id
+                WHERE m.user_id <> s.user_id OR m.started_at <> s.started_at
+                """)
+        if let misplaced, misplaced > 0 { report.note("\(misplaced) summaries stand where no list finds them.") }
         if let stuck, stuck > 0 { report.note("\(stuck) webhooks wait in no lane.") }
     }
 

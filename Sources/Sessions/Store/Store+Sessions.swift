@@ -106,23 +106,22 @@ extension Store {
         }
         let keychain = keychain
         return try await reading { db in
-            let key = try keychain.userKey(of: user, in: db)
+            var sealed = SealedReader(try keychain.userKey(of: user, in: db))
             let statement = try db.cachedStatement(
                 sql: """
                     SELECT s.id, s.started_at, s.ended_at, m.title, m.summary_text FROM sessions s
-                    LEFT JOIN summaries m ON m.session_id = s.id
+                    LEFT JOIN summaries m ON m.user_id = s.user_id AND m.started_at = s.started_at AND m.session_id = s.id
                     WHERE s.user_id = ? AND (s.started_at, s.id) < (?, ?) ORDER BY s.started_at DESC, s.id DESC LIMIT ?
                     """)
-            let rows = try Row.fetchCursor(
-                statement,
-                arguments: [user.text, cursor?.startedAt.milliseconds ?? .max, cursor?.id.text ?? "", limit + 1])
+            var rows = RowReader(statement, [user.text, cursor?.startedAt.milliseconds ?? .max, cursor?.id.text ?? "", limit + 1])
             var page = SessionPage(sessions: [], next: nil)
-            while let row = try rows.next() {
+            page.sessions.reserveCapacity(limit)
+            while try rows.next() {
                 if page.sessions.count == limit, let last = page.sessions.last {
                     page.next = SessionCursor(startedAt: last.startedAt, id: last.id)
                     break
                 }
-                page.sessions.append(try Self.listing(from: row, key))
+                page.sessions.append(try Self.listing(from: rows, &sealed))
             }
             return page
         }
@@ -188,20 +187,11 @@ extension Store {
         return try session(id, of: user, from: found, key).session
     }
 
-    private static func listing(from row: Row, _ key: SealingKey) throws -> SessionListing {
-        guard let id = SessionID(text: row["id"]) else { throw StoreError.damaged(place: "sessions.id") }
-        let title = try (row["title"] as Data?).map { try key.openText($0, at: summaryPlace("title", id)) }
-        let text = try (row["summary_text"] as Data?).map { try key.openText($0, at: summaryPlace("summary_text", id)) }
+    private static func listing(from row: borrowing RowReader, _ sealed: inout SealedReader) throws -> SessionListing {
+        guard let id = row.bytes(0).flatMap(SessionID.init(utf8:)) else { throw StoreError.damaged(place: "sessions.id") }
         return SessionListing(
-            id: id, title: title, summarySnippet: text.map(snippet), startedAt: WallTime(milliseconds: row["started_at"]),
-            endedAt: (row["ended_at"] as Int64?).map(WallTime.init(milliseconds:)))
-    }
-
-    /// The first words of `text`, cut between words.
-    private static func snippet(_ text: String) -> String {
-        guard text.utf8.count > StoreLimits.snippetLength else { return text }
-        let head = text.prefix(StoreLimits.snippetLength)
-        guard head.endIndex < text.endIndex else { return text }
-        return (head.lastIndex(of: " ").map { head[..<$0] } ?? head) + "…"
+            id: id, title: try sealed.text(row.bytes(3), at: "summaries.title.", id),
+            summarySnippet: try sealed.text(row.bytes(4), at: "summaries.summary_text.", id).map(Snippet.of),
+            startedAt: WallTime(milliseconds: row.integer(1) ?? 0), endedAt: row.integer(2).map(WallTime.init(milliseconds:)))
     }
 }

@@ -20,12 +20,15 @@ extension Store {
                 arguments: [session.text, user.text])
             guard db.changesCount == 1 else { throw StoreError.notFound }
             try db.execute(
-                sql: "INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?, ?, ?, ?)",
+                sql: """
+                    INSERT OR REPLACE INTO summaries
+                    SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
+                    """,
                 arguments: [
-                    session.text, summary.id.text, now.milliseconds, key.seal(content.title, at: Self.summaryPlace("title", session)),
+                    summary.id.text, now.milliseconds, key.seal(content.title, at: Self.summaryPlace("title", session)),
                     key.seal(content.summaryText, at: Self.summaryPlace("summary_text", session)),
                     try key.seal(content.actionItems, at: Self.summaryPlace("action_items", session)),
-                    try key.seal(content.tags, at: Self.summaryPlace("tags", session)),
+                    try key.seal(content.tags, at: Self.summaryPlace("tags", session)), session.text,
                 ])
             if let job { guard try Self.finish(job, in: db) else { throw StoreError.notFound } }
             try Self.tell(webhooks(summary), keychain, in: db, at: now)

@@ -91,20 +91,26 @@ extension Store {
     static func turnPlace(_ session: SessionID, _ id: String) -> String { "turns.text.\(session) \(id)" }
 
     static func turns(of session: SessionID, _ key: SealingKey, in db: Database) throws -> [Turn] {
+        // Sorted here: SQLite would copy them all, text and all, to do it.
         let statement = try db.cachedStatement(
-            sql: "SELECT id, timestamp, speaker, text, audio_ref, duration_ms FROM turns WHERE session_id = ? ORDER BY timestamp, position")
-        let rows = try Row.fetchCursor(statement, arguments: [session.text])
+            sql: "SELECT id, timestamp, speaker, text, audio_ref, duration_ms, position FROM turns WHERE session_id = ?")
+        var rows = RowReader(statement, [session.text])
+        var sealed = SealedReader(key)
         var turns: [Turn] = []
-        while let row = try rows.next() {
-            let id: String = row[0]
-            guard let turnID = TurnID(text: id), let speaker = Turn.Speaker(rawValue: row[2]) else {
-                throw StoreError.damaged(place: "turns.\(session) \(id)")
+        var positions: [Int64] = []
+        while try rows.next() {
+            guard let id = rows.bytes(0).flatMap(TurnID.init(utf8:)), let speaker = rows.text(2).flatMap(Turn.Speaker.init(rawValue:)),
+                let timestamp = rows.integer(1), let text = rows.bytes(3), let position = rows.integer(6)
+            else {
+                throw StoreError.damaged(place: "turns.\(session) \(rows.text(0) ?? "")")
             }
             turns.append(
                 Turn(
-                    id: turnID, sessionID: session, timestamp: WallTime(milliseconds: row[1]), speaker: speaker,
-                    text: try key.openText(row[3], at: turnPlace(session, id)), audioRef: row[4], durationMs: row[5]))
+                    id: id, sessionID: session, timestamp: WallTime(milliseconds: timestamp), speaker: speaker,
+                    text: try sealed.turn(text, of: session, id), audioRef: rows.text(4), durationMs: rows.integer(5).map(Int.init)))
+            positions.append(position)
         }
-        return turns
+        let order = turns.indices.sorted { (turns[$0].timestamp, positions[$0]) < (turns[$1].timestamp, positions[$1]) }
+        return order.map { turns[$0] }
     }
 }

@@ -62,6 +62,14 @@ extension Store {
         }
     }
 
+    /// Whether there is such a user, and he is not being deleted: as long as he has a key.
+    package func isKnown(_ id: UserID) async throws(StoreError) -> Bool {
+        try await reading { db in
+            let statement = try db.cachedStatement(sql: "SELECT 1 FROM user_keys WHERE user_id = ?")
+            return try Bool.fetchOne(statement, arguments: [id.text]) ?? false
+        }
+    }
+
     /// - Throws: `notFound`. For the operator: no user finds another by address.
     package func user(email: String) async throws(StoreError) -> User {
         let keychain = keychain

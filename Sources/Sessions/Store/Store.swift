@@ -20,6 +20,7 @@ package final class Store: Sendable {
 
     let pool: DatabasePool
     let log: WriteAheadLog
+    private let readers: Readers
     private let commits: CommitQueue
     private let keys: Mutex<Keychain>
     private let lock: DirectoryLock?
@@ -61,6 +62,7 @@ package final class Store: Sendable {
             }
             keys = Mutex(try pool.read { db in try Keychain.open(in: db, with: masterKeys) })
             log = try WriteAheadLog(of: pool, configuration: Self.configuration)
+            readers = try Readers(path: path, configuration: Self.configuration)
             self.pool = pool
         } catch {
             throw StoreError(error)
@@ -104,6 +106,7 @@ package final class Store: Sendable {
     package func close() throws(StoreError) {
         do {
             try log.close()
+            try readers.close()
             try pool.close()
         } catch {
             throw StoreError(error)
@@ -115,13 +118,26 @@ package final class Store: Sendable {
 // MARK: - For the store's parts
 
 extension Store {
+    /// Where what asks the store all the time is best done as a whole.
+    package var threads: StoreThreads { readers.threads }
+
     var keychain: Keychain { keys.withLock { $0 } }
 
     func adopt(_ key: MasterKey) {
         keys.withLock { $0.add(key) }
     }
 
-    func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+    /// For what is found at once.
+    func reading<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+        do {
+            return try await withTaskExecutorPreference(readers.threads) { try readers.read(body) }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Beside those who ask for something short.
+    func readingLong<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do { return try await pool.read(body) } catch { throw StoreError(error) }
     }
 

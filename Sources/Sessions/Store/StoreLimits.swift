@@ -9,6 +9,13 @@ package enum StoreLimits {
     /// How long another process may hold the store, in seconds.
     package static let lockPatience = 5.0
 
+    /// Threads that read, as many as processors within this: they share no lock, and more would only take turns.
+    static let readersRange = 2...4
+    /// What each keeps of the database at hand, in bytes.
+    static let readerCacheMax = 8 << 20
+    /// How much they give way to other threads, as `nice` counts it.
+    static let readersNiceness: Int32 = 5
+
     /// Pages, 4 KiB each, after which the write-ahead log is brought into the database, beside the writers.
     static let pagesPerCheckpoint = 500
     /// Pages in the log at which it is begun anew.

@@ -21,6 +21,13 @@ package enum JSON {
         return writer.output.bytes
     }
 
+    /// - Parameter capacity: about how many bytes it will be.
+    package static func text(_ value: some JSONWritable, capacity: Int = 256) -> [UInt8] {
+        var output = JSONOutput(names: .asDeclared, capacity: capacity)
+        value.write(to: &output)
+        return output.bytes
+    }
+
     /// - Throws: `DecodingError`, or what `T` throws.
     package static func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8], names: JSONNames) throws -> T {
         let document = try JSONDocument(parsing: bytes)

@@ -1,14 +1,14 @@
 /// JSON as it grows: the bytes so far, and which containers are open at their end.
-struct JSONOutput {
+package struct JSONOutput {
     private(set) var bytes: [UInt8] = []
     private let names: JSONNames
     /// The closing brackets of the containers around the end of `bytes`, the innermost last.
     private var open: [UInt8] = []
 
-    init(names: JSONNames) {
+    /// - Parameter capacity: in bytes. Small messages fit; a `hello` grows it a few times.
+    init(names: JSONNames, capacity: Int = 256) {
         self.names = names
-        // Small messages fit; a `hello` grows it a few times.
-        bytes.reserveCapacity(256)
+        bytes.reserveCapacity(capacity)
     }
 
     /// How many containers are open.
@@ -18,9 +18,9 @@ struct JSONOutput {
 // MARK: Values
 
 extension JSONOutput {
-    mutating func writeNull() { bytes += "null".utf8 }
+    package mutating func writeNull() { bytes += "null".utf8 }
 
-    mutating func write(_ truth: Bool) { bytes += truth ? "true".utf8 : "false".utf8 }
+    package mutating func write(_ truth: Bool) { bytes += truth ? "true".utf8 : "false".utf8 }
 
     mutating func write(_ number: some FixedWidthInteger) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
@@ -106,13 +106,62 @@ extension JSONOutput {
     }
 }
 
+// MARK: What writes itself
+
+extension JSONOutput {
+    /// - Parameter members: writes them with `writeMember`, each once.
+    package mutating func writeObject(_ members: (inout JSONOutput) -> Void) {
+        bytes.append(UInt8(ascii: "{"))
+        members(&self)
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    package mutating func writeArray<Element>(_ elements: [Element], _ write: (inout JSONOutput, Element) -> Void) {
+        bytes.append(UInt8(ascii: "["))
+        for element in elements {
+            separate()
+            write(&self, element)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// Everything before a member's value.
+    ///
+    /// - Parameter name: as it stands in JSON; nothing in it needs an escape.
+    package mutating func writeMember(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// Text of which is known that nothing in it needs an escape.
+    package mutating func write(plain text: UnsafeBufferPointer<UInt8>) {
+        bytes.append(UInt8(ascii: "\""))
+        bytes += text
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
 // MARK: Text
 
 extension JSONOutput {
     /// In runs: what needs no escape is copied as it is.
-    mutating func write(_ text: String) {
+    package mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        writeRuns(of: text, between: \.needsEscape) { $0.writeEscape($1) }
+        var text = text
+        text.withUTF8 { utf8 in
+            var start = 0
+            var index = utf8.countWithoutEscape(from: 0)
+            while index < utf8.count {
+                bytes += utf8[start..<index]
+                writeEscape(utf8[index])
+                start = index + 1
+                index = utf8.countWithoutEscape(from: start)
+            }
+            bytes += utf8[start...]
+        }
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -157,6 +206,27 @@ extension JSONOutput {
             bytes += String(byte & 0x0F, radix: 16).utf8
         default: bytes.append(byte)
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// - Returns: where the first byte from `start` on is that needs an escape; the end if there is none.
+    fileprivate func countWithoutEscape(from start: Int) -> Int {
+        var index = start
+        // Nearly all text needs none, so eight bytes are looked at together. Subtracting sets the highest bit of a byte that was smaller,
+        // and of some behind one that was; so a word with none set has no such byte. A quote is a 0 after the exclusive or.
+        while index + 8 <= count {
+            let word = UnsafeRawPointer(baseAddress! + index).loadUnaligned(as: UInt64.self)
+            let quotes = word ^ 0x2222_2222_2222_2222
+            let backslashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+            let found =
+                (word &- 0x2020_2020_2020_2020) & ~word | (quotes &- 0x0101_0101_0101_0101) & ~quotes
+                | (backslashes &- 0x0101_0101_0101_0101) & ~backslashes
+            if found & 0x8080_8080_8080_8080 != 0 { break }
+            index += 8
+        }
+        while index < count, !self[index].needsEscape { index += 1 }
+        return index
     }
 }
 

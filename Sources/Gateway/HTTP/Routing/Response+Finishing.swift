@@ -1,11 +1,16 @@
 package import HTTPTypes
 package import Sockets
-internal import Wire
+package import Wire
 
 extension Response {
     /// JSON, its names in snake case.
     package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         Response(status: status, fields: [.contentType: "application/json"], body: try JSON.encode(value, names: .snakeCase))
+    }
+
+    /// - Parameter capacity: about how many bytes it will be.
+    package static func json(_ value: some JSONWritable, capacity: Int = 256) -> Response {
+        Response(status: .ok, fields: [.contentType: "application/json"], body: JSON.text(value, capacity: capacity))
     }
 
     package static let noContent = Response(status: .noContent)

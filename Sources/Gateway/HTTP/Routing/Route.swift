@@ -19,7 +19,7 @@ package import Sockets
 ///         return try .json(Added(id: id), status: .created)
 ///     }
 ///
-/// A handler runs on the concurrent executor, never on a shard's thread. It is called with a body that is JSON of the route's schema to
+/// A handler runs on the executor of who may call it (`Access`), never on a shard's thread. It is called with a body that is JSON of the route's schema to
 /// the letter and decoded; it answers with a `Response`, or throws a `Refusal` (any other error that is `Refusing` too; what is neither is
 /// logged by its type and answered with 500). It need not care for HEAD, CORS, request ids, compression or security fields.
 package struct Route: Sendable {
@@ -28,6 +28,7 @@ package struct Route: Sendable {
     /// A few words for the OpenAPI document.
     package let summary: String
     let needsToken: Bool
+    let executor: (any TaskExecutor)?
     let parameters: [RouteParameter]
     let body: Schema?
     package let outcomes: [RouteOutcome]
@@ -72,6 +73,7 @@ package struct Route: Sendable {
         self.body = body
         self.handle = handle
         needsToken = access.needsToken
+        executor = access.executor
         var statuses = access.statuses + Self.statusesEverywhere
         if access.needsToken { statuses += [401, 429] }
         if !path.parameterNames.isEmpty { statuses.append(404) }

@@ -2,9 +2,11 @@ internal import HTTPTypes
 internal import Logging
 internal import Sockets
 
-/// Takes a request to its route, and makes whatever comes of it a response. Runs on the concurrent executor.
+/// Takes a request to its route, and makes whatever comes of it a response.
 struct Router: Sendable {
     let routes: [Route]
+    /// Places in `routes`, by how many pieces the path has.
+    private let placesByLength: [[Int]]
     private let origins: AllowedOrigins
     private let failures: SharedFailures
     private let log = Logger(label: "patchbay.http")
@@ -13,33 +15,47 @@ struct Router: Sendable {
         let duplicate = Dictionary(grouping: routes) { "\($0.method.rawValue) \($0.path.inOpenAPI)" }.first { $0.value.count > 1 }
         precondition(duplicate == nil, "two routes answer \(duplicate?.value[0].name ?? "")")
         self.routes = routes
+        let lengths = routes.map(\.path.pieces.count)
+        placesByLength = (0...(lengths.max() ?? 0)).map { length in lengths.indices.filter { lengths[$0] == length } }
         self.origins = origins
         self.failures = failures
     }
 
-    /// What is answered, and by which route. Never throws: an error becomes a response.
-    func answer(_ question: HTTPQuestion) async -> RoutedResponse {
-        var question = question
+    /// The route that a request is for. Takes no longer than to read a header, so that a shard may ask, who wants to know where to have the
+    /// request answered.
+    func find(_ question: HTTPQuestion) -> FoundRoute {
         // An empty piece is a piece: who has lost the id of what is to be deleted does not delete everything.
         let segments = question.path == "/" ? [] : question.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        let found = routes.compactMap { route in route.path.match(segments).map { (route: route, parameters: $0) } }
+        guard segments.count < placesByLength.count else { return FoundRoute() }
+        var found: [(place: Int, parameters: [String: String])] = []
+        for place in placesByLength[segments.count] {
+            if let parameters = routes[place].path.match(segments) { found.append((place, parameters)) }
+        }
         // A piece that the path names goes before one that stands for any, whatever the method.
         let fewest = found.map(\.parameters.count).min()
         let matches = found.filter { $0.parameters.count == fewest }
         // HEAD is GET without the body, which is left out where it would be written.
         let method = question.method == .head ? .get : question.method
-        let match = matches.first { $0.route.method == method }
+        guard let match = matches.first(where: { routes[$0.place].method == method }) else {
+            return FoundRoute(methodsElsewhere: Set(matches.map { routes[$0.place].method }))
+        }
+        return FoundRoute(route: routes[match.place], parameters: match.parameters)
+    }
+
+    /// What is answered, and by which route. Never throws: an error becomes a response.
+    func answer(_ question: HTTPQuestion, by found: FoundRoute) async -> RoutedResponse {
+        var question = question
         var response: Response
-        if let match {
-            question.parameters = match.parameters
-            response = await run(match.route, question)
-        } else if matches.isEmpty {
+        if let route = found.route {
+            question.parameters = found.parameters
+            response = await run(route, question)
+        } else if found.methodsElsewhere.isEmpty {
             response = Response(Refusal(.notFound, "not_found", "there is nothing at this path"))
         } else {
-            response = answer(question.method, where: Set(matches.map(\.route.method)))
+            response = answer(question.method, where: found.methodsElsewhere)
         }
         response.finish(for: question, origins)
-        return RoutedResponse(response: response, route: match?.route.name)
+        return RoutedResponse(response: response, route: found.route?.name)
     }
 
     /// A method that a known path has no route for.
@@ -73,6 +89,16 @@ struct Router: Sendable {
             return Response(Refusal(.internalServerError, "internal_error", "the gateway failed; its log says more at this request's id"))
         }
     }
+}
+
+/// Which route a request is for.
+struct FoundRoute: Sendable {
+    /// Nil if there is none.
+    var route: Route?
+    /// What the path names.
+    var parameters: [String: String] = [:]
+    /// Those of routes at the same path, if none is for the request's own.
+    var methodsElsewhere: Set<HTTPRequest.Method> = []
 }
 
 /// What is answered, and by which route: nil if there is none.

@@ -1,10 +1,10 @@
-internal import Foundation
+internal import Sessions
 
 extension Schema.Format {
     /// Whether a text is of this format, as far as its form goes.
     func describes(_ text: String) -> Bool {
         switch self {
-        case .uuid: UUID(uuidString: text) != nil
+        case .uuid: SessionID(text: text) != nil
         case .email: Self.isEmail(text)
         case .time: Self.isTime(text)
         case .uri: text.contains(":") && !text.unicodeScalars.contains { $0.value <= 0x20 || $0.value == 0x7F }
