@@ -7,8 +7,8 @@ internal import COpenSSL
 enum LibraryTLS {
     static let place = SSLPlace<RecordSocket>()
 
-    /// Whether lws finds ours.
-    static let isInEffect = unsafe foundFunction(named: "SSL_read") != libraryFunction(named: "SSL_read")
+    /// Whether lws finds ours, and OpenSSL is as we know it.
+    static let isInEffect = unsafe foundFunction(named: "SSL_read") != libraryFunction(named: "SSL_read") && TakeoverTrial.isPassed
 
     fileprivate static func records(of ssl: UnsafeMutableRawPointer?) -> Unmanaged<RecordSocket>? {
         unsafe ssl.flatMap { unsafe place.object(of: OpaquePointer($0)) }

@@ -47,23 +47,15 @@ internal import Glibc
     ///
     /// - Returns: nil where all stays as it was: without TLS or with TLS 1.2, or without memory.
     func serve(_ wsi: OpaquePointer, of connection: Connection) -> RecordSocket? {
-        guard LibraryTLS.isInEffect, let ssl = unsafe lws_get_ssl(wsi), let notes = unsafe HandshakeNotes.of(ssl) else { return nil }
+        guard let ssl = unsafe lws_get_ssl(wsi) else { return nil }
         defer { unsafe HandshakeNotes.drop(of: ssl) }
-        guard unsafe SSL_version(ssl) == TLS1_3_VERSION, let used = unsafe SSL_get_current_cipher(ssl),
-            let suite = unsafe CipherSuite(rawValue: SSL_CIPHER_get_protocol_id(used))
-        else { return nil }
+        guard LibraryTLS.isInEffect, let ciphers = unsafe RecordCiphers(of: ssl) else { return nil }
         // A part of what lws has not yet read came in the same record as the upgrade.
         var rest = [UInt8](repeating: 0, count: unsafe Int(SSL_pending(ssl)))
         if !rest.isEmpty { unsafe SSL_read(ssl, &rest, Int32(rest.count)) }
         // Nothing is on its way through OpenSSL.
         guard unsafe SSL_has_pending(ssl) == 0, unsafe SSL_want(ssl) != SSL_WRITING else { return nil }
-        let isServer = connection.endpoint == nil
-        guard let theirs = TrafficSecret(isServer ? notes.clientSecret : notes.serverSecret, of: suite),
-            let ours = TrafficSecret(isServer ? notes.serverSecret : notes.clientSecret, of: suite),
-            let opening = RecordCipher(theirs, .opening, after: notes.opened),
-            let sealing = RecordCipher(ours, .sealing, after: notes.sealed)
-        else { return nil }
-        let socket = unsafe RecordSocket(wsi: wsi, connection: connection, owner: self, opening: opening, sealing: sealing)
+        let socket = unsafe RecordSocket(wsi: wsi, connection: connection, owner: self, ciphers: ciphers)
         unsafe rest.withUnsafeBytes { unsafe socket.keepForLibrary($0) }
         guard unsafe LibraryTLS.place.retain(socket, for: ssl) else { return nil }
         let place = Int(socket.descriptor)

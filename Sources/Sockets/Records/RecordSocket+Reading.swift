@@ -117,7 +117,7 @@ extension RecordSocket {
         unsafe count -= whole
         unsafe self.bytes = unsafe bytes + whole
         guard unsafe bytes.load(as: UInt8.self) == ContentType.applicationData.rawValue else { return refuse(.unexpectedMessage) }
-        guard let (length, type) = unsafe opening.open(bytes, sealed: sealed) else { return refuse(.badRecordMAC) }
+        guard let (length, type) = unsafe ciphers.opening.open(bytes, sealed: sealed) else { return refuse(.badRecordMAC) }
         let content = unsafe UnsafeMutableRawBufferPointer(start: bytes + RecordCipher.headerBytes, count: length)
         switch ContentType(rawValue: type) {
         case .applicationData: return unsafe length == 0 ? .dealtWith : .content(content)
@@ -159,7 +159,7 @@ extension RecordSocket {
             case HandshakeMessage.keyUpdate:
                 // The last of its record, for the next one has another key.
                 guard length == 1, rest.count == 5, unsafe rest[4] <= 1 else { return refuse(.unexpectedMessage) }
-                guard unsafe opening.update() else { return refuse(.internalError) }
+                guard unsafe ciphers.opening.update() else { return refuse(.internalError) }
                 if unsafe rest[4] == 1 { unsafe owesKeyUpdate = true }
             default: return refuse(.unexpectedMessage)
             }

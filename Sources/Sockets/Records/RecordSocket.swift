@@ -16,8 +16,7 @@ internal import Glibc
     /// Not retained and not checked: it outlives its loop's connections.
     unowned(unsafe) let owner: RecordIO
 
-    @exclusivity(unchecked) var opening: RecordCipher
-    @exclusivity(unchecked) private var sealing: RecordCipher
+    @exclusivity(unchecked) var ciphers: RecordCiphers
 
     // MARK: What was read
 
@@ -57,16 +56,13 @@ internal import Glibc
     @exclusivity(unchecked) var owesKeyUpdate = false
     @exclusivity(unchecked) var hasSaidGoodbye = false
 
-    init(
-        wsi: OpaquePointer, connection: Connection, owner: RecordIO, opening: consuming RecordCipher, sealing: consuming RecordCipher
-    ) {
+    init(wsi: OpaquePointer, connection: Connection, owner: RecordIO, ciphers: consuming RecordCiphers) {
         descriptor = unsafe lws_get_socket_fd(wsi)
         unsafe self.wsi = unsafe wsi
         unsafe self.connection = connection
         isServer = connection.endpoint == nil
         unsafe self.owner = owner
-        unsafe self.opening = opening
-        unsafe self.sealing = sealing
+        unsafe self.ciphers = ciphers
     }
 
     deinit {
@@ -151,7 +147,7 @@ internal import Glibc
     ///
     /// - Returns: false if the connection is dead.
     func write(_ content: UnsafeRawBufferPointer, _ departure: Departure) -> Bool {
-        if unsafe owesKeyUpdate || sealing.sequence >= Self.recordsOfAKeyMax, !updateKey() { return false }
+        if unsafe owesKeyUpdate || ciphers.sealing.sequence >= Self.recordsOfAKeyMax, !updateKey() { return false }
         var rest = unsafe content
         repeat {
             let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(RecordCipher.contentMax))
@@ -180,13 +176,13 @@ internal import Glibc
         let isSent = unsafe withUnsafeBytes(of: (HandshakeMessage.keyUpdate, UInt8(0), UInt8(0), UInt8(1), UInt8(0))) {
             unsafe send($0, of: .handshake, .withTheBatch)
         }
-        return unsafe isSent && sealing.update()
+        return unsafe isSent && ciphers.sealing.update()
     }
 
     private func send(_ content: UnsafeRawBufferPointer, of type: ContentType, _ departure: Departure) -> Bool {
         let record = unsafe owner.outgoing
         if let start = content.baseAddress { unsafe (record + RecordCipher.headerBytes).copyMemory(from: start, byteCount: content.count) }
-        guard unsafe sealing.seal(record, content: content.count, of: type) else { return false }
+        guard unsafe ciphers.sealing.seal(record, content: content.count, of: type) else { return false }
         return unsafe send(UnsafeRawBufferPointer(start: record, count: RecordCipher.sealedBytes(content.count)), departure)
     }
 

@@ -5,98 +5,90 @@
 extension Event {
     /// The same as `typeAndBody`; nil for all other events.
     var frequentTypeAndBody: (EventType, [UInt8])? {
-        var body = Body()
-        let type: EventType
         switch self {
         case .speakersChanged(let speakers):
-            type = .speakersChanged
-            guard (try? body.write(speakers)) != nil else { return nil }
+            guard speakers.allSatisfy(\.level.isFinite) else { return nil }
+            return Self.frequent(.speakersChanged) { json in
+                json.writeMember("speakers")
+                speakers.write(to: &json)
+            }
         case .talkStarted(let who, let track, let time):
-            type = .talkStarted
-            body.write("participant", who.text)
-            body.write("track", track.text)
-            body.write("ts", time.ticks)
+            return Self.frequent(.talkStarted) { json in
+                json.write(who, track)
+                json.write("ts", time.ticks)
+            }
         case .talkStopped(let who, let track, let time, let reason):
-            type = .talkStopped
-            body.write("participant", who.text)
-            body.write("track", track.text)
-            body.write("reason", reason.rawValue)
-            body.write("ts", time.ticks)
+            return Self.frequent(.talkStopped) { json in
+                json.write(who, track)
+                json.write("reason", reason.rawValue)
+                json.write("ts", time.ticks)
+            }
         case .agentState(let who, let state):
-            type = .agentState
-            body.write("participant", who.text)
-            body.write("state", state.rawValue)
+            return Self.frequent(.agentState) { json in
+                json.write("participant", who.text)
+                json.write("state", state.rawValue)
+            }
         case .playoutStarted(let track, let who, let epoch, let time):
-            type = .playoutStarted
-            body.write("participant", who.text)
-            body.write("track", track.text)
-            body.write("ts", time.ticks)
-            body.write("epoch", epoch)
+            return Self.frequent(.playoutStarted) { json in
+                json.write(who, track)
+                json.write("ts", time.ticks)
+                json.write("epoch", epoch)
+            }
         case .playoutFinished(let track, let who, let epoch, let heard):
-            type = .playoutFinished
-            body.write("track", track.text)
-            body.write("participant", who.text)
-            body.write("epoch", epoch)
-            body.write("played_ts", heard.playedTs)
-            body.write("played_ms", heard.playedMs)
-            body.write("estimated", heard.isEstimated)
+            return Self.frequent(.playoutFinished) { json in
+                json.write("track", track.text)
+                json.write("participant", who.text)
+                json.write("epoch", epoch)
+                json.write("played_ts", heard.playedTs)
+                json.write("played_ms", heard.playedMs)
+                json.write("estimated", heard.isEstimated)
+            }
         default: return nil
         }
-        return (type, body.bytes)
+    }
+
+    private static func frequent(_ type: EventType, _ members: (inout JSONOutput) -> Void) -> (EventType, [UInt8]) {
+        var json = JSONOutput(names: .asDeclared)
+        json.writeObject(members)
+        return (type, json.bytes)
     }
 }
 
-/// An object that grows.
-private struct Body {
-    private var output = JSONOutput(names: .asDeclared)
-    /// Of what is within it.
-    private var depth = 0
-
-    init() {
-        depth = output.openContainer(at: 0, UInt8(ascii: "{"), UInt8(ascii: "}"))
-    }
-
-    var bytes: [UInt8] {
-        mutating get {
-            output.closeContainers(downTo: 0)
-            return output.bytes
+extension Speaker: JSONWritable {
+    /// Its level is a number that JSON has a word for.
+    package func write(to json: inout JSONOutput) {
+        json.writeObject { json in
+            json.write(participant, track)
+            json.writeMember("level")
+            try? json.write(level)
+            json.write("active", active)
         }
     }
+}
 
-    mutating func write(_ name: String, _ text: String) {
-        output.beginMember(name, at: depth)
-        output.write(text)
+extension JSONOutput {
+    fileprivate mutating func write(_ participant: Identity, _ track: TrackSID) {
+        write("participant", participant.text)
+        write("track", track.text)
     }
 
-    mutating func write(_ name: String, _ number: some FixedWidthInteger) {
-        output.beginMember(name, at: depth)
-        output.write(number)
+    fileprivate mutating func write(_ name: StaticString, _ text: String) {
+        writeMember(name)
+        write(text)
     }
 
-    mutating func write(_ name: String, _ number: UInt32?) {
-        output.beginMember(name, at: depth)
-        if let number { output.write(number) } else { output.writeNull() }
+    fileprivate mutating func write(_ name: StaticString, _ number: some FixedWidthInteger) {
+        writeMember(name)
+        write(number)
     }
 
-    mutating func write(_ name: String, _ truth: Bool) {
-        output.beginMember(name, at: depth)
-        output.write(truth)
+    fileprivate mutating func write(_ name: StaticString, _ number: UInt32?) {
+        writeMember(name)
+        if let number { write(number) } else { writeNull() }
     }
 
-    /// - Throws: `EncodingError` for a level that JSON has no word for.
-    mutating func write(_ speakers: [Speaker]) throws {
-        output.beginMember("speakers", at: depth)
-        let list = output.openContainer(at: depth, UInt8(ascii: "["), UInt8(ascii: "]"))
-        let outer = depth
-        for speaker in speakers {
-            output.beginElement(at: list)
-            depth = output.openContainer(at: list, UInt8(ascii: "{"), UInt8(ascii: "}"))
-            write("participant", speaker.participant.text)
-            write("track", speaker.track.text)
-            output.beginMember("level", at: depth)
-            try output.write(speaker.level)
-            write("active", speaker.active)
-        }
-        depth = outer
+    fileprivate mutating func write(_ name: StaticString, _ truth: Bool) {
+        writeMember(name)
+        write(truth)
     }
 }
