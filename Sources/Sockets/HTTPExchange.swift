@@ -172,9 +172,8 @@ internal import Wire
         case .reading, .waiting, .written: return true
         case .ending: return false
         case .writing(let response, .nothing):
-            let piece = response.body.prefix(method == .head ? 0 : Self.pieceBytesMax)
-            guard unsafe response.writeHead(with: piece, to: wsi, isLast: fault != nil || isLengthUnknown) else { return false }
-            return unsafe write(response, from: piece.count, to: wsi)
+            guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown) else { return false }
+            return unsafe write(response, from: 0, to: wsi)
         case .writing(let response, .body(let sent)):
             return switch unsafe flush(wsi) {
             case .done: unsafe write(response, from: sent, to: wsi)

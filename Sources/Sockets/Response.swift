@@ -57,21 +57,16 @@ extension Response {
         }
     }
 
-    /// Writes the head, and with it as much of the body as one call takes: a short answer is one record and one system call.
-    ///
-    /// - Parameters:
-    ///   - isLast: nothing follows on this connection.
-    ///   - piece: the body's beginning; empty if none is to be sent.
+    /// - Parameter isLast: nothing follows on this connection.
     /// - Returns: false if the connection is broken.
-    func writeHead(with piece: ArraySlice<UInt8>, to wsi: OpaquePointer, isLast: Bool) -> Bool {
+    func writeHead(to wsi: OpaquePointer, isLast: Bool) -> Bool {
         var fields = fields
         if isLast { fields[.connection] = "close" }
         let fieldBytes = fields.reduce(512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 8 }
-        return unsafe withUnsafeTemporaryAllocation(
-            of: UInt8.self, capacity: Int(patchbay_lws_pre) + fieldBytes + piece.count
-        ) { buffer -> Bool in
+        var buffer = [UInt8](repeating: 0, count: Int(patchbay_lws_pre) + fieldBytes)
+        return unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Bool in
             let start = unsafe buffer.baseAddress! + Int(patchbay_lws_pre)
-            let end = unsafe start + fieldBytes
+            let end = unsafe buffer.baseAddress! + buffer.count
             var cursor: UnsafeMutablePointer<UInt8>? = unsafe start
             guard unsafe lws_add_http_header_status(wsi, UInt32(status.code), &cursor, end) == 0 else { return false }
             for field in fields {
@@ -81,9 +76,8 @@ extension Response {
             }
             // An answer without content has no length either (RFC 9110 section 8.6).
             if status != .noContent, unsafe lws_add_http_header_content_length(wsi, UInt64(body.count), &cursor, end) != 0 { return false }
-            guard unsafe lws_finalize_http_header(wsi, &cursor, end) == 0, let head = unsafe cursor else { return false }
-            _ = unsafe UnsafeMutableBufferPointer(start: head, count: piece.count).initialize(fromContentsOf: piece)
-            return unsafe lws_write(wsi, start, head - start + piece.count, LWS_WRITE_HTTP_HEADERS) >= 0
+            guard unsafe lws_finalize_http_header(wsi, &cursor, end) == 0, let cursor = unsafe cursor else { return false }
+            return unsafe lws_write(wsi, start, cursor - start, LWS_WRITE_HTTP_HEADERS) >= 0
         }
     }
 
