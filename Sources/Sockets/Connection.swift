@@ -26,7 +26,7 @@ package import Wire
     unowned(unsafe) let loop: Loop
     /// The handle in lws; nil once it is destroyed.
     @exclusivity(unchecked) private(set) var wsi: OpaquePointer?
-    /// Its records, and the short way for what it writes; nil without TLS. Goes with `wsi`.
+    /// Its records, and the short way for what it writes; nil without TLS 1.3. Goes with `wsi`.
     @exclusivity(unchecked) private var records: Unmanaged<RecordSocket>?
     private var isServer: Bool { endpoint == nil }
     private var socket = TCPSocket(descriptor: -1)

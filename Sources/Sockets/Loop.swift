@@ -187,7 +187,7 @@ package import Wire
         }
     }
 
-    /// - Returns: the connection's records, which go with the wsi; nil without TLS.
+    /// - Returns: the connection's records, which go with the wsi; nil without TLS 1.3.
     func established(_ wsi: OpaquePointer, of connection: Connection) -> RecordSocket? {
         unsafe recordIO?.serve(wsi, of: connection)
     }

@@ -57,20 +57,13 @@ struct SessionView: JSONWritable, Sendable, Described {
 
     func write(to json: inout JSONOutput) {
         json.writeObject { json in
-            json.writeMember("id")
-            id.write(to: &json)
-            json.writeMember("user_id")
-            userId.write(to: &json)
-            json.writeMember("context")
-            json.write(context)
-            json.writeMember("started_at")
-            startedAt.write(to: &json)
-            json.writeMember("ended_at")
-            endedAt.write(to: &json)
-            json.writeMember("logging_enabled_snapshot")
-            json.write(loggingEnabledSnapshot)
-            json.writeMember("summary_status")
-            json.write(summaryStatus.rawValue)
+            json.writeMember("id", id)
+            json.writeMember("user_id", userId)
+            json.writeMember("context", context)
+            json.writeMember("started_at", startedAt)
+            json.writeMember("ended_at", endedAt)
+            json.writeMember("logging_enabled_snapshot", loggingEnabledSnapshot)
+            json.writeMember("summary_status", summaryStatus.rawValue)
         }
     }
 
@@ -113,16 +106,11 @@ package struct SessionLine: Encodable, JSONWritable, Sendable, Described {
 
     package func write(to json: inout JSONOutput) {
         json.writeObject { json in
-            json.writeMember("id")
-            id.write(to: &json)
-            json.writeMember("title")
-            json.write(title)
-            json.writeMember("summary_snippet")
-            json.write(summarySnippet)
-            json.writeMember("started_at")
-            startedAt.write(to: &json)
-            json.writeMember("ended_at")
-            endedAt.write(to: &json)
+            json.writeMember("id", id)
+            json.writeMember("title", title)
+            json.writeMember("summary_snippet", summarySnippet)
+            json.writeMember("started_at", startedAt)
+            json.writeMember("ended_at", endedAt)
         }
     }
 
@@ -163,17 +151,12 @@ struct TurnView: JSONWritable, Sendable, Described {
 
     func write(to json: inout JSONOutput) {
         json.writeObject { json in
-            json.writeMember("id")
-            id.write(to: &json)
-            json.writeMember("timestamp")
-            timestamp.write(to: &json)
-            json.writeMember("speaker")
-            json.write(speaker.rawValue)
-            json.writeMember("text")
-            json.write(text)
+            json.writeMember("id", id)
+            json.writeMember("timestamp", timestamp)
+            json.writeMember("speaker", speaker.rawValue)
+            json.writeMember("text", text)
             if let audioRef {
-                json.writeMember("audio_ref")
-                json.write(audioRef)
+                json.writeMember("audio_ref", audioRef)
             }
         }
     }
@@ -213,18 +196,14 @@ struct SummaryView: JSONWritable, Sendable, Described {
 
     func write(to json: inout JSONOutput) {
         json.writeObject { json in
-            json.writeMember("id")
-            id.write(to: &json)
-            json.writeMember("title")
-            json.write(title)
-            json.writeMember("summary_text")
-            json.write(summaryText)
+            json.writeMember("id", id)
+            json.writeMember("title", title)
+            json.writeMember("summary_text", summaryText)
             json.writeMember("action_items")
             json.writeArray(actionItems) { $0.write($1) }
             json.writeMember("tags")
             json.writeArray(tags) { $0.write($1) }
-            json.writeMember("created_at")
-            createdAt.write(to: &json)
+            json.writeMember("created_at", createdAt)
         }
     }
 
@@ -251,12 +230,9 @@ struct SessionDetail: JSONWritable, Sendable, Described {
 
     func write(to json: inout JSONOutput) {
         json.writeObject { json in
-            json.writeMember("session")
-            session.write(to: &json)
-            json.writeMember("summary")
-            summary.write(to: &json)
-            json.writeMember("turns")
-            turns.write(to: &json)
+            json.writeMember("session", session)
+            json.writeMember("summary", summary)
+            json.writeMember("turns", turns)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 
 /// What is needed to go on with a TLS 1.3 connection where OpenSSL stands after the handshake: both secrets, and how many records have gone
 /// each way under them.
@@ -21,7 +22,8 @@ internal import COpenSSL
     static func take(of context: OpaquePointer) {
         unsafe SSL_CTX_set_keylog_callback(context) { ssl, line in
             guard let ssl = unsafe ssl, let line = unsafe line else { return }
-            unsafe HandshakeNotes.of(ssl, makeNew: true)?.note(String(cString: line), isServer: SSL_is_server(ssl) == 1)
+            let bytes = unsafe UnsafeRawBufferPointer(start: line, count: strlen(line))
+            unsafe HandshakeNotes.of(ssl, makeNew: true)?.note(bytes, isServer: SSL_is_server(ssl) == 1)
         }
         unsafe SSL_CTX_set_msg_callback(context) { isWritten, _, type, _, _, ssl, _ in
             guard type == SSL3_RT_HEADER, let ssl = unsafe ssl, let notes = unsafe HandshakeNotes.of(ssl, makeNew: false) else { return }
@@ -46,32 +48,27 @@ internal import COpenSSL
 
     private static let place = SSLPlace<HandshakeNotes>()
 
-    /// A line of the NSS key log format: label, the client's random number, the secret.
-    private func note(_ line: String, isServer: Bool) {
-        let parts = line.utf8.split(separator: UInt8(ascii: " "))
-        guard parts.count == 3 else { return }
-        if parts[0].elementsEqual("CLIENT_TRAFFIC_SECRET_0".utf8) {
-            clientSecret = Self.bytes(ofHex: parts[2])
+    /// A line of the NSS key log format: label, the client's random number, the secret. Read where it stands, so that no copy is left.
+    private func note(_ line: UnsafeRawBufferPointer, isServer: Bool) {
+        let parts = unsafe line.split(separator: UInt8(ascii: " "))
+        guard unsafe parts.count == 3 else { return }
+        if unsafe parts[0].elementsEqual("CLIENT_TRAFFIC_SECRET_0".utf8) {
+            clientSecret = unsafe Self.bytes(ofHex: parts[2])
             if isServer { opened = 0 } else { sealed = 0 }
-        } else if parts[0].elementsEqual("SERVER_TRAFFIC_SECRET_0".utf8) {
-            serverSecret = Self.bytes(ofHex: parts[2])
+        } else if unsafe parts[0].elementsEqual("SERVER_TRAFFIC_SECRET_0".utf8) {
+            serverSecret = unsafe Self.bytes(ofHex: parts[2])
             if isServer { sealed = 0 } else { opened = 0 }
         }
     }
 
-    private static func bytes(ofHex digits: Substring.UTF8View) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            let value = digit <= UInt8(ascii: "9") ? digit &- UInt8(ascii: "0") : (digit | 0x20) &- UInt8(ascii: "a") &+ 10
-            guard let first = high else {
-                high = value
-                continue
-            }
-            bytes.append(first << 4 | value)
-            high = nil
+    private static func bytes(ofHex digits: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
+        let start = unsafe digits.startIndex
+        return unsafe (0..<digits.count / 2).map {
+            unsafe value(of: digits[start + 2 * $0]) << 4 | value(of: digits[start + 2 * $0 + 1])
         }
-        return bytes
+    }
+
+    private static func value(of digit: UInt8) -> UInt8 {
+        digit <= UInt8(ascii: "9") ? digit &- UInt8(ascii: "0") : (digit | 0x20) &- UInt8(ascii: "a") &+ 10
     }
 }

@@ -50,14 +50,17 @@ internal import Glibc
         guard let ssl = unsafe lws_get_ssl(wsi) else { return nil }
         defer { unsafe HandshakeNotes.drop(of: ssl) }
         guard LibraryTLS.isInEffect, let ciphers = unsafe RecordCiphers(of: ssl) else { return nil }
-        // A part of what lws has not yet read came in the same record as the upgrade.
-        var rest = [UInt8](repeating: 0, count: unsafe Int(SSL_pending(ssl)))
-        if !rest.isEmpty { unsafe SSL_read(ssl, &rest, Int32(rest.count)) }
-        // Nothing is on its way through OpenSSL.
-        guard unsafe SSL_has_pending(ssl) == 0, unsafe SSL_want(ssl) != SSL_WRITING else { return nil }
+        // Nothing is on its way through OpenSSL, but for what came in the same record as the upgrade and lws has not read.
+        let rest = unsafe Int(SSL_pending(ssl))
+        guard unsafe SSL_want(ssl) != SSL_WRITING, unsafe rest > 0 || SSL_has_pending(ssl) == 0 else { return nil }
         let socket = unsafe RecordSocket(wsi: wsi, connection: connection, owner: self, ciphers: ciphers)
-        unsafe rest.withUnsafeBytes { unsafe socket.keepForLibrary($0) }
         guard unsafe LibraryTLS.place.retain(socket, for: ssl) else { return nil }
+        if rest > 0 {
+            // `SSL_read` asks the new socket already.
+            var content = [UInt8](repeating: 0, count: rest)
+            unsafe SSL_peek(ssl, &content, Int32(rest))
+            unsafe content.withUnsafeBytes { unsafe socket.keepForLibrary($0) }
+        }
         let place = Int(socket.descriptor)
         if unsafe place >= sockets.count { unsafe sockets += Array(repeating: nil, count: place + 64 - sockets.count) }
         unsafe sockets[place] = unsafe Unmanaged.passUnretained(socket)

@@ -127,9 +127,11 @@ extension RecordSocket {
         }
     }
 
+    /// Or one that its header is enough to refuse.
     var hasWholeRecord: Bool {
         guard let bytes = unsafe bytes, unsafe count >= RecordCipher.headerBytes else { return false }
-        return unsafe count >= RecordCipher.headerBytes + RecordIO.sealedBytes(bytes)
+        let sealed = unsafe RecordIO.sealedBytes(bytes)
+        return unsafe sealed > RecordCipher.sealedMax || count >= RecordCipher.headerBytes + sealed
     }
 
     var hasMoreThanARecord: Bool {

@@ -16,3 +16,32 @@ extension Optional: JSONWritable where Wrapped: JSONWritable {
         if let self { self.write(to: &json) } else { json.writeNull() }
     }
 }
+
+/// Members by their names, and what they are.
+extension JSONOutput {
+    package mutating func writeMember(_ name: StaticString, _ value: some JSONWritable) {
+        writeMember(name)
+        value.write(to: &self)
+    }
+
+    package mutating func writeMember(_ name: StaticString, _ text: String) {
+        writeMember(name)
+        write(text)
+    }
+
+    package mutating func writeMember(_ name: StaticString, _ truth: Bool) {
+        writeMember(name)
+        write(truth)
+    }
+
+    package mutating func writeMember(_ name: StaticString, _ number: some FixedWidthInteger) {
+        writeMember(name)
+        write(number)
+    }
+
+    /// Nil is null.
+    package mutating func writeMember(_ name: StaticString, _ number: UInt32?) {
+        writeMember(name)
+        if let number { write(number) } else { writeNull() }
+    }
+}

@@ -9,39 +9,38 @@ extension Event {
         case .speakersChanged(let speakers):
             guard speakers.allSatisfy(\.level.isFinite) else { return nil }
             return Self.frequent(.speakersChanged) { json in
-                json.writeMember("speakers")
-                speakers.write(to: &json)
+                json.writeMember("speakers", speakers)
             }
         case .talkStarted(let who, let track, let time):
             return Self.frequent(.talkStarted) { json in
                 json.write(who, track)
-                json.write("ts", time.ticks)
+                json.writeMember("ts", time.ticks)
             }
         case .talkStopped(let who, let track, let time, let reason):
             return Self.frequent(.talkStopped) { json in
                 json.write(who, track)
-                json.write("reason", reason.rawValue)
-                json.write("ts", time.ticks)
+                json.writeMember("reason", reason.rawValue)
+                json.writeMember("ts", time.ticks)
             }
         case .agentState(let who, let state):
             return Self.frequent(.agentState) { json in
-                json.write("participant", who.text)
-                json.write("state", state.rawValue)
+                json.writeMember("participant", who.text)
+                json.writeMember("state", state.rawValue)
             }
         case .playoutStarted(let track, let who, let epoch, let time):
             return Self.frequent(.playoutStarted) { json in
                 json.write(who, track)
-                json.write("ts", time.ticks)
-                json.write("epoch", epoch)
+                json.writeMember("ts", time.ticks)
+                json.writeMember("epoch", epoch)
             }
         case .playoutFinished(let track, let who, let epoch, let heard):
             return Self.frequent(.playoutFinished) { json in
-                json.write("track", track.text)
-                json.write("participant", who.text)
-                json.write("epoch", epoch)
-                json.write("played_ts", heard.playedTs)
-                json.write("played_ms", heard.playedMs)
-                json.write("estimated", heard.isEstimated)
+                json.writeMember("track", track.text)
+                json.writeMember("participant", who.text)
+                json.writeMember("epoch", epoch)
+                json.writeMember("played_ts", heard.playedTs)
+                json.writeMember("played_ms", heard.playedMs)
+                json.writeMember("estimated", heard.isEstimated)
             }
         default: return nil
         }
@@ -61,34 +60,14 @@ extension Speaker: JSONWritable {
             json.write(participant, track)
             json.writeMember("level")
             try? json.write(level)
-            json.write("active", active)
+            json.writeMember("active", active)
         }
     }
 }
 
 extension JSONOutput {
     fileprivate mutating func write(_ participant: Identity, _ track: TrackSID) {
-        write("participant", participant.text)
-        write("track", track.text)
-    }
-
-    fileprivate mutating func write(_ name: StaticString, _ text: String) {
-        writeMember(name)
-        write(text)
-    }
-
-    fileprivate mutating func write(_ name: StaticString, _ number: some FixedWidthInteger) {
-        writeMember(name)
-        write(number)
-    }
-
-    fileprivate mutating func write(_ name: StaticString, _ number: UInt32?) {
-        writeMember(name)
-        if let number { write(number) } else { writeNull() }
-    }
-
-    fileprivate mutating func write(_ name: StaticString, _ truth: Bool) {
-        writeMember(name)
-        write(truth)
+        writeMember("participant", participant.text)
+        writeMember("track", track.text)
     }
 }
