@@ -28,11 +28,13 @@ package import Wire
     @exclusivity(unchecked) private(set) var wsi: OpaquePointer?
     /// Its records, and the short way for what it writes; nil without TLS 1.3. Goes with `wsi`.
     @exclusivity(unchecked) private var records: Unmanaged<RecordSocket>?
-    private var isServer: Bool { endpoint == nil }
+    private var isServer = true
     private var socket = TCPSocket(descriptor: -1)
     private var assembly = MessageAssembly()
     /// Where to, if it was us who connected.
-    var endpoint: Endpoint?
+    var endpoint: Endpoint? {
+        didSet { isServer = endpoint == nil }
+    }
     /// Set once, at the first call of `close`.
     private var closeReason: CloseReason?
     private var closeDeadline: Instant?
@@ -58,24 +60,28 @@ package import Wire
     ///
     /// - Returns: false if the connection is dead; it then closes by itself.
     @discardableResult
-    package func write(binary message: UnsafeMutableRawPointer, count: Int) -> Bool {
-        unsafe write(message, count, .binary)
+    package func write(binary message: UnsafeMutableRawPointer, count: Int, withTurn: Bool = false) -> Bool {
+        unsafe write(message, count, .binary, withTurn ? .withTheTurn : .withTheBatch)
     }
 
     /// Bytes that must be writable before a message given to `write(binary:count:)`.
     package static var headroom: Int { Int(patchbay_lws_pre) }
 
     /// Writes one text message.
+    ///
+    /// - Parameter canWait: it leaves with what is written next, and within 20 ms in any case.
     @discardableResult
-    package func write(text: [UInt8]) -> Bool {
-        unsafe text.withUnsafeBytes { bytes in unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .text) } }
+    package func write(text: [UInt8], canWait: Bool = false) -> Bool {
+        unsafe text.withUnsafeBytes { bytes in
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .text, canWait ? .withTheNext : .withTheTurn) }
+        }
     }
 
     /// Writes one binary message that has no headroom of its own.
     @discardableResult
     package func write(binary message: [UInt8]) -> Bool {
         unsafe message.withUnsafeBytes { bytes in
-            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .binary) }
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .binary, .withTheBatch) }
         }
     }
 
@@ -86,7 +92,7 @@ package import Wire
     package func ping(_ number: UInt32) -> Bool {
         guard phase == .open, !isCongested else { return false }
         return unsafe withUnsafeBytes(of: number.bigEndian) { bytes in
-            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .ping) }
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .ping, .withTheTurn) }
         }
     }
 
@@ -101,11 +107,13 @@ package import Wire
         if let wsi = unsafe wsi { _ = unsafe lws_rx_flow_control(wsi, reads ? 1 : 0) }
     }
 
-    private func write(_ message: UnsafeMutableRawPointer, _ count: Int, _ opcode: RecordSocket.Opcode) -> Bool {
+    private func write(
+        _ message: UnsafeMutableRawPointer, _ count: Int, _ opcode: RecordSocket.Opcode, _ departure: RecordSocket.Departure
+    ) -> Bool {
         guard let wsi = unsafe wsi, phase == .open || (phase == .closing && opcode == .text) else { return false }
         if isServer, let records = unsafe records {
             // Past lws, which would add the same header.
-            if unsafe records._withUnsafeGuaranteedRef({ unsafe $0.write(opcode, message, count) }) { return true }
+            if unsafe records._withUnsafeGuaranteedRef({ unsafe $0.write(opcode, message, count, departure) }) { return true }
         } else {
             // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
             if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, opcode.asLwsHasIt) >= 0 { return true }
@@ -265,7 +273,7 @@ package import Wire
 
     /// Why lws itself closed a client's socket: for reserved bits, say. It tells nobody but the client, but what it wrote is still there.
     private var reasonOfLibrary: CloseReason? {
-        guard endpoint == nil, peerCloseCode == nil, let wsi = unsafe wsi, unsafe lws_get_close_length(wsi) >= 2,
+        guard isServer, peerCloseCode == nil, let wsi = unsafe wsi, unsafe lws_get_close_length(wsi) >= 2,
             let payload = unsafe lws_get_close_payload(wsi)
         else { return nil }
         let code = unsafe UInt16(payload[0]) << 8 | UInt16(payload[1])
@@ -274,9 +282,9 @@ package import Wire
 
     override func destroyed() {
         // A handshake that broke off after we let it in was never established, so nobody was told that it is closed either.
-        if phase == .connecting, endpoint == nil { closed() }
+        if phase == .connecting, isServer { closed() }
         // lws says nothing more of a name that it could not resolve.
-        if phase == .connecting, endpoint != nil { connectFailed("no such host, or no way to it") }
+        if phase == .connecting, !isServer { connectFailed("no such host, or no way to it") }
         unsafe wsi = nil
         unsafe records = nil
         phase = .closed

@@ -16,7 +16,7 @@ package import Wire
     private let headerLimits = HeaderLimits()
     private var context: OpaquePointer?
     private var eventPipe: EventPipe?
-    private var recordIO: RecordIO?
+    fileprivate var recordIO: RecordIO?
     private var turnEnd: TurnEnd?
     private var serverVhost: OpaquePointer?
     private var clientVhost: OpaquePointer?
@@ -120,6 +120,13 @@ package import Wire
         }
         let delay = max(0, (instant - now).inNanoseconds)
         unsafe uv_timer_start(timer, timerRang, UInt64((delay + 999_999) / 1_000_000), 0)
+    }
+
+    /// Has the timer ring by then, in milliseconds, if not earlier; `SocketOwner.timerRang()` is called in any case.
+    func wake(within milliseconds: UInt64) {
+        if unsafe uv_is_active(patchbay_timer_handle(timer)) == 0 || uv_timer_get_due_in(timer) > milliseconds {
+            unsafe uv_timer_start(timer, timerRang, milliseconds, 0)
+        }
     }
 
     package var waker: LoopWaker { unsafe LoopWaker(handle: async) }
@@ -423,5 +430,6 @@ private func loopWoken(_ async: UnsafeMutablePointer<uv_async_t>?) {
 
 private func timerRang(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
     guard let data = unsafe timer?.pointee.data else { return }
-    unsafe Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().owner.timerRang()
+    let loop = unsafe Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue()
+    loop.recordIO?.sendLingering { unsafe loop.owner.timerRang() }
 }

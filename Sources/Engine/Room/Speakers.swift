@@ -51,6 +51,8 @@ package struct Speakers: Sendable {
     package mutating func changes(at now: Instant) -> [Speaker] {
         for place in 0..<voices.count where voices[at: place].measuredAt + Self.staleAfter <= now { voices[at: place].level = 0 }
         let current = loudest()
+        // Mostly nobody has begun or stopped, and nobody's level is another.
+        guard current != told.values else { return [] }
         var changes: [Speaker] = []
         var still = Roster<Identity, Speaker>()
         for speaker in current {
@@ -68,6 +70,7 @@ package struct Speakers: Sendable {
 
     /// Each active participant by its loudest track, loudest first; equals in the order in which they published.
     private func loudest() -> [Speaker] {
+        guard voices.values.contains(where: { $0.level >= Self.activeLevel }) else { return [] }
         var best = Roster<Identity, (place: Int, level: Double)>()
         for (place, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
             if let known = best.place(of: voice.participant) {

@@ -42,10 +42,7 @@ extension Shard {
         guard !aheads.active.isEmpty else { return }
         let now = loop.now
         var index = 0
-        while index < aheads.active.count {
-            if aheads.isWorthALook(aheads.active[index], at: now) { letOut(aheads.active[index], at: now, onlyIfUrgent: false) }
-            index += 1
-        }
+        while let place = aheads.nextWorthALook(from: &index, at: now) { letOut(place, at: now, onlyIfUrgent: false) }
         aheads.settle(at: now)
         for place in aheads.withFacts { noteFacts(of: place) }
         tellFacts()
@@ -86,6 +83,7 @@ extension Shard {
                 return
             }
             guard let output = aheads.tracks[place].letOut(toListener: index, at: now, into: message) else { return }
+            askForReceiptIfDue(from: listener)
             listener.connection.write(binary: message, count: output.bytes)
             if output.frames > 1 {
                 counters.bundlesOut += 1

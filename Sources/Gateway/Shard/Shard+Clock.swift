@@ -64,12 +64,12 @@ extension Shard {
     }
 
     private func watchTalk(of seat: Int) {
-        guard let publisher = seats[seat] else { return }
         var patch = 0
         while patch < panel.patches[seat].count {
             let now = loop.now
-            let edge = panel.update(patch, publishedBy: seat) { $0.meter.tick(at: now) }
-            if let edge { talk(edge, of: panel.patches[seat][patch].track, publishedBy: publisher) }
+            if let edge = panel.update(patch, publishedBy: seat, { $0.meter.tick(at: now) }), let publisher = seats[seat] {
+                talk(edge, of: panel.patches[seat][patch].track, publishedBy: publisher)
+            }
             patch += 1
         }
     }

@@ -27,13 +27,9 @@ extension Shard {
 
     func checkDrain() {
         guard let drain else { return }
-        if let endsAt = drain.endsAt {
-            if loop.now >= endsAt { loop.stop() }
-        } else if loop.now >= drain.deadline {
-            sendEverybodyAway()
-        } else {
-            finishDrainIfEmpty()
-        }
+        if let endsAt = drain.endsAt, loop.now >= endsAt { return loop.stop() }
+        if drain.endsAt == nil, loop.now >= drain.deadline { return sendEverybodyAway() }
+        finishDrainIfEmpty()
     }
 
     /// Tells all shards once nobody is here any more, and nobody elsewhere is in a room that is. They end together: as long as there is

@@ -46,7 +46,8 @@ extension Shard {
         let track = edge == nil ? nil : panel.patches[seat][patch].track
         let trunks = panel.patches[seat][patch].trunks.isEmpty ? nil : panel.patches[seat][patch].trunks
         if header.sequence.value & Self.foresightMask == 0 { foresee(from: sender, at: seat, patch) }
-        forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, at: now)
+        // With a first or a last frame goes what its room makes of it.
+        forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, withTurn: edge != nil, at: now)
         if let trunks {
             for trunk in trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
         }
@@ -82,7 +83,9 @@ extension Shard {
     }
 
     /// Hands a frame to every listener: at once where nothing waits and the socket has room, else into its outbox.
-    private func forward(_ frame: UnsafeRawBufferPointer, of alias: TrackAlias, to listeners: [UInt32], at now: Instant) {
+    private func forward(
+        _ frame: UnsafeRawBufferPointer, of alias: TrackAlias, to listeners: [UInt32], withTurn: Bool = false, at now: Instant
+    ) {
         guard let bytes = frame.baseAddress, !listeners.isEmpty else { return }
         // Once for all: lws writes each listener's WebSocket header into the same headroom.
         let copy = staging + Connection.headroom
@@ -96,7 +99,7 @@ extension Shard {
                 continue
             }
             if listener.outbox.isEmpty, hasRoom(listener, at: now) {
-                write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
+                write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), withTurn: withTurn, to: listener)
             } else {
                 queue(frame, &stored, of: alias, for: listener, at: now)
             }
@@ -124,20 +127,27 @@ extension Shard {
         startWaiting(listener)
     }
 
-    private func write(_ frame: UnsafeMutableRawPointer, _ count: Int, afterDrop: Bool, to listener: Member) {
+    private func write(
+        _ frame: UnsafeMutableRawPointer, _ count: Int, afterDrop: Bool, withTurn: Bool = false, to listener: Member
+    ) {
         let flags = frame.load(fromByteOffset: 1, as: UInt8.self)
         if afterDrop { frame.storeBytes(of: flags | FrameFlags.discontinuity.rawValue, toByteOffset: 1, as: UInt8.self) }
-        listener.connection.write(binary: frame, count: count)
+        askForReceiptIfDue(from: listener)
+        listener.connection.write(binary: frame, count: count, withTurn: withTurn)
         if afterDrop { frame.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self) }
         noteWritten(count, frames: 1, to: listener)
     }
 
-    /// Counts a message that has left, and asks for a receipt where one is due.
+    /// Counts a message that has left.
     func noteWritten(_ count: Int, frames: Int, to listener: Member) {
         listener.budget.wrote(count + Self.wireOverhead)
         listener.framesSent += UInt64(frames)
         counters.framesOut += UInt64(frames)
         counters.bytesOut += UInt64(count)
+    }
+
+    /// Called before media is written, with which the ping leaves.
+    func askForReceiptIfDue(from listener: Member) {
         let now = loop.now
         if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
     }

@@ -31,6 +31,8 @@ internal import Glibc
     @exclusivity(unchecked) private(set) var isBatch = false
     /// Those that have something to send when the batch or the turn ends.
     @exclusivity(unchecked) private var gathered: [RecordSocket] = []
+    /// Those that have something to send when the loop's timer rings.
+    @exclusivity(unchecked) private var lingering: [RecordSocket] = []
 
     init(context: OpaquePointer) {
         unsafe self.context = unsafe context
@@ -135,6 +137,19 @@ internal import Glibc
         unsafe gathered.append(socket)
     }
 
+    func lingers(_ socket: RecordSocket) {
+        if unsafe lingering.isEmpty { unsafe socket.connection.loop.wake(within: 20) }
+        unsafe lingering.append(socket)
+    }
+
+    /// Has those send who had something before `work`, and had nothing to send it with in there.
+    func sendLingering(after work: () -> Void) {
+        let sockets = unsafe lingering
+        unsafe lingering = []
+        work()
+        for socket in sockets { socket.sendLingering() }
+    }
+
     // MARK: What stayed
 
     /// Has lws take what stayed; at the end of each turn.
@@ -174,5 +189,6 @@ internal import Glibc
         let place = Int(source.descriptor)
         if unsafe place < sockets.count, unsafe sockets[place]?.toOpaque() == gone { unsafe sockets[place] = nil }
         unsafe gathered.removeAll { $0 === source }
+        unsafe lingering.removeAll { $0 === source }
     }
 }

@@ -52,6 +52,8 @@ internal import Glibc
     @exclusivity(unchecked) private var unsent: [UInt8] = []
     /// What is in there has not been offered to the socket: it leaves when the batch or the turn ends, or with what is said before.
     @exclusivity(unchecked) private var isGathering = false
+    /// And the turn may end without it.
+    @exclusivity(unchecked) private var isLingering = false
     /// The peer has asked for a new key of ours (RFC 8446 section 4.6.3), once or more often.
     @exclusivity(unchecked) var owesKeyUpdate = false
     @exclusivity(unchecked) var hasSaidGoodbye = false
@@ -91,7 +93,7 @@ internal import Glibc
     /// Writes one whole message from the server's side, which does not mask; the header goes into the 10 bytes before it.
     ///
     /// - Returns: false if the connection is dead.
-    func write(_ opcode: Opcode, _ message: UnsafeMutableRawPointer, _ count: Int) -> Bool {
+    func write(_ opcode: Opcode, _ message: UnsafeMutableRawPointer, _ count: Int, _ departure: Departure) -> Bool {
         let start: UnsafeMutableRawPointer
         if count < 126 {
             unsafe start = unsafe message - 2
@@ -107,7 +109,7 @@ internal import Glibc
         }
         unsafe start.storeBytes(of: 0x80 | opcode.rawValue, as: UInt8.self)
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: message + count - start)
-        return unsafe write(bytes, opcode == .text ? .withTheTurn : .withTheBatch)
+        return unsafe write(bytes, departure)
     }
 
     /// Writes what has waited.
@@ -115,7 +117,7 @@ internal import Glibc
     /// - Returns: whether nothing waits any more; else lws was asked to tell when the socket takes more.
     func flush() -> Bool {
         guard unsafe !unsent.isEmpty, unsafe wsi != nil else { return true }
-        unsafe isGathering = false
+        unsafe (isGathering, isLingering) = (false, false)
         let sent = unsafe unsent.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if unsafe sent == unsent.count {
             unsafe unsent = []
@@ -129,7 +131,12 @@ internal import Glibc
 
     /// The batch ends, or the turn.
     func sendGathered() {
-        if unsafe isGathering { _ = flush() }
+        if unsafe isGathering && !isLingering { _ = flush() }
+    }
+
+    /// What could wait has waited.
+    func sendLingering() {
+        if unsafe isLingering { _ = flush() }
     }
 
     // MARK: Records
@@ -141,6 +148,8 @@ internal import Glibc
         case withTheBatch
         /// With all others of this turn of the loop: what is told at once to one socket takes one system call.
         case withTheTurn
+        /// With the next that has less time, and within 20 ms.
+        case withTheNext
     }
 
     /// Seals bytes and gives them to the socket: all of them, what it has no room for stays.
@@ -188,8 +197,9 @@ internal import Glibc
 
     private func send(_ record: UnsafeRawBufferPointer, _ departure: Departure) -> Bool {
         switch departure {
-        case .withTheTurn where unsafe gather(record): return true
-        case .withTheBatch where unsafe (owner.isBatch || isGathering) && gather(record):
+        case .withTheTurn where unsafe gather(record, lingers: false): return true
+        case .withTheNext where unsafe gather(record, lingers: true): return true
+        case .withTheBatch where unsafe (owner.isBatch || isGathering) && gather(record, lingers: false):
             // What waited for the end of the turn need not wait any longer.
             if unsafe !owner.isBatch { sendGathered() }
             return true
@@ -216,11 +226,14 @@ internal import Glibc
     /// Keeps a record, up to as much as a system call likes.
     ///
     /// - Returns: false where it has to go the usual way.
-    private func gather(_ record: UnsafeRawBufferPointer) -> Bool {
+    private func gather(_ record: UnsafeRawBufferPointer, lingers: Bool) -> Bool {
         if unsafe !isGathering {
             guard unsafe unsent.isEmpty else { return false }
-            unsafe isGathering = true
+            unsafe (isGathering, isLingering) = (true, lingers)
             unsafe unsent.reserveCapacity(1_024)
+            unsafe lingers ? owner.lingers(self) : owner.gathers(self)
+        } else if unsafe isLingering && !lingers {
+            unsafe isLingering = false
             unsafe owner.gathers(self)
         }
         guard unsafe unsent.count + record.count <= RecordIO.bytesMax else { return false }

@@ -44,7 +44,10 @@ enum EventType: String, CaseIterable {
 public struct EncodedEvent: Sendable {
     private let text: [UInt8]
     /// Where `seq` belongs.
-    private let place: Int
+    private let place: UInt32
+    /// Nobody waits for it: it may leave a little later, with what else goes to the same participant.
+    public let canWait: Bool
+
     public init(_ event: Event) {
         let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
         let head = #"{"type":"\#(type.rawValue)","seq":"#
@@ -52,7 +55,8 @@ public struct EncodedEvent: Sendable {
         var text: [UInt8] = []
         text.reserveCapacity(head.utf8.count + 8 + body.count + 1)
         text += head.utf8
-        place = text.count
+        place = UInt32(text.count)
+        canWait = event.canWait
         text += #","data":"#.utf8
         text += body
         text.append(UInt8(ascii: "}"))
@@ -73,9 +77,9 @@ public struct EncodedEvent: Sendable {
     public func bytes(seq: UInt64) -> [UInt8] {
         var bytes = [UInt8]()
         bytes.reserveCapacity(text.count + 20)
-        bytes += text[..<place]
+        bytes += text[..<Int(place)]
         bytes += String(seq).utf8
-        bytes += text[place...]
+        bytes += text[Int(place)...]
         return bytes
     }
 }

@@ -3,6 +3,15 @@
 /// What `Codable` does around each value (a container in a box, the metadata of each generic call) takes ten times as long as writing it, and
 /// in a conversation these are nine of ten events. The others stay as they are.
 extension Event {
+    /// It tells how things are, and nobody does anything about it but to show it; who began to talk is told with the first frame to those
+    /// who hear it. The ends of things do not wait: an assistant answers to them.
+    var canWait: Bool {
+        switch self {
+        case .speakersChanged, .talkStarted, .agentState, .playoutStarted, .stats: true
+        default: false
+        }
+    }
+
     /// The same as `typeAndBody`; nil for all other events.
     var frequentTypeAndBody: (EventType, [UInt8])? {
         switch self {

@@ -41,10 +41,7 @@ extension SimulatedShard {
     func letOutActive() {
         guard !aheads.active.isEmpty else { return }
         var index = 0
-        while index < aheads.active.count {
-            if aheads.isWorthALook(aheads.active[index], at: now) { letOut(aheads.active[index], onlyIfUrgent: false) }
-            index += 1
-        }
+        while let place = aheads.nextWorthALook(from: &index, at: now) { letOut(place, onlyIfUrgent: false) }
         aheads.settle(at: now)
         for place in aheads.withFacts { noteFacts(of: place) }
         tellFacts()

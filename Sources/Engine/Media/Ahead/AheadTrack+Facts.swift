@@ -11,16 +11,15 @@ extension AheadTrack {
 
     /// Looks at what is to be told now, and forgets what is old.
     ///
-    /// - Returns: whether there is something to come back for.
-    package mutating func settle(at now: Instant) -> Bool {
+    /// - Returns: when there is something to come back for; nil if there is nothing.
+    package mutating func settle(at now: Instant) -> Instant? {
         forgetOld(at: now)
         if sid != nil {
             tellDryness(at: now)
             if let fact = backlog.look(queuedMilliseconds: queuedMilliseconds(at: now), at: now) { tell(fact) }
         }
         let isIdle = queue.start == queue.end && hasToldDry && (sid == nil || backlog.isSettled)
-        quietUntil = nextLook(after: now)
-        return !isIdle
+        return isIdle ? nil : nextLook(after: now)
     }
 
     /// Until when nothing is due, nor to be told, unless something is done to the track; a second at most, for what is to be forgotten.

@@ -31,7 +31,9 @@ extension AheadTrack {
     }
 
     /// Whether something is to leave for a listener now.
-    package func isDue(forListener index: Int, at now: Instant, onlyIfUrgent: Bool) -> Bool {
+    ///
+    /// Mutating, so that the track is looked at where it is: a copy costs reference counts.
+    package mutating func isDue(forListener index: Int, at now: Instant, onlyIfUrgent: Bool) -> Bool {
         !isPaused && listeners[index].cursor.isDue(in: queue, at: now) && (!onlyIfUrgent || listeners[index].cursor.isUrgent(at: now))
     }
 

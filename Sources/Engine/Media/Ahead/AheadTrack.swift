@@ -56,8 +56,6 @@ package struct AheadTrack: Sendable {
     /// Whether it is on the shard's lists.
     var isActive = false
     var isFresh = false
-    /// Nothing is due before, as of the last look.
-    var quietUntil = Instant(nanoseconds: 0)
 
     struct Listener: Sendable {
         let seat: UInt32

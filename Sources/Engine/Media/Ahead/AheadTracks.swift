@@ -18,8 +18,17 @@ package struct AheadTracks: Sendable {
         nil, alias: TrackAlias(0), by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0, frameMilliseconds: 0,
         at: Instant(nanoseconds: 0))
 
+    /// What the clock looks at of each track, apart from it: most looks find nothing to do, and are to find that near by.
+    private struct Watch {
+        /// Nothing is due before, as of the last look.
+        var quietUntil = Instant(nanoseconds: 0)
+        /// Of its stored bytes, as of then.
+        var storedBytes = 0
+    }
+
     /// By place.
     package var tracks: [AheadTrack] = []
+    private var watches: [Watch] = []
     package private(set) var active: [Int] = []
     private var fresh: [Int] = []
     /// Those that had something to tell at the last `settle`.
@@ -50,7 +59,12 @@ package struct AheadTracks: Sendable {
     @discardableResult
     package mutating func open(_ track: AheadTrack) -> Int {
         let place = free.popLast() ?? tracks.count
-        if place == tracks.count { tracks.append(track) } else { tracks[place] = track }
+        if place == tracks.count {
+            tracks.append(track)
+            watches.append(Watch())
+        } else {
+            (tracks[place], watches[place]) = (track, Watch())
+        }
         places[Key(publisher: track.publisher, alias: track.alias)] = place
         return place
     }
@@ -85,8 +99,8 @@ package struct AheadTracks: Sendable {
         places[Key(publisher: track.publisher, alias: track.alias)] = nil
         if track.isActive { active.removeAll { $0 == place } }
         if track.isFresh { fresh.removeAll { $0 == place } }
-        storedBytes = max(0, storedBytes - track.storedBytes)
-        tracks[place] = Self.vacant
+        storedBytes -= watches[place].storedBytes
+        (tracks[place], watches[place]) = (Self.vacant, Watch())
         free.append(place)
     }
 
@@ -99,6 +113,7 @@ package struct AheadTracks: Sendable {
         }
         if let refusal = tracks[place].append(frame, header, at: now) { return refusal }
         storedBytes += AheadQueue.size(of: frame)
+        watches[place].storedBytes += AheadQueue.size(of: frame)
         if !tracks[place].isFresh {
             tracks[place].isFresh = true
             fresh.append(place)
@@ -106,12 +121,20 @@ package struct AheadTracks: Sendable {
         return nil
     }
 
-    /// Whether something may be due on a track that was looked at before.
-    package func isWorthALook(_ place: Int, at now: Instant) -> Bool { tracks[place].quietUntil <= now }
+    /// The next of the active ones, from an index on, on which something may be due. The index goes on behind it.
+    ///
+    /// Mutating, so that all of this is looked at where it is: a copy costs reference counts.
+    package mutating func nextWorthALook(from index: inout Int, at now: Instant) -> Int? {
+        while index < active.count {
+            index += 1
+            if watches[active[index - 1]].quietUntil <= now { return active[index - 1] }
+        }
+        return nil
+    }
 
     /// Has a track looked at from now on.
     package mutating func activate(_ place: Int) {
-        tracks[place].quietUntil = Instant(nanoseconds: 0)
+        watches[place].quietUntil = Instant(nanoseconds: 0)
         guard !tracks[place].isActive else { return }
         tracks[place].isActive = true
         active.append(place)
@@ -126,15 +149,20 @@ package struct AheadTracks: Sendable {
 
     /// Ends the look at all that are active: those with nothing to come back for are looked at no more.
     package mutating func settle(at now: Instant) {
-        storedBytes = 0
         withFacts.removeAll(keepingCapacity: true)
         var index = 0
         while index < active.count {
             let place = active[index]
-            let hasMore = tracks[place].quietUntil > now || tracks[place].settle(at: now)
+            guard watches[place].quietUntil <= now else {
+                index += 1
+                continue
+            }
+            let next = tracks[place].settle(at: now)
             if tracks[place].hasFacts { withFacts.append(place) }
-            if hasMore {
-                storedBytes += tracks[place].storedBytes
+            storedBytes += tracks[place].storedBytes - watches[place].storedBytes
+            watches[place].storedBytes = tracks[place].storedBytes
+            if let next {
+                watches[place].quietUntil = next
                 index += 1
             } else {
                 tracks[place].isActive = false

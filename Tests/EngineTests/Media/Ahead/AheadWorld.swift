@@ -92,7 +92,7 @@ struct AheadWorld {
             guard !stalled.contains(seat), track.isDue(forListener: index, at: .at(now), onlyIfUrgent: onlyIfUrgent) else { continue }
             while let message = letOut(to: index) { heard[seat, default: []].append(message) }
         }
-        if !onlyIfUrgent { isActive = track.settle(at: .at(now)) }
+        if !onlyIfUrgent { isActive = track.settle(at: .at(now)) != nil }
         takeFacts()
     }
 

@@ -1,0 +1,50 @@
+import Testing
+import Wire
+
+/// What only tells how things are leaves with what goes to the same socket next, or soon by itself; nothing overtakes it.
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
+struct DepartureTests {
+    let gateway: TestGateway
+    private let speaker: Caller
+    private let listener: Caller
+    private let alias: TrackAlias
+
+    init() throws {
+        gateway = try TestGateway()
+        speaker = try Caller(gateway, room: "r", identity: "speaker")
+        listener = try Caller(gateway, room: "r", identity: "listener")
+        alias = try speaker.publish().alias
+        try listener.settle()
+    }
+
+    private func startOfTalk(_ event: Event) -> MediaTime? {
+        if case .talkStarted(_, _, let time) = event { time } else { nil }
+    }
+
+    @Test func itComesThoughNothingElseDoes() throws {
+        try speaker.say(TestFrame.bytes(alias, 0, flags: .talkspurtStart))
+        _ = try speaker.event("who talks", within: .seconds(2), startOfTalk)
+        #expect(speaker.frames.isEmpty)
+    }
+
+    @Test func anAnswerDoesNotOvertakeIt() throws {
+        try speaker.say(TestFrame.bytes(alias, 0, flags: .talkspurtStart))
+        try speaker.settle()
+        #expect(speaker.events.contains { startOfTalk($0) != nil })
+    }
+
+    @Test func whoHearsTheFirstFrameIsToldWithIt() throws {
+        try speaker.say(TestFrame.bytes(alias, 0, flags: .talkspurtStart))
+        // The question arrives after both, and so does its answer.
+        try speaker.settle()
+        try listener.settle()
+        #expect(try listener.frame() == TestFrame.bytes(alias, 0, flags: .talkspurtStart))
+        #expect(listener.events.contains { startOfTalk($0) != nil })
+    }
+
+    @Test func nothingOfItIsLostInAClose() throws {
+        try speaker.say(TestFrame.bytes(alias, 0, flags: .talkspurtStart))
+        try speaker.socket.send(text: String(decoding: OutgoingRequest(.leave(reason: nil)).bytes, as: UTF8.self))
+        _ = try speaker.event("who talks", within: .seconds(2), startOfTalk)
+    }
+}
