@@ -164,6 +164,17 @@ package import Wire
         unsafe records._withUnsafeGuaranteedRef { unsafe $0.foresight = foresight }
     }
 
+    /// Has a part of what the next message to this connection looks at come to hand; the step before must have been a while ago.
+    package func foresee(_ step: Foresight.Step) {
+        switch step {
+        case .itself: Foresight.fetch(unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), lines: 3)
+        case .records:
+            guard let records = unsafe records else { return }
+            Foresight.fetch(unsafe UInt(bitPattern: records.toOpaque()), lines: 5)
+        case .cipher: unsafe records?._withUnsafeGuaranteedRef { unsafe $0.ciphers.sealing.foresee() }
+        }
+    }
+
     // MARK: The socket below
 
     package var tcp: TCPSocket { socket }

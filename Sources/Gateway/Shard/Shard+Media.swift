@@ -55,6 +55,8 @@ extension Shard {
         if let edge, let track { talk(edge, of: track, publishedBy: sender) }
     }
 
+    /// Fewer listeners are not worth looking ahead.
+    private static var foreseenMin: Int { 4 }
     /// Every so many frames: what is foreseen rarely changes.
     private static var foresightMask: UInt16 { 31 }
 
@@ -64,6 +66,20 @@ extension Shard {
         let listeners = panel.patches[seat][patch].listeners.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
         sender.connection.foresee(
             sender: sender.address, track: track, listeners: listeners, listener: listener.address, at: listener.connection)
+    }
+
+    /// What the next listeners will have us look at comes while the kernel takes the frame for this one. One thing leads to the next, so
+    /// each listener is come closer to, a step with every one before it.
+    private func foresee(_ listeners: [UInt32], after place: Int) {
+        if place + 4 < listeners.count { Foresight.fetch(memberAt(listeners[place + 4]), lines: 5) }
+        if place + 3 < listeners.count { seats[Int(listeners[place + 3])]?.connection.foresee(.itself) }
+        if place + 2 < listeners.count { seats[Int(listeners[place + 2])]?.connection.foresee(.records) }
+        if place + 1 < listeners.count { seats[Int(listeners[place + 1])]?.connection.foresee(.cipher) }
+    }
+
+    /// The address, without a look at what is there: even a reference count would be one.
+    private func memberAt(_ seat: UInt32) -> UInt {
+        seats.withUnsafeBytes { $0.load(fromByteOffset: Int(seat) * MemoryLayout<Member?>.stride, as: UInt.self) }
     }
 
     /// Gives a frame to another shard, which is woken if it has none yet.
@@ -91,7 +107,8 @@ extension Shard {
         let copy = staging + Connection.headroom
         copy.copyMemory(from: bytes, byteCount: frame.count)
         var stored: FrameRef?
-        for seat in listeners {
+        for (place, seat) in listeners.enumerated() {
+            if listeners.count > Self.foreseenMin { foresee(listeners, after: place) }
             guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
             guard listener.isReachable else {
                 listener.outbox.noteRefused(alias)

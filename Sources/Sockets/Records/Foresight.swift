@@ -5,7 +5,17 @@ internal import CLibwebsockets
 /// With a thousand connections in turn nothing of any of them is at hand when it is needed, and waiting for that is most of what a frame
 /// costs beside the kernel and the cipher. So it is asked for before the kernel is asked for the frame, and comes meanwhile. The
 /// addresses are never followed, so they may be old.
-struct Foresight {
+package struct Foresight {
+    /// What a message to a connection looks at, in the order in which one leads to the next.
+    package enum Step {
+        case itself, records, cipher
+    }
+
+    /// - Parameter lines: of 64 bytes each.
+    package static func fetch(_ address: UInt, lines: Int32) {
+        unsafe patchbay_prefetch(UnsafeRawPointer(bitPattern: address), lines)
+    }
+
     private var places: InlineArray<6, UInt> = .init(repeating: 0)
 
     /// How many cache lines (64 bytes) of each are looked at.

@@ -45,6 +45,11 @@ internal import COpenSSL
         (ivStart, ivEnd) = iv
     }
 
+    /// See `Foresight`.
+    func foresee() {
+        Foresight.fetch(unsafe UInt(bitPattern: context), lines: 3)
+    }
+
     deinit {
         unsafe EVP_CIPHER_CTX_free(context)
     }
