@@ -46,14 +46,19 @@ struct BargeInCommand: AsyncParsableCommand {
         let listening = Task { await listener.run() }
         for number in 1...tries {
             findings.add(try await interrupt(voice, listener))
-            if !json { FileHandle.standardError.write(Data("\rtry \(number) of \(tries)".utf8)) }
+            show("try \(number) of \(tries)")
         }
-        if !json { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+        show("")
         listening.cancel()
         await assistant.leave()
         await user.leave()
         print(json ? try findings.json : findings.text)
         if !findings.isGood { throw ExitCode(1) }
+    }
+
+    /// Over what was shown before, where somebody looks.
+    private func show(_ progress: String) {
+        if isatty(STDERR_FILENO) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K\(progress)".utf8)) }
     }
 
     private func interrupt(_ voice: LocalTrack, _ listener: Listener) async throws -> BargeInFindings.Try {
