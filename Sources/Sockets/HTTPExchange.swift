@@ -51,6 +51,9 @@ internal import Wire
     private var wsi: OpaquePointer?
     /// When the body must be there.
     private let deadline: Instant
+    /// The client asks for nothing more on this connection. Told so in the answer (RFC 9112 section 9.6) it does not try, which it may if
+    /// it has not yet seen the end.
+    private let isLastAsked: Bool
     /// A method that usually has a body came without a word on its length: lws would take the next request for it.
     private var isLengthUnknown = false
     private var stage = Stage.reading
@@ -88,6 +91,7 @@ internal import Wire
         host = unsafe Header.host.text(of: wsi)
         isSecure = unsafe lws_is_ssl(wsi) != 0
         deadline = loop.now + loop.bodyTimeout
+        isLastAsked = unsafe Header.connection.items(of: wsi).contains { $0.lowercased() == "close" }
         super.init()
         for (name, header) in Header.ofRequests { headers[name] = unsafe header.text(of: wsi) }
         for name in Header.customOfRequests { headers[name] = unsafe Header.custom(name.canonicalName, of: wsi) }
@@ -172,7 +176,7 @@ internal import Wire
         case .reading, .waiting, .written: return true
         case .ending: return false
         case .writing(let response, .nothing):
-            guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown) else { return false }
+            guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown || isLastAsked) else { return false }
             return unsafe write(response, from: 0, to: wsi)
         case .writing(let response, .body(let sent)):
             return switch unsafe flush(wsi) {
@@ -231,7 +235,7 @@ internal import Wire
         release()
         switch fault {
         case nil:
-            guard !isLengthUnknown else { return false }
+            guard !isLengthUnknown, !isLastAsked else { return false }
             unsafe lws_rx_flow_control(wsi, 1)
             return unsafe lws_http_transaction_completed(wsi) == 0
         case .bodyTooBig, .bodyTooSlow, .noRoom:

@@ -15,6 +15,7 @@ struct Header {
     static let upgrade = Header(token: WSI_TOKEN_UPGRADE)
     /// `HTTP/1.1` of the request line.
     static let version = Header(token: WSI_TOKEN_HTTP)
+    static let connection = Header(token: WSI_TOKEN_CONNECTION)
     static let transferEncoding = Header(token: WSI_TOKEN_HTTP_TRANSFER_ENCODING)
 
     /// The URI and the method that it stands under: lws files it by method.

@@ -30,6 +30,19 @@ struct HTTPConnectionTests {
         }
     }
 
+    @Test("who asks for nothing more is told that nothing follows", arguments: ["close", "Close", "keep-alive, close"])
+    func closing(option: String) throws {
+        let connection = try HTTPConnection(gateway)
+        let usual = try #require(try connection.answer(to: HTTPAsk(path: "/healthz")))
+        #expect(usual.fields["connection"] != "close")
+        var ask = HTTPAsk(path: "/healthz")
+        ask.fields.append((name: "Connection", value: option))
+        let last = try #require(try connection.answer(to: ask))
+        #expect(last.status == 200)
+        #expect(last.fields["connection"] == "close")
+        #expect(try connection.next() == nil)
+    }
+
     @Test("requests that come together are answered in their order, though the first takes longest", arguments: [true, false])
     func pipelining(areTogether: Bool) throws {
         let connection = try HTTPConnection(gateway)
