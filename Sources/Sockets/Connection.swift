@@ -92,7 +92,7 @@ package import Wire
     package func ping(_ number: UInt32) -> Bool {
         guard phase == .open, !isCongested else { return false }
         return unsafe withUnsafeBytes(of: number.bigEndian) { bytes in
-            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .ping, .withTheTurn) }
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .ping, .withTheBatch) }
         }
     }
 

@@ -163,7 +163,7 @@ extension Shard {
         counters.bytesOut += UInt64(count)
     }
 
-    /// Called before media is written, with which the ping leaves.
+    /// Called before media is written: the frame that a listener is to have next does not make its answer late.
     func askForReceiptIfDue(from listener: Member) {
         let now = loop.now
         if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
