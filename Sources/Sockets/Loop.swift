@@ -115,17 +115,18 @@ package import Wire
     /// Calls `SocketOwner.timerRang()` at this instant, or never if nil. There is one timer; the last call counts.
     package func wake(at instant: Instant?) {
         guard let instant else {
-            unsafe uv_timer_stop(timer)
+            if !(recordIO?.hasLingering ?? false) { unsafe uv_timer_stop(timer) }
             return
         }
         let delay = max(0, (instant - now).inNanoseconds)
         unsafe uv_timer_start(timer, timerRang, UInt64((delay + 999_999) / 1_000_000), 0)
+        if recordIO?.hasLingering ?? false { wakeForLingering() }
     }
 
-    /// Has the timer ring by then, in milliseconds, if not earlier; `SocketOwner.timerRang()` is called in any case.
-    func wake(within milliseconds: UInt64) {
-        if unsafe uv_is_active(patchbay_timer_handle(timer)) == 0 || uv_timer_get_due_in(timer) > milliseconds {
-            unsafe uv_timer_start(timer, timerRang, milliseconds, 0)
+    /// Has the timer ring in time for what lingers (`RecordIO`), if not earlier; `SocketOwner.timerRang()` is called in any case.
+    func wakeForLingering() {
+        if unsafe uv_is_active(patchbay_timer_handle(timer)) == 0 || uv_timer_get_due_in(timer) > RecordIO.lingerMillisecondsMax {
+            unsafe uv_timer_start(timer, timerRang, RecordIO.lingerMillisecondsMax, 0)
         }
     }
 

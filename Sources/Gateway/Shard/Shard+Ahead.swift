@@ -83,7 +83,6 @@ extension Shard {
                 return
             }
             guard let output = aheads.tracks[place].letOut(toListener: index, at: now, into: message) else { return }
-            askForReceiptIfDue(from: listener)
             listener.connection.write(binary: message, count: output.bytes)
             if output.frames > 1 {
                 counters.bundlesOut += 1

@@ -149,22 +149,17 @@ extension Shard {
     ) {
         let flags = frame.load(fromByteOffset: 1, as: UInt8.self)
         if afterDrop { frame.storeBytes(of: flags | FrameFlags.discontinuity.rawValue, toByteOffset: 1, as: UInt8.self) }
-        askForReceiptIfDue(from: listener)
         listener.connection.write(binary: frame, count: count, withTurn: withTurn)
         if afterDrop { frame.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self) }
         noteWritten(count, frames: 1, to: listener)
     }
 
-    /// Counts a message that has left.
+    /// Counts a message that has left, and asks for a receipt where one is due.
     func noteWritten(_ count: Int, frames: Int, to listener: Member) {
         listener.budget.wrote(count + Self.wireOverhead)
         listener.framesSent += UInt64(frames)
         counters.framesOut += UInt64(frames)
         counters.bytesOut += UInt64(count)
-    }
-
-    /// Called before media is written: the frame that a listener is to have next does not make its answer late.
-    func askForReceiptIfDue(from listener: Member) {
         let now = loop.now
         if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
     }

@@ -5,6 +5,8 @@ internal import CLibwebsockets
 /// With a thousand connections in turn nothing of any of them is at hand when it is needed, and waiting for that is most of what a frame
 /// costs beside the kernel and the cipher. So it is asked for before the kernel is asked for the frame, and comes meanwhile. The
 /// addresses are never followed, so they may be old.
+///
+/// Of a frame for many listeners, what the next ones will have us look at comes while the kernel takes it for one (`Step`).
 package struct Foresight {
     /// What a message to a connection looks at, in the order in which one leads to the next.
     package enum Step {
@@ -28,6 +30,6 @@ package struct Foresight {
     }
 
     func fetch() {
-        for index in 0..<6 { unsafe patchbay_prefetch(UnsafeRawPointer(bitPattern: places[index]), Self.lines[index]) }
+        for index in 0..<6 { Self.fetch(places[index], lines: Self.lines[index]) }
     }
 }

@@ -13,6 +13,9 @@ internal import Glibc
     /// What one read takes at most, and room for any record: a socket that has more gets its next turn after all others.
     static var bytesMax: Int { 16_896 }
 
+    /// How long what can wait does so at most.
+    static var lingerMillisecondsMax: UInt64 { 20 }
+
     /// By descriptor.
     @exclusivity(unchecked) private var sockets: [Unmanaged<RecordSocket>?] = unsafe []
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
@@ -138,9 +141,11 @@ internal import Glibc
     }
 
     func lingers(_ socket: RecordSocket) {
-        if unsafe lingering.isEmpty { unsafe socket.connection.loop.wake(within: 20) }
+        if unsafe lingering.isEmpty { unsafe socket.connection.loop.wakeForLingering() }
         unsafe lingering.append(socket)
     }
+
+    var hasLingering: Bool { unsafe !lingering.isEmpty }
 
     /// Has those send who had something before `work`, and had nothing to send it with in there.
     func sendLingering(after work: () -> Void) {

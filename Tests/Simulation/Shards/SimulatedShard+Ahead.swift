@@ -88,7 +88,6 @@ extension SimulatedShard {
             guard let output else { return }
             message.removeSubrange(output.bytes...)
             world.letOut(message, frames: output.frames, to: listener, at: self)
-            askForReceiptIfDue(from: listener)
             listener.line.write(.binary(message))
             noteWritten(output.bytes, frames: output.frames, to: listener)
         } while aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: false)

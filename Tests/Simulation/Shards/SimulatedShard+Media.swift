@@ -95,7 +95,6 @@ extension SimulatedShard {
     private func write(_ frame: [UInt8], afterDrop: Bool, to listener: SimulatedMember) {
         var sent = frame
         if afterDrop { sent[1] |= FrameFlags.discontinuity.rawValue }
-        askForReceiptIfDue(from: listener)
         listener.line.write(.binary(sent))
         noteWritten(frame.count, frames: 1, to: listener)
     }
@@ -104,9 +103,6 @@ extension SimulatedShard {
         listener.budget.wrote(count + 24)
         listener.framesSent += UInt64(frames)
         world.tally.written += frames
-    }
-
-    func askForReceiptIfDue(from listener: SimulatedMember) {
         if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
     }
 
