@@ -55,6 +55,8 @@ package enum Limits {
     package static let playoutStallMax: Duration = .seconds(1)
     /// How much of an utterance is taken to be heard without a report from those who are known to report.
     package static let playoutUnreportedMax: Duration = .milliseconds(500)
+    /// A report that is behind what the one before lets expect by no more than this was late on its way.
+    package static let playoutReportLatenessMax: Duration = .milliseconds(40)
     /// An assistant's `speaking` is told after this even if nothing of it was heard.
     package static let speakingUnheardMax: Duration = .seconds(5)
     /// Remote procedures one participant may have waiting for an answer.

@@ -3,7 +3,8 @@ package import Wire
 /// What is being heard of an `ahead` track: from the first frame that is let out after silence until the last was heard or cleared.
 ///
 /// Where the listeners are is known from what they report, carried on by the time since, as far as their audio reaches; the one who is
-/// furthest counts. As long as nobody has reported it is reckoned from the queue's clock. What was told once is never taken back.
+/// furthest counts. A report says where its sender was when it left, and may be late: of two that follow each other, the one that came
+/// sooner is believed. As long as nobody has reported it is reckoned from the queue's clock. What was told once is never taken back.
 /// Places are ticks since the first frame.
 package struct Utterance: Sendable {
     private struct Report {
@@ -11,13 +12,18 @@ package struct Utterance: Sendable {
         /// Ticks of audio that come after it.
         var buffered: Int
         var at: Instant
+        /// How many ticks further the report before lets expect its sender, if this one is no more than late.
+        var lateness = 0
 
         var reach: Int { place + buffered }
 
-        func place(at now: Instant) -> Int { place + min(buffered, (now - at).inTicks) }
+        func place(at now: Instant) -> Int { place + min(buffered, lateness + (now - at).inTicks) }
+
+        /// Where its sender would be, told by this report alone.
+        func expected(at now: Instant) -> Int { place + min(buffered, (now - at).inTicks) }
 
         func instant(of place: Int) -> Instant? {
-            place <= reach ? at + .ticks(max(0, place - self.place)) : nil
+            place <= reach ? at + .ticks(max(0, place - self.place - lateness)) : nil
         }
     }
 
@@ -85,7 +91,12 @@ package struct Utterance: Sendable {
         let claimed = min(played.map(place(of:)) ?? 0, letOut)
         // Less than a frame before the end is the end: nobody waits for a report of what no device tells apart.
         let isAtEnd = clock.isDry && letOut - claimed - buffered <= Self.frameTicks
-        let report = Report(place: claimed, buffered: isAtEnd ? letOut - claimed : min(buffered, letOut - claimed), at: now)
+        var report = Report(place: claimed, buffered: isAtEnd ? letOut - claimed : min(buffered, letOut - claimed), at: now)
+        if let last = reports[listener] {
+            let lateness = last.expected(at: now) - claimed
+            // Later than that, and it has really fallen behind.
+            if 0...Limits.playoutReportLatenessMax.inTicks ~= lateness { report.lateness = lateness }
+        }
         if report.place > reports.values.reduce(floor, { max($0, $1.place) }) { movedAt = now }
         if let place = reports.place(of: listener) {
             reports[at: place] = report

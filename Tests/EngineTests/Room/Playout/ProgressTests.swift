@@ -19,6 +19,52 @@ struct ProgressTests {
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(680))
     }
 
+    @Test func aReportThatWasLateOnItsWayDoesNotCountForLess() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(600, buffered: 300)
+        call.pass(200)
+        call.report(765, buffered: 300)
+        call.pass(100)
+        #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(900))
+    }
+
+    @Test func whatIsNotThereIsNotHeardHoweverLateAReportWas() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(600, buffered: 300)
+        call.pass(200)
+        call.report(765, buffered: 20)
+        call.pass(100)
+        #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(785))
+    }
+
+    @Test func twoReportsThatAreLateByAsMuchAreNotLate() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(600, buffered: 300)
+        call.pass(200)
+        call.report(765, buffered: 300)
+        call.pass(200)
+        call.report(965, buffered: 300)
+        call.pass(100)
+        #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(1_065))
+    }
+
+    @Test func whoIsFarBehindHasFallenBehind() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(600, buffered: 300)
+        call.pass(200)
+        call.report(755, buffered: 300)
+        call.pass(100)
+        #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(855))
+    }
+
     @Test func theOneWhoIsFurthestCounts() throws {
         var call = try PlayoutWorld()
         let bob = call.world.join("bob")
