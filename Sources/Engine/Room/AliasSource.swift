@@ -22,5 +22,7 @@ package struct AliasSource: Sendable {
 
     package mutating func giveBack(_ alias: TrackAlias) {
         taken.remove(alias)
+        // Rooms that nobody is in are many, and hold as little as they can.
+        if taken.isEmpty { taken = [] }
     }
 }

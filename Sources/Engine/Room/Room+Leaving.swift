@@ -22,7 +22,7 @@ extension Room {
             emit(.close(handle, close), into: &effects)
         }
         members.remove(handle)
-        handles[member.identity] = nil
+        if members.isEmpty { handles = [:] } else { handles[member.identity] = nil }
         for sid in listenedTo { forgetProgress(of: member.identity, on: sid, at: now, into: &effects) }
         for sid in member.tracks { withdraw(sid, at: now, into: &effects) }
         tellSpeakers(at: now, into: &effects)

@@ -2,7 +2,8 @@
 ///
 /// What yields effects must not depend on hashing (it differs in every process), and what is looked up by name must
 /// not scan a room of thousands. So: arrays to walk over, a dictionary only to find a place. Looking up and appending
-/// are constant time; removing is linear, because those behind move up.
+/// are constant time; removing is linear, because those behind move up. An empty one holds no memory: a room lives on for
+/// a while after everybody has left.
 package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// In order of arrival, place by place beside `values`.
     package private(set) var keys: [Key] = []
@@ -43,7 +44,12 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
-        guard let place = places.removeValue(forKey: key) else { return nil }
+        guard let place = places[key] else { return nil }
+        if keys.count == 1 {
+            defer { removeAll() }
+            return values[0]
+        }
+        places[key] = nil
         keys.remove(at: place)
         let value = values.remove(at: place)
         for place in place..<keys.count { places[keys[place]] = place }
