@@ -55,6 +55,8 @@ package enum Limits {
     package static let playoutStallMax: Duration = .seconds(1)
     /// How much of an utterance is taken to be heard without a report from those who are known to report.
     package static let playoutUnreportedMax: Duration = .milliseconds(500)
+    /// How much that was let out since a listener's report it is taken to have got.
+    package static let playoutRefillMax: Duration = .milliseconds(200)
     /// A report that is behind what the one before lets expect by no more than this was late on its way.
     package static let playoutReportLatenessMax: Duration = .milliseconds(40)
     /// An assistant's `speaking` is told after this even if nothing of it was heard.

@@ -12,18 +12,25 @@ package struct Utterance: Sendable {
         /// Ticks of audio that come after it.
         var buffered: Int
         var at: Instant
+        /// Up to where the track had been let out then.
+        var letOut: Int
         /// How many ticks further the report before lets expect its sender, if this one is no more than late.
         var lateness = 0
 
-        var reach: Int { place + buffered }
+        /// Up to where its sender can go on: by what it had, and by what was let out since. Of that no more than it had, for whoever has
+        /// next to nothing is cut off.
+        func reach(letOut now: Int) -> Int {
+            place + buffered + min(max(0, now - letOut), buffered, Limits.playoutRefillMax.inTicks)
+        }
 
-        func place(at now: Instant) -> Int { place + min(buffered, lateness + (now - at).inTicks) }
+        func place(at now: Instant, letOut: Int) -> Int { min(place + lateness + (now - at).inTicks, reach(letOut: letOut)) }
 
         /// Where its sender would be, told by this report alone.
-        func expected(at now: Instant) -> Int { place + min(buffered, (now - at).inTicks) }
+        func expected(at now: Instant, letOut: Int) -> Int { min(place + (now - at).inTicks, reach(letOut: letOut)) }
 
-        func instant(of place: Int) -> Instant? {
-            place <= reach ? at + .ticks(max(0, place - self.place - lateness)) : nil
+        func instant(of place: Int, by clock: UtteranceClock) -> Instant? {
+            let instant = at + .ticks(max(0, place - self.place - lateness))
+            return place <= reach(letOut: clock.letOut(at: instant)) ? instant : nil
         }
     }
 
@@ -55,14 +62,15 @@ package struct Utterance: Sendable {
     package var isEstimated: Bool { reports.isEmpty }
 
     package func heard(at now: Instant) -> Int {
-        let latest = reports.isEmpty ? min(belief, clock.place(at: now)) : reports.values.reduce(0) { max($0, $1.place(at: now)) }
-        return max(floor, latest)
+        guard !reports.isEmpty else { return max(floor, min(belief, clock.place(at: now))) }
+        let letOut = clock.letOut(at: now)
+        return reports.values.reduce(floor) { max($0, $1.place(at: now, letOut: letOut)) }
     }
 
     /// When it is heard up to there, nil if that can't be said yet.
     package func instant(hearing place: Int) -> Instant? {
         if place <= floor { return movedAt }
-        guard reports.isEmpty else { return reports.values.lazy.compactMap { $0.instant(of: place) }.min() }
+        guard reports.isEmpty else { return reports.values.lazy.compactMap { $0.instant(of: place, by: clock) }.min() }
         return place <= belief ? clock.instant(of: place) : nil
     }
 
@@ -91,9 +99,10 @@ package struct Utterance: Sendable {
         let claimed = min(played.map(place(of:)) ?? 0, letOut)
         // Less than a frame before the end is the end: nobody waits for a report of what no device tells apart.
         let isAtEnd = clock.isDry && letOut - claimed - buffered <= Self.frameTicks
-        var report = Report(place: claimed, buffered: isAtEnd ? letOut - claimed : min(buffered, letOut - claimed), at: now)
+        var report = Report(
+            place: claimed, buffered: isAtEnd ? letOut - claimed : min(buffered, letOut - claimed), at: now, letOut: letOut)
         if let last = reports[listener] {
-            let lateness = last.expected(at: now) - claimed
+            let lateness = last.expected(at: now, letOut: letOut) - claimed
             // Later than that, and it has really fallen behind.
             if 0...Limits.playoutReportLatenessMax.inTicks ~= lateness { report.lateness = lateness }
         }
@@ -112,7 +121,7 @@ package struct Utterance: Sendable {
     /// Somebody no longer listens. What it had heard stays heard.
     package mutating func forget(_ listener: Identity, at now: Instant) {
         guard let report = reports.remove(listener) else { return }
-        settle(at: report.place(at: now))
+        settle(at: report.place(at: now, letOut: clock.letOut(at: now)))
     }
 
     private static let frameTicks = 20 * MediaTime.ticksPerMillisecond

@@ -19,6 +19,36 @@ struct ProgressTests {
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(680))
     }
 
+    @Test func whatWasLetOutSinceIsHeardAsWell() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(600, buffered: 150)
+        call.pass(190)
+        #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(790))
+    }
+
+    @Test func whoHasNextToNothingDoesNotGoOnForLong() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(600, buffered: 20)
+        call.pass(190)
+        #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(640))
+    }
+
+    @Test func aMarkIsReachedByWhatWasLetOutSince() throws {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(600, buffered: 150)
+        call.mark(780)
+        call.pass(179)
+        #expect(call.answers().isEmpty)
+        call.pass(1)
+        #expect(call.answers().map(\.place) == [780])
+    }
+
     @Test func aReportThatWasLateOnItsWayDoesNotCountForLess() throws {
         var call = try PlayoutWorld()
         call.begins()
@@ -36,7 +66,7 @@ struct ProgressTests {
         call.pass(700)
         call.report(600, buffered: 300)
         call.pass(200)
-        call.report(765, buffered: 20)
+        call.report(765, buffered: 10)
         call.pass(100)
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(785))
     }
