@@ -58,10 +58,13 @@ package import Wire
     /// Writes one binary message that has `headroom` writable bytes before it, and gives it to the kernel as far as it
     /// takes it. The WebSocket header goes into the headroom (and a client's mask over the message itself).
     ///
+    /// - Parameter ping: the payload of a ping that goes right behind it, as `ping(_:)` would.
     /// - Returns: false if the connection is dead; it then closes by itself.
     @discardableResult
-    package func write(binary message: UnsafeMutableRawPointer, count: Int, withTurn: Bool = false) -> Bool {
-        unsafe write(message, count, .binary, withTurn ? .withTheTurn : .withTheBatch)
+    package func write(
+        binary message: UnsafeMutableRawPointer, count: Int, withTurn: Bool = false, followedByPing ping: UInt32? = nil
+    ) -> Bool {
+        unsafe write(message, count, .binary, withTurn ? .withTheTurn : .withTheBatch, followedByPing: ping)
     }
 
     /// Bytes that must be writable before a message given to `write(binary:count:)`.
@@ -69,11 +72,13 @@ package import Wire
 
     /// Writes one text message.
     ///
-    /// - Parameter canWait: it leaves with what is written next, and within 20 ms in any case.
+    /// - Parameter patience: milliseconds; not 0, it leaves with what is written next, and within these, or 20, in any case.
     @discardableResult
-    package func write(text: [UInt8], canWait: Bool = false) -> Bool {
+    package func write(text: [UInt8], patience: UInt8 = 0) -> Bool {
         unsafe text.withUnsafeBytes { bytes in
-            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .text, canWait ? .withTheNext : .withTheTurn) }
+            unsafe loop.withScratch(copying: bytes) {
+                unsafe write($0, bytes.count, .text, patience == 0 ? .withTheTurn : .withTheNext(within: patience))
+            }
         }
     }
 
@@ -108,15 +113,21 @@ package import Wire
     }
 
     private func write(
-        _ message: UnsafeMutableRawPointer, _ count: Int, _ opcode: RecordSocket.Opcode, _ departure: RecordSocket.Departure
+        _ message: UnsafeMutableRawPointer, _ count: Int, _ opcode: RecordSocket.Opcode, _ departure: RecordSocket.Departure,
+        followedByPing number: UInt32? = nil
     ) -> Bool {
         guard let wsi = unsafe wsi, phase == .open || (phase == .closing && opcode == .text) else { return false }
         if isServer, let records = unsafe records {
             // Past lws, which would add the same header.
-            if unsafe records._withUnsafeGuaranteedRef({ unsafe $0.write(opcode, message, count, departure) }) { return true }
+            let isAlive = unsafe records._withUnsafeGuaranteedRef {
+                unsafe $0.write(opcode, message, count, departure, followedByPing: number)
+            }
+            if isAlive { return true }
         } else {
             // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
-            if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, opcode.asLwsHasIt) >= 0 { return true }
+            if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, opcode.asLwsHasIt) >= 0 {
+                return number.map { ping($0) } ?? true
+            }
         }
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
         return false

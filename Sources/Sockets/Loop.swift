@@ -125,8 +125,8 @@ package import Wire
 
     /// Has the timer ring in time for what lingers (`RecordIO`), if not earlier; `SocketOwner.timerRang()` is called in any case.
     func wakeForLingering() {
-        if unsafe uv_is_active(patchbay_timer_handle(timer)) == 0 || uv_timer_get_due_in(timer) > RecordIO.lingerMillisecondsMax {
-            unsafe uv_timer_start(timer, timerRang, RecordIO.lingerMillisecondsMax, 0)
+        if unsafe uv_is_active(patchbay_timer_handle(timer)) == 0 || uv_timer_get_due_in(timer) > RecordIO.lingerLookMilliseconds {
+            unsafe uv_timer_start(timer, timerRang, RecordIO.lingerLookMilliseconds, 0)
         }
     }
 
@@ -432,5 +432,5 @@ private func loopWoken(_ async: UnsafeMutablePointer<uv_async_t>?) {
 private func timerRang(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
     guard let data = unsafe timer?.pointee.data else { return }
     let loop = unsafe Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue()
-    loop.recordIO?.sendLingering { unsafe loop.owner.timerRang() }
+    loop.recordIO?.sendLingering(at: loop.now) { unsafe loop.owner.timerRang() }
 }

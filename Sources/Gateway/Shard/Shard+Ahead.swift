@@ -83,12 +83,11 @@ extension Shard {
                 return
             }
             guard let output = aheads.tracks[place].letOut(toListener: index, at: now, into: message) else { return }
-            listener.connection.write(binary: message, count: output.bytes)
+            deliver(message, output.bytes, frames: output.frames, to: listener)
             if output.frames > 1 {
                 counters.bundlesOut += 1
                 counters.bundledFramesOut += UInt64(output.frames)
             }
-            noteWritten(output.bytes, frames: output.frames, to: listener)
         } while aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: false)
     }
 

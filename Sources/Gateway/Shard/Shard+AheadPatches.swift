@@ -12,7 +12,7 @@ extension Shard {
 
     /// The track has ended, or nobody listens here any more to one that is published elsewhere.
     func closeAhead(_ place: Int) {
-        let track = aheads.tracks[place]
+        var track = aheads.tracks[place]
         for index in 0..<track.listenerCount { seats[Int(track.seat(ofListener: index))]?.aheadPlaces.removeAll { $0 == place } }
         if track.sid != nil { drop(.cleared, track.waitingFrames) }
         aheads.close(place)

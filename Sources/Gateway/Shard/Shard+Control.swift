@@ -43,7 +43,7 @@ extension Shard {
         let seq = isGreeting ? member.log.appendGreeting(at: loop.now) : member.log.append(event, at: loop.now)
         member.wasGreeted = true
         guard member.link == .up else { return }
-        send(event.bytes(seq: seq), canWait: event.canWait, to: member)
+        send(event.bytes(seq: seq), patience: event.patience, to: member)
         if isGreeting { noteGreeting(of: member) }
     }
 
@@ -86,11 +86,11 @@ extension Shard {
 
     /// Sends a control message: at once if nothing is before it, else in its lane. Never dropped; who lets over 256 KiB pile
     /// up is closed instead.
-    func send(_ message: [UInt8], canWait: Bool = false, to member: Member) {
+    func send(_ message: [UInt8], patience: UInt8 = 0, to member: Member) {
         guard member.connection.phase == .open, member.farewell == nil else { return }
         counters.controlOut += 1
         if !member.outbox.hasControl, !member.connection.isCongested {
-            member.connection.write(text: message, canWait: canWait)
+            member.connection.write(text: message, patience: patience)
             return
         }
         if member.outbox.append(control: message) {

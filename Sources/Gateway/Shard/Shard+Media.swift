@@ -149,19 +149,20 @@ extension Shard {
     ) {
         let flags = frame.load(fromByteOffset: 1, as: UInt8.self)
         if afterDrop { frame.storeBytes(of: flags | FrameFlags.discontinuity.rawValue, toByteOffset: 1, as: UInt8.self) }
-        listener.connection.write(binary: frame, count: count, withTurn: withTurn)
+        deliver(frame, count, frames: 1, withTurn: withTurn, to: listener)
         if afterDrop { frame.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self) }
-        noteWritten(count, frames: 1, to: listener)
     }
 
-    /// Counts a message that has left, and asks for a receipt where one is due.
-    func noteWritten(_ count: Int, frames: Int, to listener: Member) {
+    /// Sends media to one who has room for it, and asks for a receipt where one is due: with the same system call.
+    func deliver(_ message: UnsafeMutableRawPointer, _ count: Int, frames: Int, withTurn: Bool = false, to listener: Member) {
+        let now = loop.now
+        var receipt: UInt32?
+        if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { receipt = askForReceipt(of: listener, at: now) }
+        listener.connection.write(binary: message, count: count, withTurn: withTurn, followedByPing: receipt)
         listener.budget.wrote(count + Self.wireOverhead)
         listener.framesSent += UInt64(frames)
         counters.framesOut += UInt64(frames)
         counters.bytesOut += UInt64(count)
-        let now = loop.now
-        if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
     }
 
     /// WebSocket header and TLS 1.3 record around one message.
@@ -182,8 +183,12 @@ extension Shard {
     /// Pings, so that the pong tells that everything up to here was read.
     func askForReceipt(from member: Member) {
         guard member.connection.phase == .open, !member.connection.isCongested else { return }
-        member.connection.ping(member.receipts.ask(at: loop.now))
+        member.connection.ping(askForReceipt(of: member, at: loop.now))
+    }
+
+    private func askForReceipt(of member: Member, at now: Instant) -> UInt32 {
         counters.receiptsAsked += 1
+        return member.receipts.ask(at: now)
     }
 
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {

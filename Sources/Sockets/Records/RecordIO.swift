@@ -1,6 +1,7 @@
 internal import CLibwebsockets
 internal import COpenSSL
 internal import Glibc
+internal import Wire
 
 /// What the WebSockets of a loop share for their TLS records (`RecordSocket`).
 ///
@@ -13,8 +14,8 @@ internal import Glibc
     /// What one read takes at most, and room for any record: a socket that has more gets its next turn after all others.
     static var bytesMax: Int { 16_896 }
 
-    /// How long what can wait does so at most.
-    static var lingerMillisecondsMax: UInt64 { 20 }
+    /// How often, at least, is looked after what lingers. What can't wait until the next look leaves at this one.
+    static var lingerLookMilliseconds: UInt64 { 20 }
 
     /// By descriptor.
     @exclusivity(unchecked) private var sockets: [Unmanaged<RecordSocket>?] = unsafe []
@@ -141,18 +142,27 @@ internal import Glibc
     }
 
     func lingers(_ socket: RecordSocket) {
+        guard unsafe !socket.isListed else { return }
+        unsafe socket.isListed = true
         if unsafe lingering.isEmpty { unsafe socket.connection.loop.wakeForLingering() }
         unsafe lingering.append(socket)
     }
 
     var hasLingering: Bool { unsafe !lingering.isEmpty }
 
-    /// Has those send who had something before `work`, and had nothing to send it with in there.
-    func sendLingering(after work: () -> Void) {
+    /// Has those send whose time it is, and who had nothing to send it with in `work`.
+    func sendLingering(at now: Instant, after work: () -> Void) {
         let sockets = unsafe lingering
         unsafe lingering = []
         work()
-        for socket in sockets { socket.sendLingering() }
+        let next = now + .milliseconds(Self.lingerLookMilliseconds)
+        for socket in sockets {
+            if socket.sendLingering(unlessAfter: next) {
+                unsafe lingering.append(socket)
+            } else {
+                unsafe socket.isListed = false
+            }
+        }
     }
 
     // MARK: What stayed

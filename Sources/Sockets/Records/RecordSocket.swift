@@ -1,6 +1,7 @@
 internal import CLibwebsockets
 internal import COpenSSL
 internal import Glibc
+internal import Wire
 
 /// One WebSocket's TLS records, from the upgrade on: OpenSSL has made the handshake, what comes after it is ours (RFC 8446 section 5).
 ///
@@ -52,8 +53,10 @@ internal import Glibc
     @exclusivity(unchecked) private var unsent: [UInt8] = []
     /// What is in there has not been offered to the socket: it leaves when the batch or the turn ends, or with what is said before.
     @exclusivity(unchecked) private var isGathering = false
-    /// And the turn may end without it.
-    @exclusivity(unchecked) private var isLingering = false
+    /// And the turn may end without it, until then.
+    @exclusivity(unchecked) private var lingersUntil: Instant?
+    /// It is on the list of those that linger.
+    @exclusivity(unchecked) var isListed = false
     /// The peer has asked for a new key of ours (RFC 8446 section 4.6.3), once or more often.
     @exclusivity(unchecked) var owesKeyUpdate = false
     @exclusivity(unchecked) var hasSaidGoodbye = false
@@ -92,8 +95,11 @@ internal import Glibc
 
     /// Writes one whole message from the server's side, which does not mask; the header goes into the 10 bytes before it.
     ///
+    /// - Parameter ping: the payload of a ping that leaves right behind it, by the same system call.
     /// - Returns: false if the connection is dead.
-    func write(_ opcode: Opcode, _ message: UnsafeMutableRawPointer, _ count: Int, _ departure: Departure) -> Bool {
+    func write(
+        _ opcode: Opcode, _ message: UnsafeMutableRawPointer, _ count: Int, _ departure: Departure, followedByPing ping: UInt32? = nil
+    ) -> Bool {
         let start: UnsafeMutableRawPointer
         if count < 126 {
             unsafe start = unsafe message - 2
@@ -109,7 +115,7 @@ internal import Glibc
         }
         unsafe start.storeBytes(of: 0x80 | opcode.rawValue, as: UInt8.self)
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: message + count - start)
-        return unsafe write(bytes, departure)
+        return unsafe write(bytes, departure, followedByPing: ping)
     }
 
     /// Writes what has waited.
@@ -117,7 +123,7 @@ internal import Glibc
     /// - Returns: whether nothing waits any more; else lws was asked to tell when the socket takes more.
     func flush() -> Bool {
         guard unsafe !unsent.isEmpty, unsafe wsi != nil else { return true }
-        unsafe (isGathering, isLingering) = (false, false)
+        unsafe (isGathering, lingersUntil) = (false, nil)
         let sent = unsafe unsent.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if unsafe sent == unsent.count {
             unsafe unsent = []
@@ -131,12 +137,17 @@ internal import Glibc
 
     /// The batch ends, or the turn.
     func sendGathered() {
-        if unsafe isGathering && !isLingering { _ = flush() }
+        if unsafe isGathering && lingersUntil == nil { _ = flush() }
     }
 
-    /// What could wait has waited.
-    func sendLingering() {
-        if unsafe isLingering { _ = flush() }
+    /// What could wait has waited, if it can't wait until `next`.
+    ///
+    /// - Returns: whether it waits on.
+    func sendLingering(unlessAfter next: Instant) -> Bool {
+        guard let until = unsafe lingersUntil else { return false }
+        if until >= next { return true }
+        _ = flush()
+        return false
     }
 
     // MARK: Records
@@ -148,19 +159,20 @@ internal import Glibc
         case withTheBatch
         /// With all others of this turn of the loop: what is told at once to one socket takes one system call.
         case withTheTurn
-        /// With the next that has less time, and within 20 ms.
-        case withTheNext
+        /// With the next that has less time, and within that many milliseconds, at least 20.
+        case withTheNext(within: UInt8)
     }
 
     /// Seals bytes and gives them to the socket: all of them, what it has no room for stays.
     ///
     /// - Returns: false if the connection is dead.
-    func write(_ content: UnsafeRawBufferPointer, _ departure: Departure) -> Bool {
+    func write(_ content: UnsafeRawBufferPointer, _ departure: Departure, followedByPing ping: UInt32? = nil) -> Bool {
         if unsafe owesKeyUpdate || ciphers.sealing.sequence >= Self.recordsOfAKeyMax, !updateKey() { return false }
         var rest = unsafe content
         repeat {
             let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(RecordCipher.contentMax))
-            guard unsafe send(piece, of: .applicationData, departure) else {
+            let isLast = piece.count == rest.count
+            guard unsafe send(piece, of: .applicationData, departure, followedByPing: isLast ? ping : nil) else {
                 if unsafe ending == nil { unsafe ending = .cut }
                 return false
             }
@@ -188,18 +200,37 @@ internal import Glibc
         return unsafe isSent && ciphers.sealing.update()
     }
 
-    private func send(_ content: UnsafeRawBufferPointer, of type: ContentType, _ departure: Departure) -> Bool {
+    private func send(
+        _ content: UnsafeRawBufferPointer, of type: ContentType, _ departure: Departure, followedByPing ping: UInt32? = nil
+    ) -> Bool {
         let record = unsafe owner.outgoing
         if let start = content.baseAddress { unsafe (record + RecordCipher.headerBytes).copyMemory(from: start, byteCount: content.count) }
         guard unsafe ciphers.sealing.seal(record, content: content.count, of: type) else { return false }
-        return unsafe send(UnsafeRawBufferPointer(start: record, count: RecordCipher.sealedBytes(content.count)), departure)
+        var count = RecordCipher.sealedBytes(content.count)
+        if let ping {
+            // Behind the longest record there is room for it.
+            guard unsafe sealPing(ping, at: record + count) else { return false }
+            count += RecordCipher.sealedBytes(Self.pingBytes)
+        }
+        return unsafe send(UnsafeRawBufferPointer(start: record, count: count), departure)
+    }
+
+    /// A ping's header (RFC 6455 section 5.5.2) and its payload.
+    private static var pingBytes: Int { 6 }
+
+    private func sealPing(_ number: UInt32, at record: UnsafeMutableRawPointer) -> Bool {
+        let content = unsafe record + RecordCipher.headerBytes
+        unsafe content.storeBytes(of: 0x80 | Opcode.ping.rawValue, as: UInt8.self)
+        unsafe content.storeBytes(of: UInt8(MemoryLayout<UInt32>.size), toByteOffset: 1, as: UInt8.self)
+        unsafe content.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt32.self)
+        return unsafe ciphers.sealing.seal(record, content: Self.pingBytes, of: .applicationData)
     }
 
     private func send(_ record: UnsafeRawBufferPointer, _ departure: Departure) -> Bool {
         switch departure {
-        case .withTheTurn where unsafe gather(record, lingers: false): return true
-        case .withTheNext where unsafe gather(record, lingers: true): return true
-        case .withTheBatch where unsafe (owner.isBatch || isGathering) && gather(record, lingers: false):
+        case .withTheTurn where unsafe gather(record): return true
+        case .withTheNext(let patience) where unsafe gather(record, lingering: patience): return true
+        case .withTheBatch where unsafe (owner.isBatch || isGathering) && gather(record):
             // What waited for the end of the turn need not wait any longer.
             if unsafe !owner.isBatch { sendGathered() }
             return true
@@ -226,15 +257,16 @@ internal import Glibc
     /// Keeps a record, up to as much as a system call likes.
     ///
     /// - Returns: false where it has to go the usual way.
-    private func gather(_ record: UnsafeRawBufferPointer, lingers: Bool) -> Bool {
+    private func gather(_ record: UnsafeRawBufferPointer, lingering patience: UInt8? = nil) -> Bool {
+        let until = patience.map { unsafe connection.loop.now + .milliseconds($0) }
         if unsafe !isGathering {
             guard unsafe unsent.isEmpty else { return false }
-            unsafe (isGathering, isLingering) = (true, lingers)
+            unsafe (isGathering, lingersUntil) = (true, until)
             unsafe unsent.reserveCapacity(1_024)
-            unsafe lingers ? owner.lingers(self) : owner.gathers(self)
-        } else if unsafe isLingering && !lingers {
-            unsafe isLingering = false
-            unsafe owner.gathers(self)
+            unsafe until == nil ? owner.gathers(self) : owner.lingers(self)
+        } else if let earlier = unsafe lingersUntil {
+            unsafe lingersUntil = until.map { min($0, earlier) }
+            if until == nil { unsafe owner.gathers(self) }
         }
         guard unsafe unsent.count + record.count <= RecordIO.bytesMax else { return false }
         unsafe unsent.append(contentsOf: record)

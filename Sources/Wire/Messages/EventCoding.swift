@@ -45,8 +45,8 @@ public struct EncodedEvent: Sendable {
     private let text: [UInt8]
     /// Where `seq` belongs.
     private let place: UInt32
-    /// Nobody waits for it: it may leave a little later, with what else goes to the same participant.
-    public let canWait: Bool
+    /// Milliseconds; not 0, nobody waits for it: it may leave so much later, with what else goes to the same participant.
+    public let patience: UInt8
 
     public init(_ event: Event) {
         let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
@@ -56,7 +56,7 @@ public struct EncodedEvent: Sendable {
         text.reserveCapacity(head.utf8.count + 8 + body.count + 1)
         text += head.utf8
         place = UInt32(text.count)
-        canWait = event.canWait
+        patience = event.patience
         text += #","data":"#.utf8
         text += body
         text.append(UInt8(ascii: "}"))

@@ -3,12 +3,14 @@
 /// What `Codable` does around each value (a container in a box, the metadata of each generic call) takes ten times as long as writing it, and
 /// in a conversation these are nine of ten events. The others stay as they are.
 extension Event {
-    /// It tells how things are, and nobody does anything about it but to show it; who began to talk is told with the first frame to those
-    /// who hear it. The ends of things do not wait: an assistant answers to them.
-    var canWait: Bool {
+    /// How many milliseconds later it may be told: it says how things are, and nobody does anything about it but to show it. Who began to
+    /// talk is told with the first frame to those who hear it, and who speaks is a mean over 400 ms in any case. The ends of things do
+    /// not wait: an assistant answers to them.
+    var patience: UInt8 {
         switch self {
-        case .speakersChanged, .talkStarted, .agentState, .playoutStarted, .stats: true
-        default: false
+        case .talkStarted, .agentState, .playoutStarted: 20
+        case .speakersChanged, .stats: 100
+        default: 0
         }
     }
 

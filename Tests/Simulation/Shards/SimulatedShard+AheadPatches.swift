@@ -9,7 +9,7 @@ extension SimulatedShard {
     }
 
     func closeAhead(_ place: Int) {
-        let track = aheads.tracks[place]
+        var track = aheads.tracks[place]
         for index in 0..<track.listenerCount { seats[Int(track.seat(ofListener: index))]?.aheadPlaces.removeAll { $0 == place } }
         aheads.close(place)
         world.pacing.forgotten(place, at: index)

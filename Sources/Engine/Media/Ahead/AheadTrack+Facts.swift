@@ -2,7 +2,7 @@ package import Wire
 
 /// What the room is told, by the publisher's shard alone.
 extension AheadTrack {
-    package var hasFacts: Bool { !facts.isEmpty }
+    package var hasFacts: Bool { mutating get { !facts.isEmpty } }
 
     package mutating func takeFacts() -> [Room.PlayoutFact] {
         defer { facts.removeAll() }

@@ -1,13 +1,15 @@
 package import Wire
 
 extension AheadTrack {
-    package var listenerCount: Int { listeners.count }
+    // Mutating, so that the track is looked at where it is: a copy costs reference counts.
+
+    package var listenerCount: Int { mutating get { listeners.count } }
 
     /// The seat of a listener, by its place among them.
-    package func seat(ofListener index: Int) -> UInt32 { listeners[index].seat }
+    package mutating func seat(ofListener index: Int) -> UInt32 { listeners[index].seat }
 
     /// Where a listener is among them; nil if it is none.
-    package func listener(at seat: UInt32) -> Int? { listeners.firstIndex { $0.seat == seat } }
+    package mutating func listener(at seat: UInt32) -> Int? { listeners.firstIndex { $0.seat == seat } }
 
     /// Somebody listens from what plays next, by the same clock as everybody.
     ///

@@ -41,8 +41,9 @@ package struct AheadTracks: Sendable {
         self.storedBytesMax = storedBytesMax
     }
 
-    package var count: Int { places.count }
-    package var hasFresh: Bool { !fresh.isEmpty }
+    // Mutating, so that all of this is looked at where it is: a copy costs reference counts.
+    package var count: Int { mutating get { places.count } }
+    package var hasFresh: Bool { mutating get { !fresh.isEmpty } }
 
     package func place(of alias: TrackAlias, by publisher: ParticipantHandle) -> Int? {
         places[Key(publisher: publisher, alias: alias)]
