@@ -18,8 +18,12 @@ package enum Limits {
     package static let aheadUrgentSpan: Duration = .milliseconds(40)
     /// An `ahead` track has run dry when less than this is left to play, and nothing waits.
     package static let aheadDryNotice: Duration = .milliseconds(100)
-    /// What was let out of an `ahead` track is kept so long, for listeners that resume.
+    /// What was let out of an `ahead` track is kept so long, for listeners that resume from where they said that they were.
     package static let aheadKeptSpan: Duration = .seconds(30)
+    /// And so long in any case.
+    package static let aheadRecentSpan: Duration = .seconds(3)
+    /// How often at most a room tells what is to be kept.
+    package static let aheadKeepInterval: Duration = .seconds(1)
     /// Bytes of it that are kept at most; a listener that is further behind loses them.
     package static let aheadKeptBytesMax = 1 << 20
     /// Bytes of one `ahead` track that may wait to be let out: a minute at 256 kbit/s. Beyond it new frames are refused.

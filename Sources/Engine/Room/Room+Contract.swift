@@ -67,6 +67,8 @@ extension Room {
         /// Forgets what of an `ahead` track has not been let out yet, and lets nothing of an older epoch through any more. The publisher's
         /// shard answers with `PlayoutFact.cut`.
         case clear(TrackAlias, by: ParticipantHandle, epoch: UInt8)
+        /// From there on somebody may want to go on with an `ahead` track after an interruption; nil is nobody.
+        case keep(TrackAlias, by: ParticipantHandle, from: MediaTime?)
         case listen(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, Listening)
         case stopListening(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
     }

@@ -51,7 +51,7 @@ extension Room.Effect {
         case .tap(_, let publisher), .untap(_, let publisher): [publisher]
         case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
         case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
-            .patch(.clear(_, let publisher, _)):
+            .patch(.clear(_, let publisher, _)), .patch(.keep(_, let publisher, _)):
             [publisher]
         case .patch(.move(_, _, let publisher, _, let listeners)): [publisher] + listeners
         case .patch(.listen(let listener, _, let publisher, _)), .patch(.stopListening(let listener, _, let publisher)):

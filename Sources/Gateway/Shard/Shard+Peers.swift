@@ -169,7 +169,7 @@ extension Shard {
             // Where it is published now first: what goes there from where it was comes after.
             perform(change, on: Int(publisher.shard))
             for shard in common.mailboxes.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
-        case .unpublish, .gate:
+        case .unpublish, .gate, .keep:
             performHere(.patch(change))
             for shard in common.mailboxes.indices where shard != index { post(.effect(.patch(change)), to: shard) }
         case .clear(_, let publisher, _):
@@ -214,6 +214,8 @@ extension Shard {
         case .clear(let alias, let publisher, let epoch):
             if isHere(publisher) { panel.clear(alias, by: Int(publisher.seat), epoch: epoch) }
             if let place = aheads.place(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
+        case .keep(let alias, let publisher, let time):
+            if let place = aheads.place(of: alias, by: publisher) { aheads.tracks[place].keep(from: time) }
         case .listen(let listener, let alias, let publisher, let listening) where listening.mode == .ahead:
             if isHere(listener) {
                 hearAhead(alias, of: publisher, by: listener, listening)

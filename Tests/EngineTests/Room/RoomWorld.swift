@@ -127,6 +127,7 @@ struct RoomWorld {
             "patch move \(track.alias.value) from \(name(old)) to \(name(new)) heard by \(listeners.map(name).joined(separator: " "))"
         case .patch(.gate(let alias, _, let gate)): "patch gate \(alias.value) \(gate)"
         case .patch(.clear(let alias, _, let epoch)): "patch clear \(alias.value) to \(epoch)"
+        case .patch(.keep(let alias, _, let time)): "patch keep \(alias.value) from \(time?.ticks.description ?? "now")"
         case .patch(.listen(let listener, let alias, _, _)): "patch listen \(name(listener)) to \(alias.value)"
         case .patch(.stopListening(let listener, let alias, _)): "patch stop \(name(listener)) to \(alias.value)"
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
@@ -175,7 +176,7 @@ struct RoomWorld {
         case .gate(let alias, _, let gate):
             #expect(gates[alias] != nil && gates[alias] != gate, "a gate that moves nowhere")
             gates[alias] = gate
-        case .clear(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
+        case .clear(let alias, _, _), .keep(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
         case .listen(let listener, let alias, _, _):
             #expect(gates[alias] != nil, "no such patch")
             #expect(listening.insert(Listening(listener: listener, alias: alias)).inserted, "listens already")

@@ -69,6 +69,7 @@ struct Truth {
             let key = Key(publisher: publisher, alias: alias)
             routes[key]?.epoch = epoch
             routes[key]?.clearedAt = now
+        case .keep: break
         case .listen(let listener, let alias, let publisher, _):
             routes[Key(publisher: publisher, alias: alias)]?.listeners.append(Listener(handle: listener, since: now))
         case .stopListening(let listener, let alias, let publisher):

@@ -129,7 +129,7 @@ extension SimulatedShard {
         case .move(_, _, let publisher, _, _):
             perform(change, on: Int(publisher.shard))
             for shard in world.shards.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
-        case .unpublish, .gate:
+        case .unpublish, .gate, .keep:
             performHere(.patch(change))
             for shard in world.shards.indices where shard != index { post(.effect(.patch(change)), to: shard) }
         case .clear(_, let publisher, _):
@@ -172,6 +172,8 @@ extension SimulatedShard {
         case .clear(let alias, let publisher, let epoch):
             if isHere(publisher) { panel.clear(alias, by: Int(publisher.seat), epoch: epoch) }
             if let place = aheads.place(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
+        case .keep(let alias, let publisher, let time):
+            if let place = aheads.place(of: alias, by: publisher) { aheads.tracks[place].keep(from: time) }
         case .listen(let listener, let alias, let publisher, let listening) where listening.mode == .ahead:
             if isHere(listener) {
                 hearAhead(alias, of: publisher, by: listener, listening)

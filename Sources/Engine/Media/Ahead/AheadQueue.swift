@@ -82,7 +82,7 @@ struct AheadQueue: Sendable {
     }
 
     /// Fewer are not worth moving the others for.
-    private static let deadBytesMin = 32_768
+    private static let deadBytesMin = 8_192
 
     /// Forgets all, and gives the memory back too.
     mutating func release() {

@@ -19,6 +19,8 @@ extension AheadTrack {
     package mutating func becomeReference(_ sid: TrackSID) {
         self.sid = sid
         awaitedReplay = nil
+        // What was let out by now was shown to the meter where it was published.
+        metered = reference.offset
     }
 
     /// Goes on as the queue did that came along. One that was heard here has the same frames already, and its own count of bytes: it

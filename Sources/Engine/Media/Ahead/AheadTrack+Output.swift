@@ -98,6 +98,6 @@ extension AheadTrack {
 
     private func isOld(_ time: MediaTime) -> Bool {
         guard let end = reference.endOfOutput else { return true }
-        return end.distance(from: time) > Int32(Limits.aheadKeptSpan.inMilliseconds) * Int32(MediaTime.ticksPerMillisecond)
+        return isForgotten(time, age: Int(end.distance(from: time)))
     }
 }

@@ -41,6 +41,8 @@ package struct AheadTrack: Sendable {
     package internal(set) var waitingFrames = 0
     /// Frames were refused: the next one must say so.
     private var hasGap = false
+    /// What was let out and is to be kept.
+    private var keeping: Keeping
     /// Of the frame that came last.
     private var newest = 0
     private(set) var newestTime: MediaTime?
@@ -56,6 +58,15 @@ package struct AheadTrack: Sendable {
     /// Whether it is on the shard's lists.
     var isActive = false
     var isFresh = false
+
+    enum Keeping: Sendable {
+        /// Somebody may go on from anywhere; or so it must be taken, where nothing has been said.
+        case all
+        /// From there.
+        case from(MediaTime)
+        /// Nobody goes on but with what plays next.
+        case recent
+    }
 
     struct Listener: Sendable {
         let seat: UInt32
@@ -78,12 +89,29 @@ package struct AheadTrack: Sendable {
         frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         reference = AheadCursor(offset: 0, at: now)
         awaitedReplay = replay
+        keeping = sid == nil ? .all : .recent
     }
 
     /// Bytes of frames that are kept.
     package var storedBytes: Int { queue.end - queue.start }
     /// Bytes of frames that nothing has let out yet.
     var waitingBytes: Int { queue.end - reference.offset }
+
+    /// Somebody may want to go on from there after an interruption; nil is nobody.
+    package mutating func keep(from time: MediaTime?) {
+        keeping = time.map(Keeping.from) ?? .recent
+    }
+
+    /// Whether nobody will want it any more, a frame so old by what was let out last.
+    func isForgotten(_ time: MediaTime, age ticks: Int) -> Bool {
+        if ticks > Limits.aheadKeptSpan.inTicks { return true }
+        guard ticks > Limits.aheadRecentSpan.inTicks else { return false }
+        switch keeping {
+        case .all: return false
+        case .from(let first): return time.advanced(by: frameTicks).distance(from: first) <= 0
+        case .recent: return true
+        }
+    }
 
     // MARK: Publishing
 

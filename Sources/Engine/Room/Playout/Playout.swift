@@ -39,6 +39,8 @@ package struct Playout: Sendable {
     var quietSince: Instant
     /// Frames were refused since the last utterance began.
     var wasRefused = false
+    /// From where on the queue has been told to keep what it let out, and when.
+    var kept: (from: MediaTime, at: Instant)?
     /// Listeners who are known to report.
     private var reporters: [Identity] = []
 
@@ -79,6 +81,21 @@ package struct Playout: Sendable {
         if !reporters.contains(listener) { reporters.append(listener) }
         utterance?.take(played: played, buffered: buffered, from: listener, at: now)
         look(at: now, into: &outcomes)
+    }
+
+    /// From where on somebody may want to go on, if the queue is to be told of that now.
+    package mutating func keeps(at now: Instant) -> MediaTime? {
+        guard let least = utterance?.leastReported else { return nil }
+        if let kept, kept.at + Limits.aheadKeepInterval > now, least.distance(from: kept.from) >= 0 { return nil }
+        kept = (least, now)
+        return least
+    }
+
+    /// Nobody has anything to go on from any more, and the queue thinks otherwise.
+    package mutating func keepsNoMore() -> Bool {
+        guard reporters.isEmpty, kept != nil else { return false }
+        kept = nil
+        return true
     }
 
     /// Somebody no longer listens.

@@ -40,6 +40,9 @@ extension Room {
             playout.forget(listener, at: now)
             playout.look(at: now, into: &outcomes)
         }
+        if let place = playouts.place(of: sid), playouts[at: place].keepsNoMore(), let track = tracks[sid] {
+            patch(.keep(track.info.alias, by: track.publisher, from: nil), into: &effects)
+        }
     }
 
     /// The track ends: whoever waits for an answer about it gets it now.

@@ -84,6 +84,9 @@ extension Room {
                 played: progress.playedTs.map(MediaTime.init(ticks:)), buffered: buffered, epoch: progress.epoch, from: member.identity,
                 at: now, into: &outcomes)
         }
+        if let place = playouts.place(of: progress.track), let time = playouts[at: place].keeps(at: now) {
+            patch(.keep(track.info.alias, by: track.publisher, from: time), into: &effects)
+        }
     }
 }
 

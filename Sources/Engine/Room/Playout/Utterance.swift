@@ -118,6 +118,11 @@ package struct Utterance: Sendable {
         reports[listener].map { time(at: $0.place) }
     }
 
+    /// Where the one is who is furthest behind of those who have reported; nil if nobody has.
+    package var leastReported: MediaTime? {
+        reports.values.map(\.place).min().map(time(at:))
+    }
+
     /// Somebody no longer listens. What it had heard stays heard.
     package mutating func forget(_ listener: Identity, at now: Instant) {
         guard let report = reports.remove(listener) else { return }

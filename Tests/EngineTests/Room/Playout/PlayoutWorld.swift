@@ -75,6 +75,12 @@ struct PlayoutWorld {
         }
     }
 
+    /// From where on the track's queue is told to keep what it let out.
+    mutating func kept(_ happening: (inout PlayoutWorld) -> Void) -> [MediaTime?] {
+        happening(&self)
+        return world.effects.compactMap { if case .patch(.keep(_, _, let time)) = $0 { .some(time) } else { nil } }
+    }
+
     /// The playout events that ann has heard since she was last asked.
     mutating func annHears() -> [String] {
         world.news(ann).words.filter { $0.hasPrefix("playout") }

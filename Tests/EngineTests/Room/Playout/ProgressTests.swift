@@ -95,6 +95,20 @@ struct ProgressTests {
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(855))
     }
 
+    @Test func theQueueIsToldOnceASecondWhatWhoeverIsFurthestBehindMayWant() throws {
+        var call = try PlayoutWorld()
+        let bob = call.world.join("bob")
+        call.begins()
+        call.pass(700)
+        #expect(call.kept { $0.report(400, buffered: 200) } == [call.time(400)])
+        #expect(call.kept { $0.report(420, buffered: 200) }.isEmpty)
+        #expect(call.kept { $0.report(300, buffered: 200, by: bob) } == [call.time(300)], "but at once of one who is further behind")
+        call.pass(1_000)
+        #expect(call.kept { $0.report(1_400, buffered: 200) } == [call.time(300)])
+        #expect(call.kept { $0.world.happens(.left(bob, .clientInitiated)) }.isEmpty)
+        #expect(call.kept { $0.world.happens(.left($0.ann, .clientInitiated)) } == [nil])
+    }
+
     @Test func theOneWhoIsFurthestCounts() throws {
         var call = try PlayoutWorld()
         let bob = call.world.join("bob")
