@@ -58,7 +58,7 @@ package import Wire
     /// Writes one binary message that has `headroom` writable bytes before it, and gives it to the kernel as far as it
     /// takes it. The WebSocket header goes into the headroom (and a client's mask over the message itself).
     ///
-    /// - Parameter ping: the payload of a ping that goes right behind it, as `ping(_:)` would.
+    /// - Parameter ping: the payload of a ping that goes right behind it; only where `pingsAlong`.
     /// - Returns: false if the connection is dead; it then closes by itself.
     @discardableResult
     package func write(
@@ -66,6 +66,9 @@ package import Wire
     ) -> Bool {
         unsafe write(message, count, .binary, withTurn ? .withTheTurn : .withTheBatch, followedByPing: ping)
     }
+
+    /// Whether a ping can leave with what is written. It can't through lws, which takes none behind a message of which something is left.
+    package var pingsAlong: Bool { unsafe isServer && records != nil }
 
     /// Bytes that must be writable before a message given to `write(binary:count:)`.
     package static var headroom: Int { Int(patchbay_lws_pre) }
@@ -125,9 +128,7 @@ package import Wire
             if isAlive { return true }
         } else {
             // A short count is neither an error nor a loss: lws keeps the rest. Only a negative one is the end.
-            if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, opcode.asLwsHasIt) >= 0 {
-                return number.map { ping($0) } ?? true
-            }
+            if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, opcode.asLwsHasIt) >= 0 { return true }
         }
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
         return false

@@ -153,12 +153,13 @@ extension Shard {
         if afterDrop { frame.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self) }
     }
 
-    /// Sends media to one who has room for it, and asks for a receipt where one is due: with the same system call.
+    /// Sends media to one who has room for it, and asks for a receipt where one is due: with the same system call if that can be.
     func deliver(_ message: UnsafeMutableRawPointer, _ count: Int, frames: Int, withTurn: Bool = false, to listener: Member) {
         let now = loop.now
-        var receipt: UInt32?
-        if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { receipt = askForReceipt(of: listener, at: now) }
+        let asks = listener.receipts.isDue(at: now) && receiptBucket.take(at: now)
+        let receipt = asks && listener.connection.pingsAlong ? askForReceipt(of: listener, at: now) : nil
         listener.connection.write(binary: message, count: count, withTurn: withTurn, followedByPing: receipt)
+        if asks, receipt == nil { askForReceipt(from: listener) }
         listener.budget.wrote(count + Self.wireOverhead)
         listener.framesSent += UInt64(frames)
         counters.framesOut += UInt64(frames)

@@ -77,6 +77,7 @@ internal import Wire
     override func freed() {
         if unsafe ending == nil { unsafe ending = .cut }
         unsafe count = 0
+        unsafe lingersUntil = nil
         unsafe wsi = nil
         unsafe owner.forget(self)
     }
