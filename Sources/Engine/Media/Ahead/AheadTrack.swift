@@ -4,7 +4,7 @@ package import Wire
 ///
 /// Each shard with listeners has its own, fed unpaced by the publisher's. There it is there in any case: its `reference`, a cursor
 /// that nothing holds up, is what is told to the room. A listener's cursor stays where it is while its socket has no room, and goes on from
-/// there, for nothing is too old here. What was let out is kept for 30 s, for listeners that resume, and longer for one that is behind, up to
+/// there, for nothing is too old here. What was let out is kept as far as listeners that resume may want it, 30 s at most, and longer for one that is behind, up to
 /// a limit of bytes; beyond that a cursor is moved up, the frames are counted and the next one carries 0x08.
 ///
 /// Its parts: `+Listeners`, `+Replays`, `+Moving`, `+Output`, `+Facts`.
