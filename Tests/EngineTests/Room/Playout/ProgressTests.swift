@@ -3,6 +3,23 @@ import Testing
 import Wire
 
 struct ProgressTests {
+    /// Seven hundred milliseconds into an utterance ann says how far she is.
+    private func hasReported(_ milliseconds: Int, buffered: Double) throws -> PlayoutWorld {
+        var call = try PlayoutWorld()
+        call.begins()
+        call.pass(700)
+        call.report(milliseconds, buffered: buffered)
+        return call
+    }
+
+    /// She had enough in hand, and 200 ms later says it again.
+    private func hasReported(_ milliseconds: Int, thenAfter200 next: Int, buffered: Double) throws -> PlayoutWorld {
+        var call = try hasReported(milliseconds, buffered: 300)
+        call.pass(200)
+        call.report(next, buffered: buffered)
+        return call
+    }
+
     @Test func withoutReportsItIsReckoned() throws {
         var call = try PlayoutWorld()
         call.begins()
@@ -11,37 +28,25 @@ struct ProgressTests {
     }
 
     @Test func aReportCountsAndTheTimeSince() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(580, buffered: 240)
+        var call = try hasReported(580, buffered: 240)
         call.pass(100)
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(680))
     }
 
     @Test func whatWasLetOutSinceIsHeardAsWell() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(600, buffered: 150)
+        var call = try hasReported(600, buffered: 150)
         call.pass(190)
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(790))
     }
 
     @Test func whoHasNextToNothingDoesNotGoOnForLong() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(600, buffered: 20)
+        var call = try hasReported(600, buffered: 20)
         call.pass(190)
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(640))
     }
 
     @Test func aMarkIsReachedByWhatWasLetOutSince() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(600, buffered: 150)
+        var call = try hasReported(600, buffered: 150)
         call.mark(780)
         call.pass(179)
         #expect(call.answers().isEmpty)
@@ -50,34 +55,19 @@ struct ProgressTests {
     }
 
     @Test func aReportThatWasLateOnItsWayDoesNotCountForLess() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(600, buffered: 300)
-        call.pass(200)
-        call.report(765, buffered: 300)
+        var call = try hasReported(600, thenAfter200: 765, buffered: 300)
         call.pass(100)
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(900))
     }
 
     @Test func whatIsNotThereIsNotHeardHoweverLateAReportWas() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(600, buffered: 300)
-        call.pass(200)
-        call.report(765, buffered: 10)
+        var call = try hasReported(600, thenAfter200: 765, buffered: 10)
         call.pass(100)
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(785))
     }
 
     @Test func twoReportsThatAreLateByAsMuchAreNotLate() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(600, buffered: 300)
-        call.pass(200)
-        call.report(765, buffered: 300)
+        var call = try hasReported(600, thenAfter200: 765, buffered: 300)
         call.pass(200)
         call.report(965, buffered: 300)
         call.pass(100)
@@ -85,12 +75,7 @@ struct ProgressTests {
     }
 
     @Test func whoIsFarBehindHasFallenBehind() throws {
-        var call = try PlayoutWorld()
-        call.begins()
-        call.pass(700)
-        call.report(600, buffered: 300)
-        call.pass(200)
-        call.report(755, buffered: 300)
+        var call = try hasReported(600, thenAfter200: 755, buffered: 300)
         call.pass(100)
         #expect(call.clear(publishedTo: 5_000)?.heard == call.heard(855))
     }
