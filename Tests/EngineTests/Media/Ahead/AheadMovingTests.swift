@@ -29,4 +29,16 @@ struct AheadMovingTests {
         new.run(200)
         #expect(new.sequences() == [0, 1, 2, 3, 4])
     }
+
+    /// Between the word that the track is published here and the queue that comes along there may be looks.
+    @Test func whatWasLetOutByThenIsNotShownToTheMeterAgain() {
+        var new = AheadWorld(listeners: [1], isPublisher: false)
+        new.publish(200)
+        new.track.keep(from: nil)
+        new.run(10_000)
+        new.track.becomeReference(TrackSID(text: "TR_1"))
+        #expect(new.track.nextHeaderLetOut() == nil)
+        new.publish(1)
+        #expect(new.track.nextHeaderLetOut()?.sequence == SequenceNumber(200))
+    }
 }
