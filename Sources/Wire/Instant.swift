@@ -26,7 +26,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     @inlinable
     public static func - (later: Instant, earlier: Instant) -> Duration {
-        .nanoseconds(Int64(bitPattern: later.nanoseconds &- earlier.nanoseconds))
+        Duration(attoseconds: Int128(Int64(bitPattern: later.nanoseconds &- earlier.nanoseconds)) &* Duration.attosecondsPerNanosecond)
     }
 }
 
@@ -34,9 +34,10 @@ extension Duration {
     /// Whole nanoseconds. Holds for spans of up to 292 years.
     @inlinable
     public var inNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+        Int64(truncatingIfNeeded: attoseconds / Self.attosecondsPerNanosecond)
     }
+
+    @usableFromInline static var attosecondsPerNanosecond: Int128 { 1_000_000_000 }
 
     /// Whole milliseconds, cut off towards zero.
     @inlinable

@@ -4,8 +4,9 @@ package import Wire
 /// What waits to leave for one listener, in two lanes: control, which goes first and is never dropped, and frames, which
 /// are dropped when they grow old (PROTOCOL section 5, mode `live`).
 ///
-/// Empty nearly always: a frame that nothing stands in the way of is written at once and never comes here.
-package struct Outbox: Sendable {
+/// Empty nearly always: a frame that nothing stands in the way of is written at once and never comes here. It can't be copied, for a frame
+/// only looks whether it is empty.
+package struct Outbox: ~Copyable, Sendable {
     /// What leaves next.
     package enum Next: Sendable, Hashable {
         case control([UInt8])
