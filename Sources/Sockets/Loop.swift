@@ -102,10 +102,9 @@ package import Wire
         unsafe uv_stop(uv)
     }
 
-    /// The time of this turn, in whole milliseconds: read once per turn, not once per frame.
-    package var now: Instant {
-        unsafe Instant(nanoseconds: uv_now(uv) &* 1_000_000)
-    }
+    /// The time of this turn.
+    package var now: Instant { clock.now }
+    package var clock: LoopClock { unsafe LoopClock(of: uv) }
 
     /// The time of this very moment on the same clock, for measuring.
     package var exactNow: Instant {

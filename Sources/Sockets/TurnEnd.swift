@@ -33,13 +33,13 @@ internal import Synchronization
         OurLoops.known.withLock { $0[UInt(bitPattern: loop)] = address }
         unsafe uv_check_start(check) { check in
             guard let data = unsafe check?.pointee.data else { return }
-            unsafe Unmanaged<TurnEnd>.fromOpaque(data).takeUnretainedValue().turnEnds()
+            unsafe Unmanaged<TurnEnd>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.turnEnds() }
         }
         unsafe uv_prepare_init(loop, prepare)
         unsafe prepare.pointee.data = unsafe this
         unsafe uv_prepare_start(prepare) { prepare in
             guard let data = unsafe prepare?.pointee.data else { return }
-            unsafe Unmanaged<TurnEnd>.fromOpaque(data).takeUnretainedValue().recordIO.sendGathered()
+            unsafe Unmanaged<TurnEnd>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.recordIO.sendGathered() }
         }
     }
 

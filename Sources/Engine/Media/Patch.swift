@@ -51,6 +51,13 @@ package struct Patch: Sendable {
         return nil
     }
 
+    /// See `PatchPanel.pass`.
+    mutating func pass(_ header: FrameHeader, at now: Instant, as index: Int) -> PatchPanel.Passage {
+        if let refusal = admit(header, at: now) { return .refused(refusal) }
+        if let aheadPlace { return .ahead(patch: index, place: aheadPlace, goesFurther: !trunks.isEmpty) }
+        return .live(patch: index, edge: meter.note(header, at: now), goesFurther: tap != nil || !trunks.isEmpty)
+    }
+
     /// From now on only frames of that epoch pass. The talkspurt that was under way is ended by whoever clears.
     package mutating func clear(epoch: UInt8) {
         self.epoch = epoch

@@ -12,14 +12,36 @@ package struct PatchPanel: Sendable {
     package init() {}
 
     /// Where the track of a frame is in `patches[seat]`; nil if the sender has none of that alias.
-    package func index(of alias: TrackAlias, publishedBy seat: Int) -> Int? {
+    ///
+    /// Mutating, so that it is looked at where it is.
+    package mutating func index(of alias: TrackAlias, publishedBy seat: Int) -> Int? {
         guard seat < patches.count else { return nil }
-        return patches[seat].firstIndex { $0.alias == alias }
+        var index = 0
+        while index < patches[seat].count {
+            if patches[seat][index].alias == alias { return index }
+            index += 1
+        }
+        return nil
     }
 
     /// Looks at one patch and changes it in place.
     package mutating func update<R>(_ index: Int, publishedBy seat: Int, _ body: (inout Patch) -> R) -> R {
         body(&patches[seat][index])
+    }
+
+    /// Where a frame goes.
+    package enum Passage: Sendable {
+        case refused(DropReason)
+        /// To the queue at that place, which lets it out by the clock, and if it `goesFurther` to those on other shards.
+        case ahead(patch: Int, place: Int, goesFurther: Bool)
+        /// To the listeners here, and if it `goesFurther` to a recording or to other shards.
+        case live(patch: Int, edge: TrackMeter.Edge?, goesFurther: Bool)
+    }
+
+    /// Looks at a frame's patch once, in place: what is asked for later, one thing after the other, costs reference counts.
+    package mutating func pass(_ header: FrameHeader, publishedBy seat: Int, at now: Instant) -> Passage {
+        guard let patch = index(of: header.alias, publishedBy: seat) else { return .refused(.notPublished) }
+        return patches[seat][patch].pass(header, at: now, as: patch)
     }
 
     /// - Parameter aheadPlace: where the queue of an `ahead` track is.

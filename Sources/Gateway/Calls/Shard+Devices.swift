@@ -18,7 +18,7 @@ extension Shard {
         lastDevice += 1
         let address = DeviceAddress(
             id: deviceNames.device(), shard: index, number: lastDevice, host: ticket.host, expires: ticket.expires)
-        let device = Device(address: address, connection: connection, bearer: ticket.bearer, at: loop.now)
+        let device = Device(address: address, connection: connection, bearer: ticket.bearer, at: clock.now)
         devices[lastDevice] = device
         connection.context = device
         counters.connections += 1
@@ -41,7 +41,7 @@ extension Shard {
 
     func received(text message: UnsafeRawBufferPointer, fromDevice connection: Connection) {
         guard let device = device(of: connection), device.farewell == nil else { return }
-        device.lastHeard = loop.now
+        device.lastHeard = clock.now
         counters.controlIn += 1
         guard String(validating: message, as: UTF8.self) != nil else { return close(device, .invalidText) }
         let incoming = IncomingCallRequest(parsing: Array(message))
@@ -52,7 +52,7 @@ extension Shard {
         case .success(.ping(let t)):
             if let id = incoming.id { send(CallReply(pong: t).bytes(re: id), to: device) }
         case .success(let request):
-            guard device.requests.take(at: loop.now) else {
+            guard device.requests.take(at: clock.now) else {
                 return refuse(
                     RequestError(.limitExceeded, "too many requests; wait a second", retryable: true), re: incoming.id, to: device)
             }
@@ -84,17 +84,17 @@ extension Shard {
     /// Nothing here is binary.
     func receivedBinary(fromDevice connection: Connection) {
         guard let device = device(of: connection), device.farewell == nil else { return }
-        device.lastHeard = loop.now
+        device.lastHeard = clock.now
         counters.malformed[FrameError.kind.rawValue, default: 0] += 1
         countMalformed(of: device)
     }
 
     func heardDevice(_ connection: Connection) {
-        device(of: connection)?.lastHeard = loop.now
+        device(of: connection)?.lastHeard = clock.now
     }
 
     private func countMalformed(of device: Device) {
-        if device.malformed.isTooMany(at: loop.now) { close(device, .protocolError) }
+        if device.malformed.isTooMany(at: clock.now) { close(device, .protocolError) }
     }
 
     private func refuse(_ error: RequestError, re id: UInt64?, to device: Device) {
@@ -147,13 +147,13 @@ extension Shard {
     func close(_ device: Device, _ reason: CloseReason) {
         guard device.connection.phase == .open, device.farewell == nil else { return }
         counters.closed[reason.code, default: 0] += 1
-        device.farewell = (reason, loop.now + .seconds(1))
+        device.farewell = (reason, clock.now + .seconds(1))
         if reason == .slowConsumer { device.outbox.removeAll { _ in } }
         closeIfFarewellIsSaid(device)
     }
 
     private func closeIfFarewellIsSaid(_ device: Device) {
-        guard let farewell = device.farewell, !device.outbox.hasControl || loop.now >= farewell.deadline else { return }
+        guard let farewell = device.farewell, !device.outbox.hasControl || clock.now >= farewell.deadline else { return }
         device.connection.close(farewell.reason)
     }
 
@@ -165,11 +165,11 @@ extension Shard {
         let wallClock = WallClock.seconds
         for device in devices.values {
             closeIfFarewellIsSaid(device)
-            if loop.now - device.lastHeard >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) {
+            if clock.now - device.lastHeard >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) {
                 close(device, .pingTimeout)
             } else if wallClock - AccessToken.leewaySeconds > device.expires {
                 close(device, .tokenRevoked)
-            } else if loop.now - device.lastHeard >= .milliseconds(ProtocolLimits.pingIntervalMilliseconds) {
+            } else if clock.now - device.lastHeard >= .milliseconds(ProtocolLimits.pingIntervalMilliseconds) {
                 device.ping()
             }
         }

@@ -27,7 +27,7 @@ extension Shard {
         guard common.facts != nil else { return }
         for case let hosted? in rooms {
             var effects: [Room.Effect] = []
-            hosted.handle(.administered(.close(.serverShutdown)), at: loop.now, into: &effects)
+            hosted.handle(.administered(.close(.serverShutdown)), at: clock.now, into: &effects)
             for case .record(let fact, let room) in effects { record(fact, in: room) }
         }
     }

@@ -32,7 +32,7 @@ extension Shard {
         guard drain == nil else {
             throw Refusal(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
         }
-        guard common.failures.mayTry(request.peerAddress, at: loop.now) else {
+        guard common.failures.mayTry(request.peerAddress, at: clock.now) else {
             throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
         guard request.subprotocols.contains(Substring(ProtocolLimits.subprotocol)) else {
@@ -66,7 +66,7 @@ extension Shard {
                 try TokenPlace.find(
                     authorization: request.authorization, subprotocols: request.subprotocols, query: request.query("access_token")))
         } catch {
-            common.failures.record(from: request.peerAddress, at: loop.now)
+            common.failures.record(from: request.peerAddress, at: clock.now)
             throw Refusal(.unauthorized, error.code, error.message)
         }
     }
@@ -102,7 +102,7 @@ extension Shard {
         connection.context = nil
         let handle = takeSeat()
         let member = Member(
-            handle: handle, connection: connection, kind: ticket.admission.kind, joinStartedAt: ticket.startedAt, now: loop.now)
+            handle: handle, connection: connection, kind: ticket.admission.kind, joinStartedAt: ticket.startedAt, now: clock.now)
         seats[Int(handle.seat)] = member
         connection.seat = Int(handle.seat)
         counters.connections += 1

@@ -7,14 +7,9 @@ internal import Wire
 extension Shard {
     // MARK: In
 
-    /// Takes a frame from its publisher, and passes it on unpaced to the shards where it is heard.
-    func push(
-        _ frame: UnsafeRawBufferPointer, _ header: FrameHeader, of patch: Int, to place: Int, from sender: Member, at now: Instant
-    ) {
-        let seat = Int(sender.handle.seat)
-        if let refusal = panel.update(patch, publishedBy: seat, { $0.admit(header, at: now) }) { return drop(refusal) }
-        if let refusal = aheads.append(frame, header, to: place, at: now) { return drop(refusal) }
-        for trunk in panel.patches[seat][patch].trunks {
+    /// Passes the frame that has just come from its publisher on, unpaced, to the shards where it is heard.
+    func pass(newestOf place: Int, to trunks: [Patch.Trunk], from sender: Member) {
+        for trunk in trunks {
             // As it was stored: it may say that some before it were refused.
             aheads.tracks[place].withNewestFrame { send($0, from: sender.handle, to: Int(trunk.shard)) }
         }
@@ -26,21 +21,21 @@ extension Shard {
         else {
             return
         }
-        if let refusal = aheads.append(frame, header, to: place, at: loop.now) { drop(refusal) }
+        if let refusal = aheads.append(frame, header, to: place, at: clock.now) { drop(refusal) }
     }
 
     // MARK: Out
 
     /// Lets out what cannot wait for the next look, of tracks that frames have just come to.
     func letOutFresh() {
-        while let place = aheads.nextFresh() { letOut(place, at: loop.now, onlyIfUrgent: true) }
+        while let place = aheads.nextFresh() { letOut(place, at: clock.now, onlyIfUrgent: true) }
         tellFacts()
     }
 
     /// Lets out what is due, of all tracks.
     func letOutActive() {
         guard !aheads.active.isEmpty else { return }
-        let now = loop.now
+        let now = clock.now
         var index = 0
         while let place = aheads.nextWorthALook(from: &index, at: now) { letOut(place, at: now, onlyIfUrgent: false) }
         aheads.settle(at: now)
@@ -53,15 +48,14 @@ extension Shard {
         member.isBehind = false
         for place in member.aheadPlaces {
             guard let index = aheads.tracks[place].listener(at: member.handle.seat) else { continue }
-            letOut(place, to: member, index, at: loop.now, onlyIfUrgent: false)
+            letOut(place, to: member, index, at: clock.now, onlyIfUrgent: false)
         }
     }
 
     private func letOut(_ place: Int, at now: Instant, onlyIfUrgent: Bool) {
         aheads.tracks[place].letOutReference(at: now, onlyIfUrgent: onlyIfUrgent)
         for index in 0..<aheads.tracks[place].listenerCount {
-            guard let listener = seats[Int(aheads.tracks[place].seat(ofListener: index))] else { continue }
-            letOut(place, to: listener, index, at: now, onlyIfUrgent: onlyIfUrgent)
+            withMember(at: aheads.tracks[place].seat(ofListener: index)) { letOut(place, to: $0, index, at: now, onlyIfUrgent: onlyIfUrgent) }
         }
         meter(place, at: now)
         noteFacts(of: place)
@@ -94,14 +88,11 @@ extension Shard {
     /// Shows the track's meter what is let out: who talks is who is heard, not who was published.
     private func meter(_ place: Int, at now: Instant) {
         while let header = aheads.tracks[place].nextHeaderLetOut() {
-            let publisher = aheads.tracks[place].publisher
-            let seat = Int(publisher.seat)
-            guard let sender = seats[seat], let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
-            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.note(header, at: now)) }
-            if let tap = panel.patches[seat][patch].tap {
-                aheads.tracks[place].withFrameLetOut { copy($0, toTap: tap, heardAt: $1) }
-            }
-            if let edge { talk(edge, of: track, publishedBy: sender) }
+            let seat = Int(aheads.tracks[place].publisher.seat)
+            guard let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
+            let (tap, edge) = panel.update(patch, publishedBy: seat) { ($0.tap, $0.meter.note(header, at: now)) }
+            if let tap { aheads.tracks[place].withFrameLetOut { copy($0, toTap: tap, heardAt: $1) } }
+            if let edge, let sender = seats[seat] { talk(edge, of: panel.patches[seat][patch].track, publishedBy: sender) }
         }
     }
 }

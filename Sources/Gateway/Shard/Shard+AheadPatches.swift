@@ -7,7 +7,7 @@ extension Shard {
     func openAhead(_ track: TrackInfo, by publisher: ParticipantHandle) -> Int {
         aheads.open(
             AheadTrack(
-                track.sid, alias: track.alias, by: publisher, epoch: track.epoch, frameMilliseconds: track.frameMs, at: loop.now))
+                track.sid, alias: track.alias, by: publisher, epoch: track.epoch, frameMilliseconds: track.frameMs, at: clock.now))
     }
 
     /// The track has ended, or nobody listens here any more to one that is published elsewhere.
@@ -19,7 +19,7 @@ extension Shard {
     }
 
     func pauseAhead(_ place: Int, _ pauses: Bool) {
-        aheads.tracks[place].setPaused(pauses, at: loop.now)
+        aheads.tracks[place].setPaused(pauses, at: clock.now)
         aheads.activate(place)
         noteFacts(of: place)
         guard !pauses else { return }
@@ -27,7 +27,7 @@ extension Shard {
     }
 
     func clearAhead(_ place: Int, epoch: UInt8) {
-        let forgotten = aheads.tracks[place].clear(epoch: epoch, at: loop.now)
+        let forgotten = aheads.tracks[place].clear(epoch: epoch, at: clock.now)
         if aheads.tracks[place].sid != nil { drop(.cleared, forgotten) }
         aheads.activate(place)
         noteFacts(of: place)
@@ -41,11 +41,11 @@ extension Shard {
             ?? aheads.open(
                 AheadTrack(
                     nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds,
-                    awaiting: listening.number, at: loop.now))
+                    awaiting: listening.number, at: clock.now))
         // Also for one that has gone meanwhile: its room will say so, here and where the frames come from.
         aheads.tracks[place].subscriptions += 1
         guard let member = member(at: listener) else { return }
-        aheads.tracks[place].add(listener: listener.seat, from: listening.from, at: loop.now)
+        aheads.tracks[place].add(listener: listener.seat, from: listening.from, at: clock.now)
         if !member.aheadPlaces.contains(place) { member.aheadPlaces.append(place) }
         aheads.activate(place)
     }
@@ -79,7 +79,7 @@ extension Shard {
         // Without it the other shard would wait for the beginning of the track for ever.
         let mark = aheads.tracks[place].mark(ofReplay: owed.number)
         mark.bytes.withUnsafeBytes { send($0, from: publisher, to: shard, evenIfFull: true) }
-        aheads.tracks[place].replay(from: from, at: loop.now) { send($0, from: publisher, to: shard) }
+        aheads.tracks[place].replay(from: from, at: clock.now) { send($0, from: publisher, to: shard) }
     }
 
     // MARK: What the room is told

@@ -20,7 +20,7 @@ extension Shard {
     /// Sees to it that the timer rings in time for what has just come up.
     func scheduleTick() {
         let pause = waiting.isEmpty ? (isBusy ? Self.busyTick : Self.idleTick) : Self.waitingTick
-        let due = loop.now + pause
+        let due = clock.now + pause
         if let nextTick, nextTick <= due { return }
         nextTick = due
         loop.wake(at: due)
@@ -38,7 +38,7 @@ extension Shard {
         pumpWaiting()
         letOutActive()
         // With somebody waiting the timer rings twice as often; the rest keeps its pace by the clock and not by the count.
-        let tick = Int(loop.now.nanoseconds / 20_000_000)
+        let tick = Int(clock.now.nanoseconds / 20_000_000)
         if tick != ticks {
             if ticks == 0 || tick - ticks > 50 { ticks = tick - 1 }
             while ticks < tick {
@@ -66,7 +66,7 @@ extension Shard {
     private func watchTalk(of seat: Int) {
         var patch = 0
         while patch < panel.patches[seat].count {
-            let now = loop.now
+            let now = clock.now
             if let edge = panel.update(patch, publishedBy: seat, { $0.meter.tick(at: now) }), let publisher = seats[seat] {
                 talk(edge, of: panel.patches[seat][patch].track, publishedBy: publisher)
             }
@@ -85,20 +85,20 @@ extension Shard {
     }
 
     private func watchDeadline(of index: Int) {
-        if let deadline = rooms[index]?.outlook.deadline, deadline <= loop.now { perform(.deadlinePassed, in: index) }
+        if let deadline = rooms[index]?.outlook.deadline, deadline <= clock.now { perform(.deadlinePassed, in: index) }
     }
 
     /// Signs of life, statistics and quality of one member, once a second.
     private func look(after member: Member, second: Int) {
         guard member.connection.phase == .open else { return }
-        let silent = loop.now - member.lastHeard
+        let silent = clock.now - member.lastHeard
         if silent >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) {
             close(member, .pingTimeout)
             return
         }
         let turn = second + Int(member.handle.seat)
-        if turn.isMultiple(of: 10), member.receipts.isDue(at: loop.now) { askForReceipt(from: member) }
-        if turn.isMultiple(of: 5), loop.now - member.connection.openedAt >= .seconds(4) {
+        if turn.isMultiple(of: 10), member.receipts.isDue(at: clock.now) { askForReceipt(from: member) }
+        if turn.isMultiple(of: 5), clock.now - member.connection.openedAt >= .seconds(4) {
             report(to: member, isSilent: silent > .seconds(10))
         }
     }

@@ -7,7 +7,7 @@ extension Shard {
     func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
         guard connection.seat >= 0 else { return received(text: message, fromDevice: connection) }
         guard let member = seats[connection.seat], member.farewell == nil else { return }
-        member.lastHeard = loop.now
+        member.lastHeard = clock.now
         counters.controlIn += 1
         guard String(validating: message, as: UTF8.self) != nil else {
             close(member, .invalidText)
@@ -40,7 +40,7 @@ extension Shard {
     func send(_ event: EncodedEvent, to member: Member) {
         guard !member.awaitsLog else { return hold(event, for: member) }
         let isGreeting = !member.wasGreeted
-        let seq = isGreeting ? member.log.appendGreeting(at: loop.now) : member.log.append(event, at: loop.now)
+        let seq = isGreeting ? member.log.appendGreeting(at: clock.now) : member.log.append(event, at: clock.now)
         member.wasGreeted = true
         guard member.link == .up else { return }
         send(event.bytes(seq: seq), patience: event.patience, to: member)
@@ -116,13 +116,13 @@ extension Shard {
             member.connection.close(reason)
             return
         }
-        member.farewell = (reason, loop.now + .seconds(1))
+        member.farewell = (reason, clock.now + .seconds(1))
         startWaiting(member)
     }
 
     /// Closes a socket whose control messages are out, or whose time is over.
     func closeIfFarewellIsSaid(_ member: Member) {
-        guard let farewell = member.farewell, !member.outbox.hasControl || loop.now >= farewell.deadline else { return }
+        guard let farewell = member.farewell, !member.outbox.hasControl || clock.now >= farewell.deadline else { return }
         member.connection.close(farewell.reason)
     }
 }

@@ -18,7 +18,7 @@ extension Shard {
             sendEverybodyAway()
             return
         }
-        drain = Drain(deadline: loop.now + span)
+        drain = Drain(deadline: clock.now + span)
         log.info("draining", metadata: ["participants": "\(counters.participants)"])
         for index in rooms.indices { perform(.draining(deadline: wallClock), in: index) }
         finishDrainIfEmpty()
@@ -27,8 +27,8 @@ extension Shard {
 
     func checkDrain() {
         guard let drain else { return }
-        if let endsAt = drain.endsAt, loop.now >= endsAt { return loop.stop() }
-        if drain.endsAt == nil, loop.now >= drain.deadline { return sendEverybodyAway() }
+        if let endsAt = drain.endsAt, clock.now >= endsAt { return loop.stop() }
+        if drain.endsAt == nil, clock.now >= drain.deadline { return sendEverybodyAway() }
         finishDrainIfEmpty()
     }
 
@@ -48,7 +48,7 @@ extension Shard {
     private func sendEverybodyAway() {
         guard drain?.endsAt == nil else { return }
         // As long as a close handshake may take.
-        drain?.endsAt = loop.now + .seconds(2)
+        drain?.endsAt = clock.now + .seconds(2)
         for case let member? in seats { close(member, .serverShutdown) }
         for device in devices.values { close(device, .serverShutdown) }
         finishDrainIfEmpty()

@@ -8,7 +8,7 @@ extension Shard {
         let seat = connection.seat
         guard seat >= 0 else { return receivedBinary(fromDevice: connection) }
         guard let sender = seats[seat], sender.farewell == nil else { return }
-        sender.lastHeard = loop.now
+        sender.lastHeard = clock.now
         if message.first == FrameKind.bundle.rawValue {
             do throws(FrameError) {
                 try Bundle.forEachFrame(in: message) { relay($0, from: sender, at: seat) }
@@ -31,28 +31,23 @@ extension Shard {
             malformed(error, from: sender)
             return
         }
-        guard let patch = panel.index(of: header.alias, publishedBy: seat) else { return drop(.notPublished) }
-        let now = loop.now
-        if let place = panel.patches[seat][patch].aheadPlace {
-            return push(frame, header, of: patch, to: place, from: sender, at: now)
+        let now = clock.now
+        switch panel.pass(header, publishedBy: seat, at: now) {
+        case .refused(let reason): drop(reason)
+        case .ahead(let patch, let place, let goesFurther):
+            if let refusal = aheads.append(frame, header, to: place, at: now) { return drop(refusal) }
+            if goesFurther { pass(newestOf: place, to: panel.patches[seat][patch].trunks, from: sender) }
+        case .live(let patch, let edge, let goesFurther):
+            if header.sequence.value & Self.foresightMask == 0 { foresee(from: sender, at: seat, patch) }
+            // With a first or a last frame goes what its room makes of it.
+            forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, withTurn: edge != nil, at: now)
+            if goesFurther {
+                if let tap = panel.patches[seat][patch].tap { copy(frame, toTap: tap, heardAt: now) }
+                for trunk in panel.patches[seat][patch].trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
+            }
+            // After the frame: what a room makes of it may take longer, and may change the panel.
+            if let edge { talk(edge, of: panel.patches[seat][patch].track, publishedBy: sender) }
         }
-        let (refusal, edge) = panel.update(patch, publishedBy: seat) { patch -> (DropReason?, TrackMeter.Edge?) in
-            if let refusal = patch.admit(header, at: now) { return (refusal, nil) }
-            return (nil, patch.meter.note(header, at: now))
-        }
-        if let refusal { return drop(refusal) }
-        if let tap = panel.patches[seat][patch].tap { copy(frame, toTap: tap, heardAt: now) }
-        // Copied only where they are needed, which costs reference counts.
-        let track = edge == nil ? nil : panel.patches[seat][patch].track
-        let trunks = panel.patches[seat][patch].trunks.isEmpty ? nil : panel.patches[seat][patch].trunks
-        if header.sequence.value & Self.foresightMask == 0 { foresee(from: sender, at: seat, patch) }
-        // With a first or a last frame goes what its room makes of it.
-        forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, withTurn: edge != nil, at: now)
-        if let trunks {
-            for trunk in trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
-        }
-        // After the frame: what a room makes of it may take longer, and may change the panel.
-        if let edge, let track { talk(edge, of: track, publishedBy: sender) }
     }
 
     /// Fewer listeners are not worth looking ahead.
@@ -72,9 +67,9 @@ extension Shard {
     /// each listener is come closer to, a step with every one before it.
     private func foresee(_ listeners: [UInt32], after place: Int) {
         if place + 4 < listeners.count { Foresight.fetch(memberAt(listeners[place + 4]), lines: 5) }
-        if place + 3 < listeners.count { seats[Int(listeners[place + 3])]?.connection.foresee(.itself) }
-        if place + 2 < listeners.count { seats[Int(listeners[place + 2])]?.connection.foresee(.records) }
-        if place + 1 < listeners.count { seats[Int(listeners[place + 1])]?.connection.foresee(.cipher) }
+        if place + 3 < listeners.count { withMember(at: listeners[place + 3]) { $0.connection.foresee(.itself) } }
+        if place + 2 < listeners.count { withMember(at: listeners[place + 2]) { $0.connection.foresee(.records) } }
+        if place + 1 < listeners.count { withMember(at: listeners[place + 1]) { $0.connection.foresee(.cipher) } }
     }
 
     /// The address, without a look at what is there: even a reference count would be one.
@@ -94,7 +89,7 @@ extension Shard {
         guard let base = frame.baseAddress else { return }
         let header = FrameHeader(unchecked: base)
         let listeners = inlets.listeners(to: header.alias, of: publisher)
-        guard listeners.isEmpty else { return forward(frame, of: header.alias, to: listeners, at: loop.now) }
+        guard listeners.isEmpty else { return forward(frame, of: header.alias, to: listeners, at: clock.now) }
         if aheads.count > 0 { carryAhead(frame, header, from: publisher) }
     }
 
@@ -107,20 +102,27 @@ extension Shard {
         let copy = staging + Connection.headroom
         copy.copyMemory(from: bytes, byteCount: frame.count)
         var stored: FrameRef?
-        for (place, seat) in listeners.enumerated() {
+        for place in 0..<listeners.count {
             if listeners.count > Self.foreseenMin { foresee(listeners, after: place) }
-            guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
-            guard listener.isReachable else {
-                listener.outbox.noteRefused(alias)
-                dropQueued(.away, of: listener)
-                continue
-            }
-            if listener.outbox.isEmpty, hasRoom(listener, at: now) {
-                write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), withTurn: withTurn, to: listener)
-            } else {
-                queue(frame, &stored, of: alias, for: listener, at: now)
+            withMember(at: listeners[place]) { listener in
+                guard listener.farewell == nil else { return }
+                guard listener.isReachable else {
+                    listener.outbox.noteRefused(alias)
+                    return dropQueued(.away, of: listener)
+                }
+                if listener.outbox.isEmpty, hasRoom(listener, at: now) {
+                    write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), withTurn: withTurn, to: listener)
+                } else {
+                    queue(frame, &stored, of: alias, for: listener, at: now)
+                }
             }
         }
+    }
+
+    /// Looks at who has a seat without counting a reference. Nobody's seat may be freed meanwhile; no frame does that.
+    func withMember(at seat: UInt32, _ body: (Member) -> Void) {
+        guard Int(seat) < seats.count, let member = UnsafeRawPointer(bitPattern: memberAt(seat)) else { return }
+        Unmanaged<Member>.fromOpaque(member)._withUnsafeGuaranteedRef(body)
     }
 
     /// Puts a frame into a listener's outbox; it is stored once for all who wait for it.
@@ -155,7 +157,7 @@ extension Shard {
 
     /// Sends media to one who has room for it, and asks for a receipt where one is due: with the same system call if that can be.
     func deliver(_ message: UnsafeMutableRawPointer, _ count: Int, frames: Int, withTurn: Bool = false, to listener: Member) {
-        let now = loop.now
+        let now = clock.now
         let asks = listener.receipts.isDue(at: now) && receiptBucket.take(at: now)
         let receipt = asks && listener.connection.pingsAlong ? askForReceipt(of: listener, at: now) : nil
         listener.connection.write(binary: message, count: count, withTurn: withTurn, followedByPing: receipt)
@@ -184,7 +186,7 @@ extension Shard {
     /// Pings, so that the pong tells that everything up to here was read.
     func askForReceipt(from member: Member) {
         guard member.connection.phase == .open, !member.connection.isCongested else { return }
-        member.connection.ping(askForReceipt(of: member, at: loop.now))
+        member.connection.ping(askForReceipt(of: member, at: clock.now))
     }
 
     private func askForReceipt(of member: Member, at now: Instant) -> UInt32 {
@@ -195,8 +197,8 @@ extension Shard {
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
         guard connection.seat >= 0 else { return heardDevice(connection) }
         guard let member = seats[connection.seat] else { return }
-        member.lastHeard = loop.now
-        guard member.receipts.answered(payload, at: loop.now) else { return }
+        member.lastHeard = clock.now
+        guard member.receipts.answered(payload, at: clock.now) else { return }
         // The ping came after `hello`.
         if member.owesProof, member.wasGreeted { confirmResume(of: member) }
         pump(member)
@@ -220,7 +222,7 @@ extension Shard {
 
     /// Sends what waits for one listener, as far as its socket goes.
     func pump(_ member: Member) {
-        let now = loop.now
+        let now = clock.now
         member.outbox.dropOld(at: now) { dropped in
             store.release(dropped)
             dropQueued(.age, of: member)
@@ -284,6 +286,6 @@ extension Shard {
     }
 
     func countMalformed(of sender: Member) {
-        if sender.malformed.isTooMany(at: loop.now) { close(sender, .protocolError) }
+        if sender.malformed.isTooMany(at: clock.now) { close(sender, .protocolError) }
     }
 }

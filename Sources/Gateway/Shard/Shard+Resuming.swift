@@ -75,7 +75,7 @@ extension Shard {
         counters.resumes[.resumed, default: 0] += 1
         var luggage = luggage
         // The first is its `hello`, which nobody needs.
-        for event in member.held.dropFirst() { _ = luggage?.log.append(event, at: loop.now) }
+        for event in member.held.dropFirst() { _ = luggage?.log.append(event, at: clock.now) }
         give(luggage, to: heir)
         end(member)
     }
@@ -112,7 +112,7 @@ extension Shard {
         let connection = member.connection
         let handle = takeSeat()
         let newcomer = Member(
-            handle: handle, connection: connection, kind: member.kind, joinStartedAt: member.joinStartedAt, now: loop.now)
+            handle: handle, connection: connection, kind: member.kind, joinStartedAt: member.joinStartedAt, now: clock.now)
         newcomer.receipts = member.receipts
         seats[Int(handle.seat)] = newcomer
         connection.seat = Int(handle.seat)

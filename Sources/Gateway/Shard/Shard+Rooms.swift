@@ -38,7 +38,7 @@ extension Shard {
         var identifiers = IdentifierSource(seed: ~seed)
         let room = Room(
             name: name, sid: identifiers.room(), settings: kept(settings, room: name), createdAt: WallClock.seconds, seed: seed,
-            at: loop.now)
+            at: clock.now)
         rooms[index] = HostedRoom(room: room, name: name)
         roomByName[name] = index
         return index
@@ -50,7 +50,7 @@ extension Shard {
         var effects = self.effects
         self.effects = []
         effects.removeAll(keepingCapacity: true)
-        hosted.handle(input, at: loop.now, into: &effects)
+        hosted.handle(input, at: clock.now, into: &effects)
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1

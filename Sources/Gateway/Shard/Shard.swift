@@ -16,6 +16,8 @@ final class Shard: SocketOwner {
     let common: GatewayContext
     let mailbox: Mailbox<ShardMessage>
     @exclusivity(unchecked) private(set) var loop: Loop!
+    /// The loop's.
+    @exclusivity(unchecked) private(set) var clock = LoopClock(standingAt: Instant(nanoseconds: 0))
     var log: Logger
 
     // Seats: who is connected here.
@@ -103,10 +105,12 @@ final class Shard: SocketOwner {
             ready(error)
             return
         }
+        clock = loop.clock
         for listener in listeners { loop.listen(on: listener) }
         scheduleTick()
         ready(nil)
         loop.run(wokenBy: mailbox)
+        clock = LoopClock(standingAt: loop.exactNow)
         tellLastFacts()
     }
 

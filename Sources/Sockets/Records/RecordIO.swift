@@ -26,7 +26,7 @@ internal import Wire
     /// Whose bytes are in the buffer.
     ///
     /// Not retained, for it changes with nearly every frame: `forget` comes before it goes.
-    private unowned(unsafe) var holder: RecordSocket?
+    @exclusivity(unchecked) private var holder: Unmanaged<RecordSocket>?
     /// Those with whole records that have been moved out of it.
     private var pending: [RecordSocket] = []
     /// What lws wants to be called for a socket's events, once it has said so.
@@ -79,11 +79,15 @@ internal import Wire
     ///
     /// - Returns: what `recv` returned.
     func fill(for source: RecordSocket) -> Int {
-        if let holder = unsafe holder, holder !== source, unsafe holder.count > 0 {
-            holder.moveOut()
-            if holder.hasWholeRecord { pending.append(holder) }
+        let this = unsafe Unmanaged.passUnretained(source)
+        if let holder = unsafe holder, unsafe holder.toOpaque() != this.toOpaque() {
+            unsafe holder._withUnsafeGuaranteedRef { holder in
+                guard unsafe holder.count > 0 else { return }
+                holder.moveOut()
+                if holder.hasWholeRecord { pending.append(holder) }
+            }
         }
-        unsafe holder = source
+        unsafe holder = unsafe this
         let count = unsafe source.count > 0 ? readOn(source) : read(source)
         if count > 0, unsafe handler != nil, source.hasMoreThanARecord { unsafe isBatch = true }
         return count
@@ -125,7 +129,7 @@ internal import Wire
 
     private func eventEnds() {
         guard unsafe isBatch else { return }
-        if let holder = unsafe holder, unsafe holder.count > 0 { serve(holder) }
+        serveHolder()
         unsafe isBatch = false
         sendGathered()
     }
@@ -169,7 +173,7 @@ internal import Wire
 
     /// Has lws take what stayed; at the end of each turn.
     func serveWhatStayed() {
-        if let holder = unsafe holder, unsafe holder.count > 0 { serve(holder) }
+        serveHolder()
         guard !pending.isEmpty else { return }
         let sources = pending
         pending.removeAll(keepingCapacity: true)
@@ -177,6 +181,11 @@ internal import Wire
             serve(source)
             if source.hasWholeRecord { pending.append(source) }
         }
+    }
+
+    private func serveHolder() {
+        guard let holder = unsafe holder, unsafe holder._withUnsafeGuaranteedRef({ unsafe $0.count > 0 }) else { return }
+        unsafe serve(holder.takeUnretainedValue())
     }
 
     private func serve(_ source: RecordSocket) {
@@ -197,8 +206,8 @@ internal import Wire
     }
 
     func forget(_ source: RecordSocket) {
-        if unsafe holder === source { unsafe holder = nil }
         let gone = unsafe Unmanaged.passUnretained(source).toOpaque()
+        if unsafe holder?.toOpaque() == gone { unsafe holder = nil }
         pending.removeAll { $0 === source }
         // A newer one may have got the same descriptor.
         let place = Int(source.descriptor)

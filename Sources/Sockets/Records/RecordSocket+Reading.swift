@@ -28,7 +28,9 @@ extension RecordSocket {
         case .content(let content):
             switch unsafe RecordFrames.look(at: UnsafeRawBufferPointer(content), areMasked: isServer) {
             case .messages:
-                unsafe RecordFrames.forEachMessage(in: content) { unsafe connection.received(message: $0, isPong: $1) }
+                unsafe held._withUnsafeGuaranteedRef { connection in
+                    unsafe RecordFrames.forEachMessage(in: content) { unsafe connection.received(message: $0, isPong: $1) }
+                }
                 return true
             case .others: break
             case .pieces: unsafe readsWholeFrames = false
@@ -105,7 +107,7 @@ extension RecordSocket {
         if unsafe ending != nil { return .ended }
         if !hasWholeRecord {
             guard unsafe !isForbiddenToRead else { return .incomplete }
-            let got = unsafe owner.fill(for: self)
+            let got = unsafe common._withUnsafeGuaranteedRef { $0.fill(for: self) }
             if got == 0 { return end(.cut) }
             if got < 0 { return errno == EAGAIN || errno == EINTR ? .incomplete : end(.broken) }
         }

@@ -12,10 +12,10 @@ internal import Wire
     /// Nil once OpenSSL's connection is freed.
     private var wsi: OpaquePointer?
     /// Not retained and not checked: lws holds it as long as the wsi.
-    unowned(unsafe) let connection: Connection
+    let held: Unmanaged<Connection>
     let isServer: Bool
     /// Not retained and not checked: it outlives its loop's connections.
-    unowned(unsafe) let owner: RecordIO
+    let common: Unmanaged<RecordIO>
 
     @exclusivity(unchecked) var ciphers: RecordCiphers
 
@@ -64,9 +64,9 @@ internal import Wire
     init(wsi: OpaquePointer, connection: Connection, owner: RecordIO, ciphers: consuming RecordCiphers) {
         descriptor = unsafe lws_get_socket_fd(wsi)
         unsafe self.wsi = unsafe wsi
-        unsafe self.connection = connection
+        unsafe held = unsafe Unmanaged.passUnretained(connection)
         isServer = connection.endpoint == nil
-        unsafe self.owner = owner
+        unsafe common = unsafe Unmanaged.passUnretained(owner)
         unsafe self.ciphers = ciphers
     }
 
@@ -79,8 +79,12 @@ internal import Wire
         unsafe count = 0
         unsafe lingersUntil = nil
         unsafe wsi = nil
-        unsafe owner.forget(self)
+        owner.forget(self)
     }
+
+    /// For what is not on every frame's way: that does without their reference counts.
+    var connection: Connection { unsafe held.takeUnretainedValue() }
+    var owner: RecordIO { unsafe common.takeUnretainedValue() }
 
     // MARK: Messages
 
@@ -204,7 +208,7 @@ internal import Wire
     private func send(
         _ content: UnsafeRawBufferPointer, of type: ContentType, _ departure: Departure, followedByPing ping: UInt32? = nil
     ) -> Bool {
-        let record = unsafe owner.outgoing
+        let record = unsafe common._withUnsafeGuaranteedRef { unsafe $0.outgoing }
         if let start = content.baseAddress { unsafe (record + RecordCipher.headerBytes).copyMemory(from: start, byteCount: content.count) }
         guard unsafe ciphers.sealing.seal(record, content: content.count, of: type) else { return false }
         var count = RecordCipher.sealedBytes(content.count)
@@ -231,9 +235,9 @@ internal import Wire
         switch departure {
         case .withTheTurn where unsafe gather(record): return true
         case .withTheNext(let patience) where unsafe gather(record, lingering: patience): return true
-        case .withTheBatch where unsafe (owner.isBatch || isGathering) && gather(record):
+        case .withTheBatch where unsafe (isInABatch || isGathering) && gather(record):
             // What waited for the end of the turn need not wait any longer.
-            if unsafe !owner.isBatch { sendGathered() }
+            if !isInABatch { sendGathered() }
             return true
         default: break
         }
@@ -251,6 +255,8 @@ internal import Wire
         return true
     }
 
+    private var isInABatch: Bool { unsafe common._withUnsafeGuaranteedRef { unsafe $0.isBatch } }
+
     private func askForWritable() {
         if let wsi = unsafe wsi { unsafe lws_callback_on_writable(wsi) }
     }
@@ -264,10 +270,10 @@ internal import Wire
             guard unsafe unsent.isEmpty else { return false }
             unsafe (isGathering, lingersUntil) = (true, until)
             unsafe unsent.reserveCapacity(1_024)
-            unsafe until == nil ? owner.gathers(self) : owner.lingers(self)
+            until == nil ? owner.gathers(self) : owner.lingers(self)
         } else if let earlier = unsafe lingersUntil {
             unsafe lingersUntil = until.map { min($0, earlier) }
-            if until == nil { unsafe owner.gathers(self) }
+            if until == nil { owner.gathers(self) }
         }
         guard unsafe unsent.count + record.count <= RecordIO.bytesMax else { return false }
         unsafe unsent.append(contentsOf: record)

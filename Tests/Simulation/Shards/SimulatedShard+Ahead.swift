@@ -5,13 +5,12 @@ internal import Wire
 extension SimulatedShard {
     // MARK: In
 
-    func push(_ frame: [UInt8], _ header: FrameHeader, of patch: Int, to place: Int, from sender: SimulatedMember) {
+    func push(_ frame: [UInt8], _ header: FrameHeader, of patch: Int, to place: Int, from sender: SimulatedMember, goesFurther: Bool) {
         let seat = Int(sender.handle.seat)
         let track = panel.patches[seat][patch].track
-        if let refusal = panel.update(patch, publishedBy: seat, { $0.admit(header, at: now) }) { return drop(refusal, of: frame) }
         if let refusal = frame.withUnsafeBytes({ aheads.append($0, header, to: place, at: now) }) { return drop(refusal, of: frame) }
         world.admittedAhead(frame, from: sender, track: track, at: self, place: place)
-        for trunk in panel.patches[seat][patch].trunks {
+        for trunk in goesFurther ? panel.patches[seat][patch].trunks : [] {
             var stored: [UInt8] = []
             aheads.tracks[place].withNewestFrame { stored = Array($0) }
             world.meanwhile(besides: index)

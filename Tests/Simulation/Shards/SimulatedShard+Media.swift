@@ -24,21 +24,20 @@ extension SimulatedShard {
         case .failure(let error): return malformed(error, from: sender)
         }
         world.tally.framesIn += 1
-        guard let patch = panel.index(of: header.alias, publishedBy: seat) else { return drop(.notPublished, of: frame) }
-        if let place = panel.patches[seat][patch].aheadPlace { return push(frame, header, of: patch, to: place, from: sender) }
-        let (refusal, edge) = panel.update(patch, publishedBy: seat) { patch -> (DropReason?, TrackMeter.Edge?) in
-            if let refusal = patch.admit(header, at: now) { return (refusal, nil) }
-            return (nil, patch.meter.note(header, at: now))
+        switch panel.pass(header, publishedBy: seat, at: now) {
+        case .refused(let reason): drop(reason, of: frame)
+        case .ahead(let patch, let place, let goesFurther):
+            push(frame, header, of: patch, to: place, from: sender, goesFurther: goesFurther)
+        case .live(let patch, let edge, let goesFurther):
+            let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
+            world.admitted(frame, from: sender, track: track, at: self)
+            forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners)
+            for trunk in goesFurther ? trunks : [] {
+                world.meanwhile(besides: index)
+                send(frame, from: sender.handle, to: Int(trunk.shard))
+            }
+            if let edge { talk(edge, of: track, publishedBy: sender) }
         }
-        if let refusal { return drop(refusal, of: frame) }
-        let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
-        world.admitted(frame, from: sender, track: track, at: self)
-        forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners)
-        for trunk in trunks {
-            world.meanwhile(besides: index)
-            send(frame, from: sender.handle, to: Int(trunk.shard))
-        }
-        if let edge { talk(edge, of: track, publishedBy: sender) }
     }
 
     func send(_ frame: [UInt8], from publisher: ParticipantHandle, to shard: Int, evenIfFull: Bool = false) {
