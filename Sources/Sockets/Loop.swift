@@ -70,15 +70,23 @@ package import Wire
     /// The mailbox is told in time: nobody wakes a loop that is being freed.
     package func run<Message>(wokenBy mailbox: Mailbox<Message>) {
         mailbox.connect(waker)
-        unsafe uv_run(uv, UV_RUN_DEFAULT)
+        runTurns()
         mailbox.disconnect()
         freeAll()
     }
 
     /// Serves until `stop()`, then frees everything that is the loop's. Only for a loop whose `waker` nobody has.
     package func run() {
-        unsafe uv_run(uv, UV_RUN_DEFAULT)
+        runTurns()
         freeAll()
+    }
+
+    private func runTurns() {
+        // Nobody cancels this thread, but in a process with several the C library makes sure around each system call, unless the thread
+        // may be cancelled at any time anyway: two atomic operations for each `recv`, `send` and wait.
+        pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), nil)
+        pthread_setcanceltype(Int32(PTHREAD_CANCEL_ASYNCHRONOUS), nil)
+        unsafe uv_run(uv, UV_RUN_DEFAULT)
     }
 
     private func freeAll() {

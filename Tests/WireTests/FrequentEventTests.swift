@@ -22,6 +22,7 @@ struct FrequentEventTests {
                         .playoutStarted(track, of: who, epoch: 3, at: time),
                     ]
                 }
+                + [0, 0.41, 1_234.5].map { .stats(ConnectionStats(rttMs: $0, sent: .max, dropped: 0, lateP99Ms: $0)) }
                 + [AgentState.speaking, .listening, .idle].map { .agentState(who, $0) }
         }
     }

@@ -8,15 +8,25 @@ package import Wire
 /// after a time in which a lost socket would long have been found out. Whoever missed more than it holds cannot resume.
 package struct EventLog: Sendable {
     private struct Entry: Sendable {
-        /// Nil is a greeting: the one that somebody missed is never told again, for each socket has its own.
-        var event: EncodedEvent?
+        enum Content: Sendable {
+            case event(EncodedEvent)
+            /// As the newest one has it.
+            case reading
+            /// The one that somebody missed is never told again, for each socket has its own.
+            case greeting
+        }
+
+        let content: Content
         let at: Instant
 
-        var byteCount: Int { event?.byteCount ?? 0 }
+        var isGreeting: Bool { if case .greeting = content { true } else { false } }
     }
 
     private var entries: Deque<Entry> = []
+    /// Of all but readings.
     private var byteCount = 0
+    private var newestReading: EncodedEvent?
+    private var readingCount = 0
     /// The number of the newest event; 0 before the first.
     package private(set) var lastSeq: UInt64 = 0
 
@@ -26,15 +36,16 @@ package struct EventLog: Sendable {
     ///
     /// - Returns: its number.
     package mutating func append(_ event: EncodedEvent, at now: Instant) -> UInt64 {
-        if event.isReading { replaceReadings(with: event) }
-        return append(Entry(event: event, at: now))
+        guard event.isReading else { return append(Entry(content: .event(event), at: now)) }
+        newestReading = event
+        return append(Entry(content: .reading, at: now))
     }
 
     /// Notes a `hello`, which takes a number too.
     ///
     /// - Returns: its number.
     package mutating func appendGreeting(at now: Instant) -> UInt64 {
-        append(Entry(event: nil, at: now))
+        append(Entry(content: .greeting, at: now))
     }
 
     /// Takes out what greeted a socket that was lost before it had read so far, and gives the numbers to those behind. They came after it,
@@ -42,7 +53,7 @@ package struct EventLog: Sendable {
     package mutating func forgetGreetings(after seq: UInt64) {
         guard seq < lastSeq else { return }
         let seen = entries.count - Int(clamping: lastSeq - seq)
-        for index in entries.indices.reversed() where index >= seen && entries[index].event == nil {
+        for index in entries.indices.reversed() where index >= seen && entries[index].isGreeting {
             entries.remove(at: index)
             lastSeq -= 1
         }
@@ -53,29 +64,41 @@ package struct EventLog: Sendable {
         guard seq <= lastSeq, lastSeq - seq <= UInt64(entries.count) else { return nil }
         var missed: [(seq: UInt64, event: EncodedEvent)] = []
         for entry in entries.suffix(Int(lastSeq - seq)) {
-            guard let event = entry.event else { return nil }
+            guard let event = event(of: entry) else { return nil }
             missed.append((seq + UInt64(missed.count) + 1, event))
         }
         return missed
     }
 
-    private mutating func replaceReadings(with event: EncodedEvent) {
-        for index in entries.indices where entries[index].event?.isReading == true {
-            byteCount += event.byteCount - entries[index].byteCount
-            entries[index].event = event
+    private func event(of entry: Entry) -> EncodedEvent? {
+        switch entry.content {
+        case .event(let event): event
+        case .reading: newestReading
+        case .greeting: nil
         }
     }
 
     private mutating func append(_ entry: Entry) -> UInt64 {
         lastSeq += 1
         entries.append(entry)
-        byteCount += entry.byteCount
+        count(entry, 1)
         while let oldest = entries.first, isTooMuch || entry.at - oldest.at > Limits.eventLogAgeMax {
-            byteCount -= oldest.byteCount
+            count(oldest, -1)
             entries.removeFirst()
         }
         return lastSeq
     }
 
-    private var isTooMuch: Bool { entries.count > ProtocolLimits.resumeEventsMax || byteCount > Limits.eventLogBytesMax }
+    private mutating func count(_ entry: Entry, _ sign: Int) {
+        switch entry.content {
+        case .event(let event): byteCount += sign * event.byteCount
+        case .reading: readingCount += sign
+        case .greeting: break
+        }
+    }
+
+    private var isTooMuch: Bool {
+        entries.count > ProtocolLimits.resumeEventsMax
+            || byteCount + readingCount * (newestReading?.byteCount ?? 0) > Limits.eventLogBytesMax
+    }
 }

@@ -23,12 +23,12 @@ extension Room {
         alarm.ring(noLaterThan: lifetime.deadline)
         alarm.ring(noLaterThan: procedures.deadline)
         alarm.ring(noLaterThan: speakers.deadline)
-        for playout in playouts.values { alarm.ring(noLaterThan: playout.deadline(after: now)) }
-        for member in members.values {
-            alarm.ring(noLaterThan: member.activity.deadline)
-            alarm.ring(noLaterThan: member.silence.deadline)
-            alarm.ring(noLaterThan: member.refreshAt)
-            alarm.ring(noLaterThan: member.absence?.until)
+        for place in 0..<playouts.count { alarm.ring(noLaterThan: playouts[at: place].deadline(after: now)) }
+        for place in 0..<members.count {
+            alarm.ring(noLaterThan: members[at: place].activity.deadline)
+            alarm.ring(noLaterThan: members[at: place].silence.deadline)
+            alarm.ring(noLaterThan: members[at: place].refreshAt)
+            alarm.ring(noLaterThan: members[at: place].absence?.until)
         }
     }
 }

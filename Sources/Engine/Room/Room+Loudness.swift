@@ -5,9 +5,10 @@ extension Room {
     mutating func measure(_ measurements: [TrackMeasurement], at now: Instant, into effects: inout [Effect]) {
         for measurement in measurements {
             // A window that was measured before a mute may come after it.
-            guard let track = tracks[measurement.track], isOpen(track) else { continue }
+            guard let track = tracks.place(of: measurement.track), isOpen(trackAt: track) else { continue }
             speakers.take(measurement, at: now)
-            guard measurement.loudestLevel < Limits.silenceLevel, let publisher = members.place(of: track.publisher) else { continue }
+            guard measurement.loudestLevel < Limits.silenceLevel, let publisher = members.place(of: tracks[at: track].publisher)
+            else { continue }
             members[at: publisher].silence.heardSound(at: now)
             alarm.ring(noLaterThan: members[at: publisher].silence.deadline)
         }

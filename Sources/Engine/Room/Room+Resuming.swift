@@ -82,6 +82,7 @@ extension Room {
     }
 
     private mutating func giveUpPlaces(at now: Instant, into effects: inout [Effect], where isOver: (Absence) -> Bool) {
+        guard (0..<members.count).contains(where: { members[at: $0].absence != nil }) else { return }
         for member in members.values {
             guard let absence = member.absence, isOver(absence) else { continue }
             depart(member.handle, absence.reason, closing: .resumeWindowOver, at: now, into: &effects)

@@ -24,6 +24,12 @@ extension Room {
 
     /// Its frames are let through.
     func isOpen(_ track: Track) -> Bool {
-        members[track.publisher].map(track.gate) == .open
+        members.place(of: track.publisher).map { track.gate(by: members[at: $0]) } == .open
+    }
+
+    /// The same; mutating, so that it is looked at where it is.
+    mutating func isOpen(trackAt place: Int) -> Bool {
+        guard let publisher = members.place(of: tracks[at: place].publisher) else { return false }
+        return tracks[at: place].gate(by: members[at: publisher]) == .open
     }
 }

@@ -23,7 +23,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The value at a place, to be changed where it is. A place is good until the next removal.
     package subscript(at place: Int) -> Value {
-        get { values[place] }
+        _read { yield values[place] }
         _modify { yield &values[place] }
     }
 

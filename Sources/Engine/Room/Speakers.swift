@@ -50,9 +50,9 @@ package struct Speakers: Sendable {
     /// What is to be told, loudest first, then those who stopped; empty if nothing changed. Tells each change once.
     package mutating func changes(at now: Instant) -> [Speaker] {
         for place in 0..<voices.count where voices[at: place].measuredAt + Self.staleAfter <= now { voices[at: place].level = 0 }
-        let current = loudest()
         // Mostly nobody has begun or stopped, and nobody's level is another.
-        guard current != told.values else { return [] }
+        if isAsTold { return [] }
+        let current = loudest()
         var changes: [Speaker] = []
         var still = Roster<Identity, Speaker>()
         for speaker in current {
@@ -66,6 +66,32 @@ package struct Speakers: Sendable {
         }
         told = still
         return changes
+    }
+
+    /// Whether there is nothing to be told; found out without memory of its own, but only while few speak.
+    private var isAsTold: Bool {
+        var active = InlineArray<4, Int>(repeating: 0)
+        var count = 0
+        for (place, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
+            guard count < active.count else { return false }
+            active[count] = place
+            count += 1
+        }
+        var participants = 0
+        for place in 0..<count {
+            let voice = voices.values[active[place]]
+            let isLoudest = (0..<count).allSatisfy { other in
+                let rival = voices.values[active[other]]
+                return other == place || rival.participant != voice.participant
+                    || (rival.level, active[place]) <= (voice.level, active[other])
+            }
+            guard isLoudest else { continue }
+            participants += 1
+            let (track, level) = (voices.keys[active[place]], Self.quantised(voice.level))
+            let isTold = told.values.contains { $0.participant == voice.participant && $0.track == track && $0.level == level }
+            guard isTold else { return false }
+        }
+        return participants == told.count
     }
 
     /// Each active participant by its loudest track, loudest first; equals in the order in which they published.

@@ -47,6 +47,8 @@ public struct EncodedEvent: Sendable {
     private let place: UInt32
     /// Milliseconds; not 0, nobody waits for it: it may leave so much later, with what else goes to the same participant.
     public let patience: UInt8
+    /// How things stand (`stats`): says all that one before it said to the same participant.
+    public let isReading: Bool
 
     public init(_ event: Event) {
         let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
@@ -57,18 +59,12 @@ public struct EncodedEvent: Sendable {
         text += head.utf8
         place = UInt32(text.count)
         patience = event.patience
+        isReading = type == .stats
         text += #","data":"#.utf8
         text += body
         text.append(UInt8(ascii: "}"))
         self.text = text
     }
-
-    /// How things stand (`stats`): says all that one before it said to the same participant.
-    ///
-    /// Looked up and not kept: logs hold many events.
-    public var isReading: Bool { text.starts(with: Self.readingHead) }
-
-    private static let readingHead = Array(#"{"type":"stats","#.utf8)
 
     /// Bytes of the message, but for the digits of `seq`.
     public var byteCount: Int { text.count }

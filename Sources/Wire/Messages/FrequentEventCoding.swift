@@ -1,4 +1,4 @@
-/// The bodies of the events that come with every talkspurt, written without `Codable`.
+/// The bodies of the events that come with every talkspurt or every few seconds, written without `Codable`.
 ///
 /// What `Codable` does around each value (a container in a box, the metadata of each generic call) takes ten times as long as writing it, and
 /// in a conversation these are nine of ten events. The others stay as they are.
@@ -52,6 +52,16 @@ extension Event {
                 json.writeMember("played_ts", heard.playedTs)
                 json.writeMember("played_ms", heard.playedMs)
                 json.writeMember("estimated", heard.isEstimated)
+            }
+        case .stats(let stats):
+            guard stats.rttMs.isFinite, stats.lateP99Ms.isFinite else { return nil }
+            return Self.frequent(.stats) { json in
+                json.writeMember("rtt_ms")
+                try? json.write(stats.rttMs)
+                json.writeMember("sent", stats.sent)
+                json.writeMember("dropped", stats.dropped)
+                json.writeMember("late_p99_ms")
+                try? json.write(stats.lateP99Ms)
             }
         default: return nil
         }

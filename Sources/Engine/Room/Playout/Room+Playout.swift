@@ -4,11 +4,11 @@ import Wire
 extension Room {
     /// Takes in what the queue on the publisher's shard tells. Words about a track that has ended meanwhile are passed over.
     mutating func note(_ fact: PlayoutFact, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
-        guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
-        if case .started(_, let time, let playsAt) = fact, let place = tracks.place(of: sid) { tracks[at: place].anchor = (time, playsAt) }
+        guard let place = playouts.place(of: sid), let track = tracks.place(of: sid) else { return }
+        if case .started(_, let time, let playsAt) = fact { tracks[at: track].anchor = (time, playsAt) }
         switch fact {
         case .started, .ranDry, .refilled:
-            let stands = !isOpen(track)
+            let stands = !isOpen(trackAt: track)
             changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
                 playout.take(fact, at: now, into: &outcomes)
                 // The word was under way when the gate was closed.
@@ -16,7 +16,8 @@ extension Room {
             }
         case .backlog(let state, let queued, let dropped):
             if dropped > 0 { playouts[at: place].noteRefusal() }
-            send(.playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [track.publisher], into: &effects)
+            send(
+                .playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [tracks[at: track].publisher], into: &effects)
         case .cut(let epoch, let end):
             let done = playouts[at: place].cut(epoch, end: end)
             for clear in done { finish(clear, of: sid, at: now, into: &effects) }
@@ -64,10 +65,12 @@ extension Room {
     mutating func changePlayout(
         of sid: TrackSID, at now: Instant, into effects: inout [Effect], by change: (inout Playout, inout [Playout.Outcome]) -> Void
     ) {
-        guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
+        guard let place = playouts.place(of: sid) else { return }
         var outcomes: [Playout.Outcome] = []
         change(&playouts[at: place], &outcomes)
         alarm.ring(noLaterThan: playouts[at: place].deadline(after: now))
+        // Mostly there are none, and a track is not looked up for nothing.
+        guard !outcomes.isEmpty, let track = tracks[sid] else { return }
         for outcome in outcomes { tell(outcome, of: track, into: &effects) }
     }
 
