@@ -51,17 +51,8 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
     return *block ? 0 : ENOMEM;
 }
 
-// Through here a loop opens what a socket's event brings, and through the other two goes on to its timers and to its next turn.
-typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
-typedef struct evp_cipher_st EVP_CIPHER;
-typedef struct engine_st ENGINE;
-int EVP_DecryptInit_ex(EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, ENGINE *engine, const unsigned char *key, const unsigned char *nonce) {
-    typedef int Function(EVP_CIPHER_CTX *, const EVP_CIPHER *, ENGINE *, const unsigned char *, const unsigned char *);
-    static Function *library;
-    if (!library) library = (Function *)dlsym(RTLD_NEXT, "EVP_DecryptInit_ex");
-    isInEvent = 1;
-    return library(context, cipher, engine, key, nonce);
-}
+// A loop's `recv` brings what a socket's event is about (OpenSSL reads with `read`), and through the next two it goes on to its timers and
+// to its next turn.
 int clock_gettime(clockid_t clock, struct timespec *time) {
     static int (*library)(clockid_t, struct timespec *);
     if (!library) library = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
@@ -78,7 +69,9 @@ int lws_service_fd_tsi(struct lws_context *context, struct pollfd *event, int th
 
 ssize_t recv(int socket, void *buffer, size_t size, int flags) {
     count(&receives);
-    return syscall(SYS_recvfrom, socket, buffer, size, flags, NULL, NULL);
+    ssize_t received = syscall(SYS_recvfrom, socket, buffer, size, flags, NULL, NULL);
+    isInEvent = received > 0;
+    return received;
 }
 ssize_t read(int file, void *buffer, size_t size) {
     count(&receives);

@@ -14,18 +14,34 @@ enum CipherSuite: UInt16, CaseIterable {
     /// OpenSSL keeps it for as long as the process lives.
     var hash: OpaquePointer? { unsafe self == .aes256GCM ? EVP_sha384() : EVP_sha256() }
 
-    /// Fetched once: OpenSSL would look for it anew with each connection.
-    var cipher: OpaquePointer? { unsafe Self.ciphers.of[self] ?? nil }
+    /// Looked up once: OpenSSL would do it anew with each connection. Nil where OpenSSL has the cipher in another way than we know.
+    var methods: UnsafePointer<CipherMethods>? { unsafe Self.found.methods[self] ?? nil }
 
-    private static let ciphers = unsafe Fetched(
-        of: [
-            .aes128GCM: EVP_CIPHER_fetch(nil, "AES-128-GCM", nil),
-            .aes256GCM: EVP_CIPHER_fetch(nil, "AES-256-GCM", nil),
-            .chaCha20Poly1305: EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil),
-        ])
+    private var name: String {
+        switch self {
+        case .aes128GCM: "AES-128-GCM"
+        case .aes256GCM: "AES-256-GCM"
+        case .chaCha20Poly1305: "ChaCha20-Poly1305"
+        }
+    }
+
+    private static let found = Found()
 
     /// `@unchecked Sendable`: never changed once it is made, and never freed.
-    @safe private struct Fetched: @unchecked Sendable {
-        let of: [CipherSuite: OpaquePointer?]
+    @safe private struct Found: @unchecked Sendable {
+        let methods: [CipherSuite: UnsafePointer<CipherMethods>]
+
+        init() {
+            var methods: [CipherSuite: UnsafePointer<CipherMethods>] = unsafe [:]
+            for suite in CipherSuite.allCases {
+                // OpenSSL keeps what it has fetched for us, and so its provider.
+                guard let cipher = unsafe EVP_CIPHER_fetch(nil, suite.name, nil), let found = unsafe CipherMethods(of: cipher, named: suite.name)
+                else { continue }
+                let place = UnsafeMutablePointer<CipherMethods>.allocate(capacity: 1)
+                unsafe place.initialize(to: found)
+                unsafe methods[suite] = unsafe UnsafePointer(place)
+            }
+            unsafe self.methods = unsafe methods
+        }
     }
 }

@@ -11,7 +11,8 @@ internal import COpenSSL
     }
 
     /// OpenSSL's cipher with the key in it.
-    private let context: OpaquePointer
+    private let cipher: UnsafeMutableRawPointer
+    private let methods: UnsafePointer<CipherMethods>
     private let direction: Direction
     private var secret: TrafficSecret
     /// The write IV (RFC 8446 section 5.3): its first four bytes as they stand, and the rest as a number.
@@ -31,14 +32,15 @@ internal import COpenSSL
     static func sealedBytes(_ content: Int) -> Int { headerBytes + content + 1 + tagBytes }
 
     /// - Parameter sequence: how many records have gone this way under this secret.
-    /// - Returns: nil if OpenSSL has no memory.
+    /// - Returns: nil if OpenSSL has no memory, or has its ciphers in another way than we know.
     init?(_ secret: consuming TrafficSecret, _ direction: Direction, after sequence: UInt64) {
-        guard let context = unsafe EVP_CIPHER_CTX_new() else { return nil }
-        guard let iv = unsafe Self.give(secret, to: context, for: direction) else {
-            unsafe EVP_CIPHER_CTX_free(context)
+        guard let methods = unsafe secret.suite.methods, let cipher = unsafe methods.pointee.make() else { return nil }
+        guard let iv = unsafe Self.give(secret, to: cipher, methods.pointee, for: direction) else {
+            unsafe methods.pointee.free(cipher)
             return nil
         }
-        unsafe self.context = unsafe context
+        unsafe self.cipher = unsafe cipher
+        unsafe self.methods = unsafe methods
         self.direction = direction
         self.secret = secret
         self.sequence = sequence
@@ -47,18 +49,18 @@ internal import COpenSSL
 
     /// See `Foresight`.
     func foresee() {
-        Foresight.fetch(unsafe UInt(bitPattern: context), lines: 3)
+        Foresight.fetch(unsafe UInt(bitPattern: cipher), lines: 3)
     }
 
     deinit {
-        unsafe EVP_CIPHER_CTX_free(context)
+        unsafe methods.pointee.free(cipher)
     }
 
     /// Goes on with the next secret (RFC 8446 section 4.6.3).
     ///
     /// - Returns: false if OpenSSL has no memory.
     mutating func update() -> Bool {
-        guard let next = secret.next(), let iv = unsafe Self.give(next, to: context, for: direction) else { return false }
+        guard let next = secret.next(), let iv = unsafe Self.give(next, to: cipher, methods.pointee, for: direction) else { return false }
         secret = next
         sequence = 0
         (ivStart, ivEnd) = iv
@@ -69,11 +71,12 @@ internal import COpenSSL
     ///
     /// - Returns: the IV.
     private static func give(
-        _ secret: borrowing TrafficSecret, to context: OpaquePointer, for direction: Direction
+        _ secret: borrowing TrafficSecret, to cipher: UnsafeMutableRawPointer, _ methods: CipherMethods, for direction: Direction
     ) -> (start: UInt32, end: UInt64)? {
         guard var key = secret.expand("key", length: secret.suite.keyLength), let iv = secret.expand("iv", length: 12) else { return nil }
         defer { unsafe OPENSSL_cleanse(&key, key.count) }
-        guard unsafe EVP_CipherInit_ex(context, secret.suite.cipher, nil, key, nil, direction.rawValue) == 1 else { return nil }
+        let start = unsafe direction == .sealing ? methods.startSealing : methods.startOpening
+        guard unsafe start(cipher, key, key.count, nil, 0, nil) == 1 else { return nil }
         return unsafe iv.withUnsafeBytes {
             unsafe ($0.loadUnaligned(as: UInt32.self), UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt64.self)))
         }
@@ -96,11 +99,11 @@ internal import COpenSSL
         unsafe record.storeBytes(of: UInt16(inner + Self.tagBytes).bigEndian, toByteOffset: 3, as: UInt16.self)
         let start = unsafe (record + Self.headerBytes).assumingMemoryBound(to: UInt8.self)
         unsafe start[content] = typeByte
-        guard unsafe begin(record) else { return false }
-        var done: Int32 = 0
-        return unsafe EVP_EncryptUpdate(context, start, &done, start, Int32(inner)) == 1
-            && EVP_EncryptFinal_ex(context, start + inner, &done) == 1
-            && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagBytes), start + inner) == 1
+        var done = 0
+        return unsafe begin(record, by: methods.pointee.startSealing)
+            && methods.pointee.go(cipher, start, &done, inner, start, inner) == 1
+            && methods.pointee.end(cipher, start + inner, &done, Self.tagBytes) == 1
+            && methods.pointee.takeTag(from: cipher, to: start + inner)
     }
 
     /// Opens a whole record in place.
@@ -111,11 +114,12 @@ internal import COpenSSL
         var inner = sealed - Self.tagBytes
         guard inner > 0, inner <= Self.contentMax + 1 else { return nil }
         let start = unsafe (record + Self.headerBytes).assumingMemoryBound(to: UInt8.self)
-        var done: Int32 = 0
-        guard unsafe begin(record),
-            unsafe EVP_DecryptUpdate(context, start, &done, start, Int32(inner)) == 1
-                && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagBytes), start + inner) == 1
-                && EVP_DecryptFinal_ex(context, start + inner, &done) == 1
+        var done = 0
+        guard
+            unsafe begin(record, by: methods.pointee.startOpening)
+                && methods.pointee.go(cipher, start, &done, inner, start, inner) == 1
+                && methods.pointee.giveTag(start + inner, to: cipher)
+                && methods.pointee.end(cipher, start + inner, &done, Self.tagBytes) == 1
         else { return nil }
         // Zeros behind the type are padding (section 5.4); a record of nothing else is a fault.
         while inner > 0, unsafe start[inner - 1] == 0 { inner -= 1 }
@@ -124,22 +128,18 @@ internal import COpenSSL
     }
 
     /// Gives the cipher this record's nonce (section 5.3) and its header, which is authenticated.
-    private mutating func begin(_ record: UnsafeMutableRawPointer) -> Bool {
+    private mutating func begin(_ record: UnsafeMutableRawPointer, by start: CipherMethods.Start) -> Bool {
         var nonce = InlineArray<12, UInt8>(repeating: 0)
         let end = ivEnd ^ sequence
         sequence += 1
-        var done: Int32 = 0
+        var done = 0
         return unsafe withUnsafeMutableBytes(of: &nonce) { bytes in
             unsafe bytes.storeBytes(of: ivStart, as: UInt32.self)
             unsafe bytes.storeBytes(of: end.bigEndian, toByteOffset: 4, as: UInt64.self)
             let nonce = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
             let header = unsafe record.assumingMemoryBound(to: UInt8.self)
-            if direction == .sealing {
-                return unsafe EVP_EncryptInit_ex(context, nil, nil, nil, nonce) == 1
-                    && EVP_EncryptUpdate(context, nil, &done, header, Int32(Self.headerBytes)) == 1
-            }
-            return unsafe EVP_DecryptInit_ex(context, nil, nil, nil, nonce) == 1
-                && EVP_DecryptUpdate(context, nil, &done, header, Int32(Self.headerBytes)) == 1
+            return unsafe start(cipher, nil, 0, nonce, bytes.count, nil) == 1
+                && methods.pointee.go(cipher, nil, &done, Self.headerBytes, header, Self.headerBytes) == 1
         }
     }
 }
