@@ -202,6 +202,8 @@ package import Wire
         guard let wsi = unsafe wsi else { return }
         socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi))
         socket.tuneForMedia()
+        // What a client sends comes from a microphone.
+        if !isServer { socket.tuneForLiveMedia() }
         unsafe records = unsafe loop.established(wsi, of: self).map { unsafe Unmanaged.passUnretained($0) }
         openedAt = unsafe loop.now
         if phase == .connecting { phase = .open }

@@ -223,6 +223,8 @@ extension Shard {
                 replayAhead(alias, of: publisher, to: listener.shard, listening)
             }
         case .listen(let listener, let alias, let publisher, _):
+            // An assistant has no loudspeaker, and its path loses next to nothing.
+            if let member = member(at: listener), member.kind != .agent { member.connection.tcp.tuneForLiveMedia() }
             switch (isHere(listener), isHere(publisher)) {
             case (true, true): panel.add(listener: listener.seat, to: alias, of: Int(publisher.seat))
             case (true, false): if member(at: listener) != nil { inlets.add(listener: listener.seat, to: alias, of: publisher) }

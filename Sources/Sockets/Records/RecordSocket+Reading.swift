@@ -22,6 +22,7 @@ extension RecordSocket {
     func takeMessages() -> Bool {
         // Something of a record that lws has begun.
         guard unsafe readsWholeFrames && pending == 0 else { return false }
+        unsafe Foresight.fetch(UInt(bitPattern: held.toOpaque()), lines: 3)
         unsafe foresight.fetch()
         defer { giveBackOwn() }
         switch nextRecord() {
