@@ -18,10 +18,15 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// The instant `span` later. A negative span goes back, but never before the start.
     @inlinable
     public static func + (instant: Instant, span: Duration) -> Instant {
-        let nanoseconds = span.inNanoseconds
-        if nanoseconds >= 0 { return Instant(nanoseconds: instant.nanoseconds &+ UInt64(nanoseconds)) }
-        let back = nanoseconds.magnitude
-        return Instant(nanoseconds: instant.nanoseconds > back ? instant.nanoseconds - back : 0)
+        instant.advanced(byNanoseconds: span.inNanoseconds)
+    }
+
+    /// As `+`, for what is reckoned with every frame: a `Duration` counts attoseconds in 128 bits.
+    @inlinable
+    public func advanced(byNanoseconds span: Int64) -> Instant {
+        if span >= 0 { return Instant(nanoseconds: nanoseconds &+ UInt64(span)) }
+        let back = span.magnitude
+        return Instant(nanoseconds: nanoseconds > back ? nanoseconds - back : 0)
     }
 
     @inlinable

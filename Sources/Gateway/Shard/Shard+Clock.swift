@@ -31,7 +31,7 @@ extension Shard {
     func timerRang() {
         if let nextTick {
             let lag = max(.zero, loop.exactNow - nextTick)
-            recentLag = max(recentLag / 2, lag)
+            recentLag = max(.nanoseconds(recentLag.inNanoseconds / 2), lag)
             counters.loopLagSeconds.add(Double(lag.inNanoseconds) / 1e9)
         }
         nextTick = nil

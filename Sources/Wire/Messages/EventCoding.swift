@@ -52,11 +52,13 @@ public struct EncodedEvent: Sendable {
 
     public init(_ event: Event) {
         let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
-        let head = #"{"type":"\#(type.rawValue)","seq":"#
+        let name = type.rawValue.utf8
         // No larger than need be: logs keep it for a while.
         var text: [UInt8] = []
-        text.reserveCapacity(head.utf8.count + 8 + body.count + 1)
-        text += head.utf8
+        text.reserveCapacity(Self.beforeType.utf8.count + name.count + Self.beforeSeq.utf8.count + 8 + body.count + 1)
+        text += Self.beforeType.utf8
+        text += name
+        text += Self.beforeSeq.utf8
         place = UInt32(text.count)
         patience = event.patience
         isReading = type == .stats
@@ -65,6 +67,9 @@ public struct EncodedEvent: Sendable {
         text.append(UInt8(ascii: "}"))
         self.text = text
     }
+
+    private static var beforeType: String { #"{"type":""# }
+    private static var beforeSeq: String { #"","seq":"# }
 
     /// Bytes of the message, but for the digits of `seq`.
     public var byteCount: Int { text.count }

@@ -12,11 +12,11 @@ struct AheadClock: Sendable, Hashable {
 
     /// When the sample at `time` plays. Right for distances under 12.4 hours from the last `moveUp`.
     func instant(of time: MediaTime) -> Instant {
-        playsAt + Self.span(ofTicks: Int(time.distance(from: self.time)))
+        playsAt.advanced(byNanoseconds: Self.nanoseconds(ofTicks: Int(time.distance(from: self.time))))
     }
 
     /// 1 s is 48,000 ticks: 62,500 ns are three.
-    static func span(ofTicks ticks: Int) -> Duration { .nanoseconds(Int64(ticks) * 62_500 / 3) }
+    static func nanoseconds(ofTicks ticks: Int) -> Int64 { Int64(ticks) * 62_500 / 3 }
 
     /// Keeps the same clock right when timestamps wrap: brings what it is reckoned from up to that time, by whole hours.
     mutating func moveUp(to time: MediaTime) {

@@ -69,7 +69,7 @@ struct AheadCursor: Sendable {
     /// When the next message leaves; nil while nothing waits.
     func nextDue(in queue: AheadQueue) -> Instant? {
         guard let clock, offset < queue.end else { return nil }
-        return clock.instant(of: queue.entry(at: offset).timestamp) + (.zero - Limits.aheadRefillLead)
+        return clock.instant(of: queue.entry(at: offset).timestamp).advanced(byNanoseconds: -Self.refillLead)
     }
 
     /// Takes what leaves next; nil while nothing is due.
@@ -77,19 +77,20 @@ struct AheadCursor: Sendable {
     /// - Parameter limit: where a batch ends at the latest.
     mutating func take(from queue: AheadQueue, upTo limit: Int, frameTicks: Int, at now: Instant) -> Batch? {
         guard let clock, isDue(in: queue, at: now) else { return nil }
-        let span = AheadClock.span(ofTicks: frameTicks)
+        let span = AheadClock.nanoseconds(ofTicks: frameTicks)
         var entry = queue.entry(at: offset)
         var plays = clock.instant(of: entry.timestamp)
-        let audioEnd = plays + .milliseconds(ProtocolLimits.bundleMilliseconds)
-        let horizon = now + .milliseconds(ProtocolLimits.leadMilliseconds)
+        let audioEnd = plays.advanced(byNanoseconds: Int64(ProtocolLimits.bundleMilliseconds) * 1_000_000)
+        let horizon = now.advanced(byNanoseconds: Int64(ProtocolLimits.leadMilliseconds) * 1_000_000)
         var (position, frames, last) = (entry.next, 1, entry.timestamp)
-        var end = plays + span
+        var end = plays.advanced(byNanoseconds: span)
         while position < limit, frames < ProtocolLimits.bundleFramesMax {
             entry = queue.entry(at: position)
             plays = clock.instant(of: entry.timestamp)
-            guard plays <= horizon, plays + span <= audioEnd, entry.next - offset <= Self.batchBytesMax else { break }
+            let playsUntil = plays.advanced(byNanoseconds: span)
+            guard plays <= horizon, playsUntil <= audioEnd, entry.next - offset <= Self.batchBytesMax else { break }
             (position, last) = (entry.next, entry.timestamp)
-            end = max(end, plays + span)
+            end = max(end, playsUntil)
             frames += 1
         }
         let batch = Batch(range: offset..<position, frames: frames)
@@ -100,6 +101,7 @@ struct AheadCursor: Sendable {
         return batch
     }
 
+    private static let refillLead = Limits.aheadRefillLead.inNanoseconds
     private static let batchBytesMax = ProtocolLimits.messageBytesMax - AheadTrack.bundleHeadBytes
 
     /// Passes over a frame that can wait no longer.
