@@ -30,7 +30,7 @@ package struct PatchPanel: Sendable {
     }
 
     /// Where a frame goes.
-    package enum Passage: Sendable {
+    package enum Passage: Sendable, Hashable {
         case refused(DropReason)
         /// To the queue at that place, which lets it out by the clock, and if it `goesFurther` to those on other shards.
         case ahead(patch: Int, place: Int, goesFurther: Bool)

@@ -55,7 +55,9 @@ extension Shard {
     private func letOut(_ place: Int, at now: Instant, onlyIfUrgent: Bool) {
         aheads.tracks[place].letOutReference(at: now, onlyIfUrgent: onlyIfUrgent)
         for index in 0..<aheads.tracks[place].listenerCount {
-            withMember(at: aheads.tracks[place].seat(ofListener: index)) { letOut(place, to: $0, index, at: now, onlyIfUrgent: onlyIfUrgent) }
+            withMember(at: aheads.tracks[place].seat(ofListener: index)) {
+                letOut(place, to: $0, index, at: now, onlyIfUrgent: onlyIfUrgent)
+            }
         }
         meter(place, at: now)
         noteFacts(of: place)

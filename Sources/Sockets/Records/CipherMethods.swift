@@ -10,18 +10,21 @@ internal import Glibc
     typealias New = @convention(c) (_ provider: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
     typealias Free = @convention(c) (_ cipher: UnsafeMutableRawPointer) -> Void
     /// What is nil stays as it was.
-    typealias Start = @convention(c) (
-        _ cipher: UnsafeMutableRawPointer, _ key: UnsafePointer<UInt8>?, _ keyLength: Int, _ nonce: UnsafePointer<UInt8>?,
-        _ nonceLength: Int, _ parameters: UnsafePointer<OSSL_PARAM>?
-    ) -> Int32
+    typealias Start =
+        @convention(c) (
+            _ cipher: UnsafeMutableRawPointer, _ key: UnsafePointer<UInt8>?, _ keyLength: Int, _ nonce: UnsafePointer<UInt8>?,
+            _ nonceLength: Int, _ parameters: UnsafePointer<OSSL_PARAM>?
+        ) -> Int32
     /// Without `out` it takes what is authenticated only; `room` is to be no less than `count` in any case.
-    typealias Go = @convention(c) (
-        _ cipher: UnsafeMutableRawPointer, _ out: UnsafeMutablePointer<UInt8>?, _ done: UnsafeMutablePointer<Int>, _ room: Int,
-        _ bytes: UnsafePointer<UInt8>?, _ count: Int
-    ) -> Int32
-    typealias End = @convention(c) (
-        _ cipher: UnsafeMutableRawPointer, _ out: UnsafeMutablePointer<UInt8>?, _ done: UnsafeMutablePointer<Int>, _ room: Int
-    ) -> Int32
+    typealias Go =
+        @convention(c) (
+            _ cipher: UnsafeMutableRawPointer, _ out: UnsafeMutablePointer<UInt8>?, _ done: UnsafeMutablePointer<Int>, _ room: Int,
+            _ bytes: UnsafePointer<UInt8>?, _ count: Int
+        ) -> Int32
+    typealias End =
+        @convention(c) (
+            _ cipher: UnsafeMutableRawPointer, _ out: UnsafeMutablePointer<UInt8>?, _ done: UnsafeMutablePointer<Int>, _ room: Int
+        ) -> Int32
     typealias Exchange = @convention(c) (_ cipher: UnsafeMutableRawPointer, _ parameters: UnsafeMutablePointer<OSSL_PARAM>) -> Int32
 
     private let new: New

@@ -35,7 +35,8 @@ enum CipherSuite: UInt16, CaseIterable {
             var methods: [CipherSuite: UnsafePointer<CipherMethods>] = unsafe [:]
             for suite in CipherSuite.allCases {
                 // OpenSSL keeps what it has fetched for us, and so its provider.
-                guard let cipher = unsafe EVP_CIPHER_fetch(nil, suite.name, nil), let found = unsafe CipherMethods(of: cipher, named: suite.name)
+                guard let cipher = unsafe EVP_CIPHER_fetch(nil, suite.name, nil),
+                    let found = unsafe CipherMethods(of: cipher, named: suite.name)
                 else { continue }
                 let place = UnsafeMutablePointer<CipherMethods>.allocate(capacity: 1)
                 unsafe place.initialize(to: found)

@@ -52,6 +52,33 @@ struct PatchTests {
         #expect(admitted == 199, "a hundred at once, and a hundred a second")
     }
 
+    @Test func aFrameIsToldItsWay() throws {
+        var panel = PatchPanel()
+        let unknown = panel.pass(header(), publishedBy: 3, at: .at(0))
+        #expect(unknown == .refused(.notPublished))
+        panel.publish(track, by: 3)
+        let old = panel.pass(header(epoch: 1), publishedBy: 3, at: .at(0))
+        #expect(old == .refused(.epoch))
+        let first = panel.pass(header(), publishedBy: 3, at: .at(0))
+        #expect(first == .live(patch: 0, edge: .started(MediaTime(ticks: 0)), goesFurther: false), "it is voice")
+        panel.add(trunk: 1, to: track.alias, of: 3)
+        let next = panel.pass(header(), publishedBy: 3, at: .at(20))
+        #expect(next == .live(patch: 0, edge: nil, goesFurther: true))
+    }
+
+    @Test func aFrameThatIsSentAheadGoesToItsQueueAndIsNotMetered() {
+        var panel = PatchPanel()
+        panel.publish(track, by: 3, aheadPlace: 5)
+        for time in 0..<1_000 {
+            let passage = panel.pass(header(), publishedBy: 3, at: .at(time))
+            #expect(passage == .ahead(patch: 0, place: 5, goesFurther: false), "however many come in a second")
+        }
+        panel.add(trunk: 1, to: track.alias, of: 3)
+        let passage = panel.pass(header(), publishedBy: 3, at: .at(1_000))
+        #expect(passage == .ahead(patch: 0, place: 5, goesFurther: true))
+        #expect(panel.patches[3][0].meter.isActive == false)
+    }
+
     @Test func somebodyListensOnceHoweverOftenHeIsAdded() {
         var panel = PatchPanel()
         panel.publish(track, by: 3)

@@ -93,6 +93,28 @@ struct SpeakerTests {
         #expect(changes?.map(\.active) == [true, true, false])
     }
 
+    @Test(arguments: [1, 2, 4, 5, 9])
+    func whatWasToldIsNotToldAgainHoweverManySpeak(count: Int) throws {
+        var world = RoomWorld()
+        var tracks: [TrackInfo] = []
+        for number in 0..<count { tracks.append(try world.publish(world.join("p\(number)"))) }
+        let (some, all) = (tracks.map { TrackMeasurement.loud($0) }, tracks.map { TrackMeasurement.loud($0, level: 0) })
+        for _ in 0..<9 { _ = world.measure(some) }
+        #expect(world.measure(some) == nil)
+        #expect(world.measure(all)?.count == count)
+        #expect(world.measure([.quiet(tracks[count - 1])] + all.dropLast())?.last?.track == tracks[count - 1].sid)
+    }
+
+    @Test func anotherTrackOfTheSameParticipantIsToldWhenItBecomesTheLoudest() throws {
+        var world = RoomWorld()
+        let ann = world.join("ann")
+        let (one, two) = (try world.publish(ann), try world.publish(ann))
+        for _ in 0..<9 { _ = world.measure(.loud(one, level: 2), .loud(two, level: 20)) }
+        #expect(world.measure(.loud(one, level: 2), .loud(two, level: 20)) == nil)
+        for _ in 0..<9 { _ = world.measure(.loud(one, level: 2), .loud(two, level: 2)) }
+        #expect(world.measure(.loud(one, level: 20), .loud(two, level: 2))?.map(\.track) == [two.sid])
+    }
+
     @Test func equallyLoudOnesComeAsTheyPublished() throws {
         var world = RoomWorld()
         let one = try world.publish(world.join("one"))
@@ -126,7 +148,9 @@ struct SpeakerTests {
 
 extension RoomWorld {
     /// One window of the meters later; nil if nothing was told.
-    fileprivate mutating func measure(_ measurements: TrackMeasurement...) -> [Speaker]? {
+    fileprivate mutating func measure(_ measurements: TrackMeasurement...) -> [Speaker]? { measure(measurements) }
+
+    fileprivate mutating func measure(_ measurements: [TrackMeasurement]) -> [Speaker]? {
         pass(Limits.speakerInterval)
         happens(.measured(measurements))
         for case .send(.speakersChanged(let speakers), _) in effects { return speakers }
