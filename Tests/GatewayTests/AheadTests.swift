@@ -59,7 +59,9 @@ struct AheadTests {
             let unheard = message.at < saidAll + .milliseconds(20) ? saidAll - start : .zero
             let stall = zip(around, around.dropFirst()).map { $1.at - $0.at }.max().map { max($0, unheard) } ?? unheard
             let made = stall > .milliseconds(115) ? Int(stall / .milliseconds(100)) : 0
-            #expect(inASecond <= 13 + made, "\(inASecond) after \(message.at - start), with a stall of \(stall)")
+            // What comes by trunk may be there in two halves, of which the first leaves at once.
+            let torn = messages[index..<index + inASecond].contains { $0.frames < 5 } ? 1 : 0
+            #expect(inASecond <= 13 + made + torn, "\(inASecond) after \(message.at - start), with a stall of \(stall)")
         }
         #expect(messages.count <= seconds * 10 + 5 && messages.allSatisfy { $0.frames <= 5 })
         let leads = listener.frames.map { start + .milliseconds(20 * TestFrame.sequence(of: $0.bytes)) - $0.at }
