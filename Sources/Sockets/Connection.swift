@@ -24,6 +24,8 @@ package import Wire
 
     /// Not retained and not checked, for the frame's way: a loop closes its connections before it ends.
     unowned(unsafe) let loop: Loop
+    /// The loop's.
+    private let wayIn: Unmanaged<MediaDoor>
     /// The handle in lws; nil once it is destroyed.
     @exclusivity(unchecked) private(set) var wsi: OpaquePointer?
     /// Its records, and the short way for what it writes; nil without TLS 1.3. Goes with `wsi`.
@@ -42,6 +44,7 @@ package import Wire
     init(wsi: OpaquePointer?, loop: Loop) {
         unsafe self.wsi = unsafe wsi
         unsafe self.loop = loop
+        unsafe wayIn = unsafe loop.wayIn
         self.openedAt = loop.now
         if let wsi = unsafe wsi { socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)) }
     }
@@ -163,17 +166,22 @@ package import Wire
 
     // MARK: What comes next
 
-    /// Says what the next frame from here will look at (`Foresight`).
+    /// What a frame to here will look at (`Foresight`); nil where it goes through lws.
     ///
     /// - Parameters:
-    ///   - sender: the address of what is known of who sends it; `track` and `listeners`, of its track.
-    ///   - listener: the same of who gets it, and its connection.
-    package func foresee(sender: UInt, track: UInt, listeners: UInt, listener: UInt, at connection: Connection) {
-        guard let records = unsafe records, let others = unsafe connection.records else { return }
-        let foresight = unsafe Foresight(
-            sender: sender, track: track, listeners: listeners, listener: listener,
-            connection: UInt(bitPattern: Unmanaged.passUnretained(connection).toOpaque()), records: UInt(bitPattern: others.toOpaque()))
-        unsafe records._withUnsafeGuaranteedRef { unsafe $0.foresight = foresight }
+    ///   - sender: the address of what is known of who sends it; `track`, of its track.
+    ///   - listener: the same of who gets it.
+    package func foresight(sender: UInt, track: UInt, listener: UInt) -> Foresight? {
+        guard let records = unsafe records else { return nil }
+        return unsafe Foresight(
+            sender: sender, track: track, listener: listener,
+            connection: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), records: UInt(bitPattern: records.toOpaque()),
+            cipher: records._withUnsafeGuaranteedRef { unsafe $0.ciphers.sealing.address })
+    }
+
+    /// The next message from here will look at this.
+    package func foresee(_ foresight: Foresight) {
+        unsafe records?._withUnsafeGuaranteedRef { unsafe $0.foresight = foresight }
     }
 
     /// Has a part of what the next message to this connection looks at come to hand; the step before must have been a while ago.
@@ -216,7 +224,7 @@ package import Wire
         if isPong {
             unsafe loop.owner.ponged(message, from: self)
         } else {
-            unsafe loop.owner.received(binary: message, from: self)
+            unsafe wayIn._withUnsafeGuaranteedRef { unsafe $0.hand(message, from: self) }
         }
     }
 

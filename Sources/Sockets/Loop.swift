@@ -6,8 +6,9 @@ package import Wire
 /// Make it, run it and use it on one thread; the only way in from elsewhere is a `Mailbox` with this loop's `waker`.
 /// The libuv loop is ours and not lws's own because lws takes SIGINT and SIGTERM for itself on the latter, and spins after them.
 @safe package final class Loop {
-    /// Set before `run()`; whoever sets it keeps it alive as long as the loop runs. Not retained: it is reached once per message.
-    @exclusivity(unchecked) package unowned(unsafe) var owner: any SocketOwner
+    /// Whoever makes the loop keeps it alive as long as the loop runs.
+    package unowned(unsafe) let owner: any SocketOwner
+    private let mediaDoor: MediaDoor
 
     private let uv = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
@@ -35,9 +36,10 @@ package import Wire
     private static let bodyBytesMax = 64 << 20
 
     /// - Throws: `LoopError` if the system has no memory or descriptors for another loop, `TLSFileError` for a bad certificate.
-    package init(settings: LoopSettings, owner: any SocketOwner) throws {
+    package init(settings: LoopSettings, owner: some SocketOwner) throws {
         self.settings = settings
         unsafe self.owner = owner
+        mediaDoor = .to(owner)
         try settings.server?.check()
         protocols = LwsProtocols()
         lws_set_log_level(0, nil)
@@ -113,6 +115,9 @@ package import Wire
     /// The time of this turn.
     package var now: Instant { clock.now }
     package var clock: LoopClock { unsafe LoopClock(of: uv) }
+
+    /// The way to the owner for media, for as long as there is the loop.
+    var wayIn: Unmanaged<MediaDoor> { unsafe Unmanaged.passUnretained(mediaDoor) }
 
     /// The time of this very moment on the same clock, for measuring.
     package var exactNow: Instant {

@@ -9,7 +9,11 @@ package struct Patch: Sendable {
     /// Where its queue is among the shard's `ahead` tracks; nil if it is live.
     package let aheadPlace: Int?
     /// Seats of the listeners on this shard, in the order in which they came.
-    package private(set) var listeners: [UInt32] = []
+    package private(set) var listeners: [UInt32] = [] {
+        didSet { soleListener = listeners.count == 1 ? listeners[0] : nil }
+    }
+    /// The one of them if there is one: in a call of two no frame looks into a list.
+    private var soleListener: UInt32?
     /// Other shards that have listeners.
     package private(set) var trunks: [Trunk] = []
     /// Where its frames are copied to for a recording, in a list of the shell's; nil if it is not recorded.
@@ -55,7 +59,8 @@ package struct Patch: Sendable {
     mutating func pass(_ header: FrameHeader, at now: Instant, as index: Int) -> PatchPanel.Passage {
         if let refusal = admit(header, at: now) { return .refused(refusal) }
         if let aheadPlace { return .ahead(patch: index, place: aheadPlace, goesFurther: !trunks.isEmpty) }
-        return .live(patch: index, edge: meter.note(header, at: now), goesFurther: tap != nil || !trunks.isEmpty)
+        return .live(
+            patch: index, sole: soleListener, edge: meter.note(header, at: now), goesFurther: tap != nil || !trunks.isEmpty)
     }
 
     /// From now on only frames of that epoch pass. The talkspurt that was under way is ended by whoever clears.

@@ -34,8 +34,8 @@ package struct PatchPanel: Sendable {
         case refused(DropReason)
         /// To the queue at that place, which lets it out by the clock, and if it `goesFurther` to those on other shards.
         case ahead(patch: Int, place: Int, goesFurther: Bool)
-        /// To the listeners here, and if it `goesFurther` to a recording or to other shards.
-        case live(patch: Int, edge: TrackMeter.Edge?, goesFurther: Bool)
+        /// To the listeners here, of whom there is mostly a `sole` one, and if it `goesFurther` to a recording or to other shards.
+        case live(patch: Int, sole: UInt32?, edge: TrackMeter.Edge?, goesFurther: Bool)
     }
 
     /// Looks at a frame's patch once, in place: what is asked for later, one thing after the other, costs reference counts.

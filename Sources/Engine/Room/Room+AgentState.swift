@@ -36,9 +36,9 @@ extension Room {
     /// The attribute is for those who join later; those who are here get `agent.state` and no `participant.updated`, for one change is one
     /// event.
     private mutating func tell(_ state: AgentState, ofAgentAt place: Int, into effects: inout [Effect]) {
-        let member = members[at: place]
-        guard member.attributes[AgentState.attribute] != state.rawValue else { return }
+        guard members[at: place].attributes[AgentState.attribute] != state.rawValue else { return }
         members[at: place].attributes[AgentState.attribute] = state.rawValue
-        send(.agentState(member.identity, state), to: witnesses(of: member), into: &effects)
+        guard !members[at: place].isHidden else { return }
+        send(.agentState(members[at: place].identity, state), to: everyone(but: members.keys[place]), into: &effects)
     }
 }

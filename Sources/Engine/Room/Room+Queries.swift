@@ -14,7 +14,6 @@ extension Room {
     /// What a shell remembers of a room between two inputs, so as not to ask it in vain.
     package struct Outlook: Sendable, Hashable {
         package var deadline: Instant?
-        package var isPlaying = false
         /// Nil where the number of participants has no limit.
         package var countOfLimited: Int?
 
@@ -25,7 +24,6 @@ extension Room {
     package mutating func outlook() -> Outlook {
         var outlook = Outlook()
         outlook.deadline = deadline
-        outlook.isPlaying = isPlaying
         if isLimited { outlook.countOfLimited = participantCount }
         return outlook
     }

@@ -69,10 +69,6 @@ package struct Room: Sendable {
     /// When the room wants `deadlinePassed`, at the latest. Coming early does no harm; it moves only in `handle`.
     package var deadline: Instant? { isOver ? nil : alarm.instant }
 
-    /// Something is being heard ahead of time: look at `deadline` every 20 ms, so that marks are told when they are reached. Linear in
-    /// `ahead` tracks.
-    package var isPlaying: Bool { playouts.values.contains { $0.isActive } }
-
     /// Takes in what happened at `now`, which never goes back, and appends what is to be done about it.
     package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         guard !isOver else {

@@ -1,25 +1,28 @@
 /// Values by key that keep the order in which they came.
 ///
 /// What yields effects must not depend on hashing (it differs in every process), and what is looked up by name must
-/// not scan a room of thousands. So: arrays to walk over, a dictionary only to find a place. Looking up and appending
-/// are constant time; removing is linear, because those behind move up. An empty one holds no memory: a room lives on for
-/// a while after everybody has left.
+/// not scan a room of thousands. So: arrays to walk over, and where there are more than a few keys a dictionary to find a place; a few are
+/// looked through sooner than hashed. Looking up and appending are constant time; removing is linear, because those behind move up. An
+/// empty one holds no memory: a room lives on for a while after everybody has left.
 package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// In order of arrival, place by place beside `values`.
     package private(set) var keys: [Key] = []
     package private(set) var values: [Value] = []
+    /// Empty while `keys` are few.
     private var places: [Key: Int] = [:]
 
     package init() {}
 
+    private static var fewMax: Int { 8 }
+
     package var count: Int { keys.count }
     package var isEmpty: Bool { keys.isEmpty }
 
-    package func contains(_ key: Key) -> Bool { places[key] != nil }
+    package func contains(_ key: Key) -> Bool { place(of: key) != nil }
 
-    package func place(of key: Key) -> Int? { places[key] }
+    package func place(of key: Key) -> Int? { keys.count > Self.fewMax ? places[key] : keys.firstIndex(of: key) }
 
-    package subscript(_ key: Key) -> Value? { places[key].map { values[$0] } }
+    package subscript(_ key: Key) -> Value? { place(of: key).map { values[$0] } }
 
     /// The value at a place, to be changed where it is. A place is good until the next removal.
     package subscript(at place: Int) -> Value {
@@ -28,23 +31,24 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     package mutating func append(_ value: Value, for key: Key) {
-        precondition(places[key] == nil, "the key is taken; remove the old value first")
-        places[key] = keys.count
+        precondition(!contains(key), "the key is taken; remove the old value first")
         keys.append(key)
         values.append(value)
+        notePlaces(from: keys.count - 1)
     }
 
     /// Gives a value another key; it keeps its place.
     package mutating func rename(_ old: Key, to new: Key) {
-        precondition(places[new] == nil, "the key is taken; remove its value first")
-        guard let place = places.removeValue(forKey: old) else { return }
-        places[new] = place
+        precondition(!contains(new), "the key is taken; remove its value first")
+        guard let place = place(of: old) else { return }
+        places[old] = nil
         keys[place] = new
+        notePlaces(from: place)
     }
 
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
+        guard let place = place(of: key) else { return nil }
         if keys.count == 1 {
             defer { removeAll() }
             return values[0]
@@ -52,11 +56,20 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         places[key] = nil
         keys.remove(at: place)
         let value = values.remove(at: place)
-        for place in place..<keys.count { places[keys[place]] = place }
+        notePlaces(from: place)
         return value
     }
 
     package mutating func removeAll() {
         self = Roster()
+    }
+
+    /// Keys from that place on are new there.
+    private mutating func notePlaces(from first: Int) {
+        guard keys.count > Self.fewMax else {
+            if !places.isEmpty { places = [:] }
+            return
+        }
+        for place in places.isEmpty ? 0..<keys.count : first..<keys.count { places[keys[place]] = place }
     }
 }

@@ -36,11 +36,41 @@ extension Shard {
     func letOutActive() {
         guard !aheads.active.isEmpty else { return }
         let now = clock.now
+        aheads.findDue(at: now)
         var index = 0
-        while let place = aheads.nextWorthALook(from: &index, at: now) { letOut(place, at: now, onlyIfUrgent: false) }
+        while index < aheads.due.count {
+            foresee(dueAfter: index)
+            letOut(aheads.due[index], at: now, onlyIfUrgent: false)
+            index += 1
+        }
         aheads.settle(at: now)
         for place in aheads.withFacts { noteFacts(of: place) }
         tellFacts()
+    }
+
+    /// What is let out next is called to hand while the kernel takes what is let out now.
+    private func foresee(dueAfter index: Int) {
+        if index + 2 < aheads.due.count {
+            let place = aheads.due[index + 2]
+            let (address, count) = aheads.memory(of: place)
+            Foresight.fetch(address, lines: Int32(count / 64 + 1))
+            if place < aheadForesights.count { aheadForesights[place].fetch() }
+        }
+        if index + 1 < aheads.due.count {
+            let (frames, listeners) = aheads.memoryOfNext(from: aheads.due[index + 1])
+            Foresight.fetch(frames, lines: 8)
+            Foresight.fetch(listeners, lines: 2)
+        }
+    }
+
+    /// Remembers what was looked at for the first of its listeners.
+    private func noteForesight(of place: Int, listener: Member) {
+        let publisher = Int(aheads.tracks[place].publisher.seat)
+        guard publisher < panel.patches.count else { return }
+        let patch = panel.patches[publisher].withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        guard let foresight = listener.connection.foresight(sender: 0, track: patch, listener: listener.address) else { return }
+        while aheadForesights.count <= place { aheadForesights.append(Foresight()) }
+        aheadForesights[place] = foresight
     }
 
     /// Lets out what waited for room, now that there is some.
@@ -80,6 +110,7 @@ extension Shard {
             }
             guard let output = aheads.tracks[place].letOut(toListener: index, at: now, into: message) else { return }
             deliver(message, output.bytes, frames: output.frames, to: listener)
+            if index == 0 { noteForesight(of: place, listener: listener) }
             if output.frames > 1 {
                 counters.bundlesOut += 1
                 counters.bundledFramesOut += UInt64(output.frames)

@@ -9,11 +9,9 @@ extension Shard {
     /// While somebody is here.
     private static var busyTick: Duration { .milliseconds(20) }
     private static var idleTick: Duration { .milliseconds(500) }
-    /// A publisher's meters are read in every 20th tick (400 ms), its talkspurts looked at in every 5th; a room's deadline in every 10th,
-    /// or in each while something plays whose end somebody waits for.
+    /// A room's meters are read in every 20th tick (400 ms), a publisher's talkspurts looked at in every 5th.
     private static var measureTicks: Int { 20 }
     private static var talkTicks: Int { 5 }
-    private static var deadlineTicks: Int { 10 }
     /// A member is looked after in every 50th tick (1 s).
     private static var careTicks: Int { 50 }
 
@@ -52,9 +50,13 @@ extension Shard {
 
     private func everyTick(_ tick: Int) {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
-        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
-        for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) { watchDeadline(of: room) }
-        for room in rooms.indices where rooms[room]?.outlook.isPlaying == true { watchDeadline(of: room) }
+        for room in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(room: room) }
+        if common.mailboxes.count > 1 {
+            for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(guestAt: seat) }
+        }
+        for room in roomDeadlines.indices {
+            if let deadline = roomDeadlines[room], deadline <= clock.now { perform(.deadlinePassed, in: room) }
+        }
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
             if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
         }
@@ -74,18 +76,27 @@ extension Shard {
         }
     }
 
-    private func measure(_ seat: Int) {
-        guard let publisher = seats[seat] else { return }
+    /// All of a room's publishers here together: who stops and who begins is told in one event.
+    private func measure(room: Int) {
+        guard let hosted = rooms[room] else { return }
         var measurements: [TrackMeasurement] = []
+        for seat in hosted.seats { takeMeasurements(of: seat, into: &measurements) }
+        if !measurements.isEmpty { perform(.measured(measurements), in: room) }
+    }
+
+    private func measure(guestAt seat: Int) {
+        guard let publisher = seats[seat], case .on = publisher.place else { return }
+        var measurements: [TrackMeasurement] = []
+        takeMeasurements(of: seat, into: &measurements)
+        if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
+    }
+
+    private func takeMeasurements(of seat: Int, into measurements: inout [TrackMeasurement]) {
+        guard seat < panel.patches.count else { return }
         for patch in panel.patches[seat].indices {
             let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
             if let found { measurements.append(found) }
         }
-        if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
-    }
-
-    private func watchDeadline(of index: Int) {
-        if let deadline = rooms[index]?.outlook.deadline, deadline <= clock.now { perform(.deadlinePassed, in: index) }
     }
 
     /// Signs of life, statistics and quality of one member, once a second.

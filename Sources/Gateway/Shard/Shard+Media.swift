@@ -7,7 +7,12 @@ extension Shard {
     func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
         let seat = connection.seat
         guard seat >= 0 else { return receivedBinary(fromDevice: connection) }
-        guard let sender = seats[seat], sender.farewell == nil else { return }
+        withMember(at: UInt32(seat)) { received(message, from: $0, at: seat) }
+        if aheads.hasFresh { letOutFresh() }
+    }
+
+    private func received(_ message: UnsafeRawBufferPointer, from sender: Member, at seat: Int) {
+        guard sender.farewell == nil else { return }
         sender.lastHeard = clock.now
         if message.first == FrameKind.bundle.rawValue {
             do throws(FrameError) {
@@ -18,7 +23,6 @@ extension Shard {
         } else {
             relay(message, from: sender, at: seat)
         }
-        if aheads.hasFresh { letOutFresh() }
     }
 
     private func relay(_ frame: UnsafeRawBufferPointer, from sender: Member, at seat: Int) {
@@ -37,10 +41,14 @@ extension Shard {
         case .ahead(let patch, let place, let goesFurther):
             if let refusal = aheads.append(frame, header, to: place, at: now) { return drop(refusal) }
             if goesFurther { pass(newestOf: place, to: panel.patches[seat][patch].trunks, from: sender) }
-        case .live(let patch, let edge, let goesFurther):
+        case .live(let patch, let sole, let edge, let goesFurther):
             if header.sequence.value & Self.foresightMask == 0 { foresee(from: sender, at: seat, patch) }
             // With a first or a last frame goes what its room makes of it.
-            forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, withTurn: edge != nil, at: now)
+            if let sole {
+                forward(frame, of: header.alias, toSole: sole, withTurn: edge != nil, at: now)
+            } else {
+                forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, withTurn: edge != nil, at: now)
+            }
             if goesFurther {
                 if let tap = panel.patches[seat][patch].tap { copy(frame, toTap: tap, heardAt: now) }
                 for trunk in panel.patches[seat][patch].trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
@@ -58,9 +66,8 @@ extension Shard {
     private func foresee(from sender: Member, at seat: Int, _ patch: Int) {
         guard let first = panel.patches[seat][patch].listeners.first, let listener = seats[Int(first)] else { return }
         let track = panel.patches[seat].withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
-        let listeners = panel.patches[seat][patch].listeners.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
-        sender.connection.foresee(
-            sender: sender.address, track: track, listeners: listeners, listener: listener.address, at: listener.connection)
+        let foresight = listener.connection.foresight(sender: sender.address, track: track, listener: listener.address)
+        if let foresight { sender.connection.foresee(foresight) }
     }
 
     /// What the next listeners will have us look at comes while the kernel takes the frame for this one. One thing leads to the next, so
@@ -93,29 +100,54 @@ extension Shard {
         if aheads.count > 0 { carryAhead(frame, header, from: publisher) }
     }
 
-    /// Hands a frame to every listener: at once where nothing waits and the socket has room, else into its outbox.
+    /// Hands a frame to every listener.
     private func forward(
         _ frame: UnsafeRawBufferPointer, of alias: TrackAlias, to listeners: [UInt32], withTurn: Bool = false, at now: Instant
     ) {
-        guard let bytes = frame.baseAddress, !listeners.isEmpty else { return }
-        // Once for all: lws writes each listener's WebSocket header into the same headroom.
-        let copy = staging + Connection.headroom
-        copy.copyMemory(from: bytes, byteCount: frame.count)
-        var stored: FrameRef?
+        guard !listeners.isEmpty else { return }
+        var frame = StagedFrame(frame, of: alias, in: staging)
         for place in 0..<listeners.count {
             if listeners.count > Self.foreseenMin { foresee(listeners, after: place) }
-            withMember(at: listeners[place]) { listener in
-                guard listener.farewell == nil else { return }
-                guard listener.isReachable else {
-                    listener.outbox.noteRefused(alias)
-                    return dropQueued(.away, of: listener)
-                }
-                if listener.outbox.isEmpty, hasRoom(listener, at: now) {
-                    write(copy, frame.count, afterDrop: listener.outbox.takeInterruption(of: alias), withTurn: withTurn, to: listener)
-                } else {
-                    queue(frame, &stored, of: alias, for: listener, at: now)
-                }
-            }
+            withMember(at: listeners[place]) { hand(&frame, to: $0, withTurn: withTurn, at: now) }
+        }
+    }
+
+    private func forward(
+        _ frame: UnsafeRawBufferPointer, of alias: TrackAlias, toSole listener: UInt32, withTurn: Bool, at now: Instant
+    ) {
+        var frame = StagedFrame(frame, of: alias, in: staging)
+        withMember(at: listener) { hand(&frame, to: $0, withTurn: withTurn, at: now) }
+    }
+
+    /// A frame on its way to listeners.
+    private struct StagedFrame {
+        let frame: UnsafeRawBufferPointer
+        let alias: TrackAlias
+        /// With room before it for each listener's WebSocket header.
+        let copy: UnsafeMutableRawPointer
+        /// For all who must wait for it.
+        var stored: FrameRef?
+
+        init(_ frame: UnsafeRawBufferPointer, of alias: TrackAlias, in staging: UnsafeMutableRawPointer) {
+            self.frame = frame
+            self.alias = alias
+            copy = staging + Connection.headroom
+            if let bytes = frame.baseAddress { copy.copyMemory(from: bytes, byteCount: frame.count) }
+        }
+    }
+
+    /// Hands a frame to a listener: at once where nothing waits and the socket has room, else into its outbox.
+    private func hand(_ frame: inout StagedFrame, to listener: Member, withTurn: Bool, at now: Instant) {
+        guard listener.farewell == nil else { return }
+        guard listener.isReachable else {
+            listener.outbox.noteRefused(frame.alias)
+            return dropQueued(.away, of: listener)
+        }
+        if listener.outbox.isEmpty, hasRoom(listener, at: now) {
+            let afterDrop = listener.outbox.takeInterruption(of: frame.alias)
+            write(frame.copy, frame.frame.count, afterDrop: afterDrop, withTurn: withTurn, to: listener)
+        } else {
+            queue(&frame, for: listener, at: now)
         }
     }
 
@@ -126,19 +158,17 @@ extension Shard {
     }
 
     /// Puts a frame into a listener's outbox; it is stored once for all who wait for it.
-    private func queue(
-        _ frame: UnsafeRawBufferPointer, _ stored: inout FrameRef?, of alias: TrackAlias, for listener: Member, at now: Instant
-    ) {
-        if let reference = stored {
+    private func queue(_ frame: inout StagedFrame, for listener: Member, at now: Instant) {
+        if let reference = frame.stored {
             store.hold(reference)
         } else {
-            stored = store.store(frame)
+            frame.stored = store.store(frame.frame)
         }
-        guard let stored else {
-            listener.outbox.noteRefused(alias)
+        guard let stored = frame.stored else {
+            listener.outbox.noteRefused(frame.alias)
             return dropQueued(.full, of: listener)
         }
-        listener.outbox.append(stored, of: alias, at: now) { dropped in
+        listener.outbox.append(stored, of: frame.alias, at: now) { dropped in
             store.release(dropped)
             dropQueued(.full, of: listener)
         }

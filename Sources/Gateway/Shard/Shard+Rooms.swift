@@ -33,13 +33,18 @@ extension Shard {
     func roomIndex(named name: String, settings: RoomSettings) -> Int {
         if let index = roomByName[name] { return index }
         let index = freeRooms.popLast() ?? rooms.count
-        if index == rooms.count { rooms.append(nil) }
+        if index == rooms.count {
+            rooms.append(nil)
+            roomDeadlines.append(nil)
+        }
         let seed = UInt64.random(in: 0 ... .max)
         var identifiers = IdentifierSource(seed: ~seed)
         let room = Room(
             name: name, sid: identifiers.room(), settings: kept(settings, room: name), createdAt: WallClock.seconds, seed: seed,
             at: clock.now)
-        rooms[index] = HostedRoom(room: room, name: name)
+        let hosted = HostedRoom(room: room, name: name)
+        rooms[index] = hosted
+        roomDeadlines[index] = hosted.outlook.deadline
         roomByName[name] = index
         return index
     }
@@ -51,6 +56,7 @@ extension Shard {
         self.effects = []
         effects.removeAll(keepingCapacity: true)
         hosted.handle(input, at: clock.now, into: &effects)
+        roomDeadlines[index] = hosted.outlook.deadline
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1
@@ -150,6 +156,7 @@ extension Shard {
         roomByName[hosted.name] = nil
         common.directory.release(hosted.name)
         rooms[index] = nil
+        roomDeadlines[index] = nil
         freeRooms.append(index)
     }
 

@@ -27,6 +27,8 @@ final class Shard: SocketOwner {
 
     // Rooms whose home this is.
     var rooms: [HostedRoom?] = []
+    /// When each wants to be looked at; apart from them, for every tick looks at all.
+    var roomDeadlines: [Instant?] = []
     var freeRooms: [Int] = []
     var roomByName: [String: Int] = [:]
     /// Participants of these rooms whose sockets are on other shards.
@@ -38,6 +40,8 @@ final class Shard: SocketOwner {
     @exclusivity(unchecked) var inlets = Inlets()
     /// Tracks of mode `ahead`, published here or heard here.
     @exclusivity(unchecked) var aheads = AheadTracks()
+    /// What each of them looked at when it was let out last, by its place.
+    @exclusivity(unchecked) var aheadForesights: [Foresight] = []
     /// What became of those that are published here, and is not told yet.
     var playoutFacts: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutFact)] = []
     var isTellingFacts = false

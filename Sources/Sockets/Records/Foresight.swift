@@ -21,15 +21,15 @@ package struct Foresight {
     private var places: InlineArray<6, UInt> = .init(repeating: 0)
 
     /// How many cache lines (64 bytes) of each are looked at.
-    private static var lines: InlineArray<6, Int32> { [5, 4, 1, 5, 2, 3] }
+    private static var lines: InlineArray<6, Int32> { [5, 4, 5, 2, 4, RecordCipher.cacheLines] }
 
-    init() {}
+    package init() {}
 
-    init(sender: UInt, track: UInt, listeners: UInt, listener: UInt, connection: UInt, records: UInt) {
-        places = [sender, track, listeners, listener, connection, records]
+    init(sender: UInt, track: UInt, listener: UInt, connection: UInt, records: UInt, cipher: UInt) {
+        places = [sender, track, listener, connection, records, cipher]
     }
 
-    func fetch() {
+    package func fetch() {
         for index in 0..<6 { Self.fetch(places[index], lines: Self.lines[index]) }
     }
 }

@@ -49,8 +49,14 @@ internal import COpenSSL
 
     /// See `Foresight`.
     func foresee() {
-        Foresight.fetch(unsafe UInt(bitPattern: cipher), lines: 3)
+        Foresight.fetch(address, lines: Self.cacheLines)
     }
+
+    /// Where OpenSSL's cipher is in memory.
+    var address: UInt { unsafe UInt(bitPattern: cipher) }
+
+    /// Of OpenSSL's AES-GCM: nonce, state, the table of the hash and the schedule of the key, which a record needs all.
+    static var cacheLines: Int32 { 15 }
 
     deinit {
         unsafe methods.pointee.free(cipher)

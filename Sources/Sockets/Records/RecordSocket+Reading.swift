@@ -24,13 +24,15 @@ extension RecordSocket {
         guard unsafe readsWholeFrames && pending == 0 else { return false }
         unsafe Foresight.fetch(UInt(bitPattern: held.toOpaque()), lines: 3)
         unsafe foresight.fetch()
+        unsafe ciphers.opening.foresee()
         defer { giveBackOwn() }
         switch nextRecord() {
         case .content(let content):
             switch unsafe RecordFrames.look(at: UnsafeRawBufferPointer(content), areMasked: isServer) {
             case .messages:
-                unsafe held._withUnsafeGuaranteedRef { connection in
-                    unsafe RecordFrames.forEachMessage(in: content) { unsafe connection.received(message: $0, isPong: $1) }
+                let held = unsafe held
+                unsafe RecordFrames.forEachMessage(in: content) { message, isPong in
+                    unsafe held._withUnsafeGuaranteedRef { unsafe $0.received(message: message, isPong: isPong) }
                 }
                 return true
             case .others: break

@@ -60,10 +60,16 @@ struct PatchTests {
         let old = panel.pass(header(epoch: 1), publishedBy: 3, at: .at(0))
         #expect(old == .refused(.epoch))
         let first = panel.pass(header(), publishedBy: 3, at: .at(0))
-        #expect(first == .live(patch: 0, edge: .started(MediaTime(ticks: 0)), goesFurther: false), "it is voice")
+        #expect(first == .live(patch: 0, sole: nil, edge: .started(MediaTime(ticks: 0)), goesFurther: false), "it is voice")
         panel.add(trunk: 1, to: track.alias, of: 3)
         let next = panel.pass(header(), publishedBy: 3, at: .at(20))
-        #expect(next == .live(patch: 0, edge: nil, goesFurther: true))
+        #expect(next == .live(patch: 0, sole: nil, edge: nil, goesFurther: true))
+        panel.add(listener: 7, to: track.alias, of: 3)
+        let toOne = panel.pass(header(), publishedBy: 3, at: .at(40))
+        #expect(toOne == .live(patch: 0, sole: 7, edge: nil, goesFurther: true))
+        panel.add(listener: 8, to: track.alias, of: 3)
+        let toTwo = panel.pass(header(), publishedBy: 3, at: .at(60))
+        #expect(toTwo == .live(patch: 0, sole: nil, edge: nil, goesFurther: true))
     }
 
     @Test func aFrameThatIsSentAheadGoesToItsQueueAndIsNotMetered() {

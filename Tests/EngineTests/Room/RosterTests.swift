@@ -18,6 +18,20 @@ struct RosterTests {
         #expect(roster["b"] == 9 && roster.place(of: "b") == 3)
     }
 
+    @Test func manyAreFoundAsFewAre() {
+        var roster = Roster<Int, String>()
+        for key in 0..<30 { roster.append("\(key)", for: key) }
+        roster.rename(20, to: 120)
+        for key in 0..<15 { #expect(roster.remove(key) == "\(key)") }
+        for key in 15..<30 where key != 20 { #expect(roster[key] == "\(key)" && roster.place(of: key) == key - 15) }
+        #expect(roster[20] == nil && roster[120] == "20" && roster[3] == nil)
+        // Until they are few again, and many once more.
+        for key in 21..<30 { roster.remove(key) }
+        #expect(roster.keys == [15, 16, 17, 18, 19, 120] && roster[120] == "20" && !roster.contains(25))
+        for key in 200..<210 { roster.append("\(key)", for: key) }
+        #expect(roster[120] == "20" && roster[209] == "209" && roster.place(of: 209) == 15)
+    }
+
     @Test func aValueChangesWhereItIs() {
         var roster = Roster<String, [Int]>()
         roster.append([], for: "a")

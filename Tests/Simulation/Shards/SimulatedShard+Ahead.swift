@@ -39,8 +39,8 @@ extension SimulatedShard {
 
     func letOutActive() {
         guard !aheads.active.isEmpty else { return }
-        var index = 0
-        while let place = aheads.nextWorthALook(from: &index, at: now) { letOut(place, onlyIfUrgent: false) }
+        aheads.findDue(at: now)
+        for place in aheads.due { letOut(place, onlyIfUrgent: false) }
         aheads.settle(at: now)
         for place in aheads.withFacts { noteFacts(of: place) }
         tellFacts()

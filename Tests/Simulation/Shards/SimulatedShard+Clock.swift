@@ -5,7 +5,6 @@ internal import Wire
 extension SimulatedShard {
     private static var talkTicks: Int { 5 }
     private static var measureTicks: Int { 20 }
-    private static var deadlineTicks: Int { 10 }
     private static var careTicks: Int { 50 }
 
     func scheduleTick() {
@@ -35,11 +34,9 @@ extension SimulatedShard {
 
     private func everyTick(_ tick: Int) {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
-        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat) }
-        for room in stride(from: tick % Self.deadlineTicks, to: rooms.count, by: Self.deadlineTicks) {
-            if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
-        }
-        for room in rooms.indices where rooms[room]?.outlook.isPlaying == true {
+        for room in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(room: room) }
+        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(guestAt: seat) }
+        for room in rooms.indices {
             if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
         }
         for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
@@ -57,14 +54,26 @@ extension SimulatedShard {
         }
     }
 
-    private func measure(_ seat: Int) {
-        guard let publisher = seats[seat] else { return }
+    private func measure(room: Int) {
+        guard let hosted = rooms[room] else { return }
         var measurements: [TrackMeasurement] = []
+        for seat in hosted.seats { takeMeasurements(of: seat, into: &measurements) }
+        if !measurements.isEmpty { perform(.measured(measurements), in: room) }
+    }
+
+    private func measure(guestAt seat: Int) {
+        guard let publisher = seats[seat], case .on = publisher.place else { return }
+        var measurements: [TrackMeasurement] = []
+        takeMeasurements(of: seat, into: &measurements)
+        if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
+    }
+
+    private func takeMeasurements(of seat: Int, into measurements: inout [TrackMeasurement]) {
+        guard seat < panel.patches.count else { return }
         for patch in panel.patches[seat].indices {
             let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
             if let found { measurements.append(found) }
         }
-        if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
     }
 
     private func look(after member: SimulatedMember, second: Int) {

@@ -91,6 +91,9 @@ struct AheadQueue: Sendable {
         bytes = []
     }
 
+    /// Where an entry is in memory, for whoever wants it near.
+    func address(of offset: Int) -> UInt { bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } + UInt(place(of: offset)) }
+
     private func place(of offset: Int) -> Int {
         precondition(offset >= start, "an offset is of a frame that is kept")
         return offset - start + dead

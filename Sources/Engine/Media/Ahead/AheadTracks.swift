@@ -30,6 +30,8 @@ package struct AheadTracks: Sendable {
     package var tracks: [AheadTrack] = []
     private var watches: [Watch] = []
     package private(set) var active: [Int] = []
+    /// As of the last `findDue`.
+    package private(set) var due: [Int] = []
     private var fresh: [Int] = []
     /// Those that had something to tell at the last `settle`.
     package private(set) var withFacts: [Int] = []
@@ -122,15 +124,23 @@ package struct AheadTracks: Sendable {
         return nil
     }
 
-    /// The next of the active ones, from an index on, on which something may be due. The index goes on behind it.
-    ///
-    /// Mutating, so that all of this is looked at where it is: a copy costs reference counts.
-    package mutating func nextWorthALook(from index: inout Int, at now: Instant) -> Int? {
-        while index < active.count {
-            index += 1
-            if watches[active[index - 1]].quietUntil <= now { return active[index - 1] }
-        }
-        return nil
+    /// Finds those of the active ones on which something may be due, for `due`.
+    package mutating func findDue(at now: Instant) {
+        due.removeAll(keepingCapacity: true)
+        for place in active where watches[place].quietUntil <= now { due.append(place) }
+    }
+
+    // So that a shell can have what it will look at come to hand. Nobody follows these addresses.
+
+    /// Where a track is in memory, and how many bytes of it.
+    package mutating func memory(of place: Int) -> (address: UInt, count: Int) {
+        let count = MemoryLayout<AheadTrack>.stride
+        return (tracks.withUnsafeMutableBytes { UInt(bitPattern: $0.baseAddress) } + UInt(place * count), count)
+    }
+
+    /// Where the frames are that it lets out next, and its listeners. This looks at the track itself.
+    package mutating func memoryOfNext(from place: Int) -> (frames: UInt, listeners: UInt) {
+        (tracks[place].queue.address(of: tracks[place].reference.offset), tracks[place].listeners.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })
     }
 
     /// Has a track looked at from now on.

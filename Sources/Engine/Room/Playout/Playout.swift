@@ -49,9 +49,6 @@ package struct Playout: Sendable {
         quietSince = now
     }
 
-    /// Something plays or is waited for, so that its deadline is likely to be near.
-    package var isActive: Bool { utterance != nil || !marks.isEmpty }
-
     /// Takes in what the queue tells. `backlog` and `cut` are not for here.
     package mutating func take(_ fact: Room.PlayoutFact, at now: Instant, into outcomes: inout [Outcome]) {
         switch fact {

@@ -124,23 +124,12 @@ struct UtteranceTests {
         #expect(call.world.news(call.ann).isEmpty)
     }
 
-    @Test func theRoomSaysWhileSomethingPlays() throws {
-        var call = try PlayoutWorld()
-        #expect(!call.world.room.isPlaying)
-        call.speaks(400)
-        #expect(call.world.room.isPlaying)
-        call.pass(1_000)
-        #expect(!call.world.room.isPlaying)
-        call.mark(900)
-        #expect(call.world.room.isPlaying)
-    }
-
     @Test func wordsOfATrackThatIsGoneAreNoWords() throws {
         var call = try PlayoutWorld()
         call.begins()
         call.world.ask(call.helper, .unpublish(call.track.sid))
         call.runsDry(at: 20)
         call.tells(.cut(epoch: 1, end: nil))
-        #expect(call.world.effects.isEmpty && !call.world.room.isPlaying)
+        #expect(call.world.effects.isEmpty)
     }
 }
