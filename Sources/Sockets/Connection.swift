@@ -77,14 +77,23 @@ package import Wire
     package static var headroom: Int { Int(patchbay_lws_pre) }
 
     /// Writes one text message.
-    ///
-    /// - Parameter patience: milliseconds; not 0, it leaves with what is written next, and within these, or 20, in any case.
     @discardableResult
-    package func write(text: [UInt8], patience: UInt8 = 0) -> Bool {
+    package func write(text: [UInt8]) -> Bool {
         unsafe text.withUnsafeBytes { bytes in
-            unsafe loop.withScratch(copying: bytes) {
-                unsafe write($0, bytes.count, .text, patience == 0 ? .withTheTurn : .withTheNext(within: patience))
-            }
+            unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .text, .withTheTurn) }
+        }
+    }
+
+    /// Writes one text message that is made where it is sent from.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes it has, all of which `fill` writes.
+    ///   - patience: milliseconds; not 0, it leaves with what is written next, and within these, or 20, in any case.
+    @discardableResult
+    package func write(textOf count: Int, patience: UInt8, _ fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
+        unsafe loop.withScratch(count) {
+            unsafe fill($0)
+            return unsafe write($0, count, .text, patience == 0 ? .withTheTurn : .withTheNext(within: patience))
         }
     }
 
@@ -181,7 +190,7 @@ package import Wire
 
     /// The next message from here will look at this.
     package func foresee(_ foresight: Foresight) {
-        unsafe records?._withUnsafeGuaranteedRef { unsafe $0.foresight = foresight }
+        unsafe records?._withUnsafeGuaranteedRef { $0.foresee(foresight) }
     }
 
     /// Has a part of what the next message to this connection looks at come to hand; the step before must have been a while ago.

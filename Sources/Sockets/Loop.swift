@@ -297,14 +297,20 @@ package import Wire
 
     /// Copies bytes behind writable headroom and hands over where they are.
     func withScratch(copying bytes: UnsafeRawBufferPointer, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
-        let needed = bytes.count + Int(patchbay_lws_pre)
+        unsafe withScratch(bytes.count) { start in
+            if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
+            return unsafe body(start)
+        }
+    }
+
+    /// The same, still to be filled.
+    func withScratch(_ count: Int, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
+        let needed = count + Int(patchbay_lws_pre)
         if unsafe scratch.count < needed {
             unsafe scratch.deallocate()
             unsafe scratch = .allocate(byteCount: needed * 2, alignment: 16)
         }
-        let start = unsafe scratch.baseAddress! + Int(patchbay_lws_pre)
-        if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
-        return unsafe body(start)
+        return unsafe body(scratch.baseAddress! + Int(patchbay_lws_pre))
     }
 
     // MARK: lws

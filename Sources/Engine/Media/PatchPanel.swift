@@ -6,6 +6,8 @@ package import Wire
 /// track, rarely two.
 package struct PatchPanel: Sendable {
     package private(set) var patches: [[Patch]] = []
+    /// By seat: whether one of its meters may be in a talkspurt, so that the others are not looked at for nothing.
+    private var talkers: [Bool] = []
     /// Tracks that are published.
     package private(set) var count = 0
 
@@ -41,12 +43,33 @@ package struct PatchPanel: Sendable {
     /// Looks at a frame's patch once, in place: what is asked for later, one thing after the other, costs reference counts.
     package mutating func pass(_ header: FrameHeader, publishedBy seat: Int, at now: Instant) -> Passage {
         guard let patch = index(of: header.alias, publishedBy: seat) else { return .refused(.notPublished) }
-        return patches[seat][patch].pass(header, at: now, as: patch)
+        let passage = patches[seat][patch].pass(header, at: now, as: patch)
+        if case .live(_, _, .some, _) = passage { talkers[seat] = true }
+        return passage
+    }
+
+    /// Shows a meter a frame of an `ahead` track that is let out now.
+    package mutating func note(_ header: FrameHeader, of index: Int, publishedBy seat: Int, at now: Instant) -> TrackMeter.Edge? {
+        guard let edge = patches[seat][index].meter.note(header, at: now) else { return nil }
+        talkers[seat] = true
+        return edge
+    }
+
+    /// Finds talkspurts of a seat's tracks that have ended because nothing more came, or nothing but silence.
+    package mutating func endTalk(of seat: Int, at now: Instant) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
+        guard talkers[seat] else { return [] }
+        talkers[seat] = false
+        var ended: [(track: TrackSID, edge: TrackMeter.Edge)] = []
+        for index in patches[seat].indices {
+            if let edge = patches[seat][index].meter.tick(at: now) { ended.append((patches[seat][index].track, edge)) }
+            if patches[seat][index].meter.isTalking { talkers[seat] = true }
+        }
+        return ended
     }
 
     /// - Parameter aheadPlace: where the queue of an `ahead` track is.
     package mutating func publish(_ track: TrackInfo, by seat: Int, aheadPlace: Int? = nil) {
-        while patches.count <= seat { patches.append([]) }
+        makeRoom(for: seat)
         patches[seat].append(Patch(track, aheadPlace: aheadPlace))
         count += 1
     }
@@ -62,7 +85,7 @@ package struct PatchPanel: Sendable {
         guard let index = index(of: alias, publishedBy: old) else { return }
         var patch = patches[old].remove(at: index)
         patch.meter.interrupt()
-        while patches.count <= new { patches.append([]) }
+        makeRoom(for: new)
         patches[new].append(patch)
     }
 
@@ -103,5 +126,12 @@ package struct PatchPanel: Sendable {
     package mutating func remove(trunk shard: UInt16, from alias: TrackAlias, of seat: Int) -> Bool {
         guard let index = index(of: alias, publishedBy: seat) else { return false }
         return patches[seat][index].remove(trunk: shard)
+    }
+
+    private mutating func makeRoom(for seat: Int) {
+        while patches.count <= seat {
+            patches.append([])
+            talkers.append(false)
+        }
     }
 }

@@ -12,7 +12,7 @@ package struct TrackMeter: Sendable, Hashable {
 
     private let frameTicks: Int
     private let frameMilliseconds: Int
-    private var isTalking = false
+    package private(set) var isTalking = false
     private var lastFrameAt = Instant(nanoseconds: 0)
     private var lastVoiceAt = Instant(nanoseconds: 0)
     private var endOfLastFrame = MediaTime(ticks: 0)
@@ -25,9 +25,6 @@ package struct TrackMeter: Sendable, Hashable {
         frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         self.frameMilliseconds = max(1, Int(frameMilliseconds))
     }
-
-    /// Whether `tick` must be called from time to time.
-    package var isActive: Bool { isTalking || seenMilliseconds > 0 }
 
     /// Notes a frame that was let through.
     package mutating func note(_ header: FrameHeader, at now: Instant) -> Edge? {

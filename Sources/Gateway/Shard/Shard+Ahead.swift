@@ -84,16 +84,20 @@ extension Shard {
 
     private func letOut(_ place: Int, at now: Instant, onlyIfUrgent: Bool) {
         aheads.tracks[place].letOutReference(at: now, onlyIfUrgent: onlyIfUrgent)
+        let edges = meter(place, at: now)
         for index in 0..<aheads.tracks[place].listenerCount {
             withMember(at: aheads.tracks[place].seat(ofListener: index)) {
-                letOut(place, to: $0, index, at: now, onlyIfUrgent: onlyIfUrgent)
+                // With a first or a last frame goes what its room makes of it.
+                letOut(place, to: $0, index, at: now, onlyIfUrgent: onlyIfUrgent, withTurn: !edges.isEmpty)
             }
         }
-        meter(place, at: now)
+        for (track, edge) in edges {
+            if let publisher = seats[Int(aheads.tracks[place].publisher.seat)] { talk(edge, of: track, publishedBy: publisher) }
+        }
         noteFacts(of: place)
     }
 
-    private func letOut(_ place: Int, to listener: Member, _ index: Int, at now: Instant, onlyIfUrgent: Bool) {
+    private func letOut(_ place: Int, to listener: Member, _ index: Int, at now: Instant, onlyIfUrgent: Bool, withTurn: Bool = false) {
         for _ in 0..<aheads.tracks[place].takeSkippedFrames(ofListener: index) { dropQueued(.full, of: listener) }
         guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
         // Who has just come back is told first what it missed, and that it is back. What is due waits as for a socket without room.
@@ -109,7 +113,7 @@ extension Shard {
                 return
             }
             guard let output = aheads.tracks[place].letOut(toListener: index, at: now, into: message) else { return }
-            deliver(message, output.bytes, frames: output.frames, to: listener)
+            deliver(message, output.bytes, frames: output.frames, withTurn: withTurn, to: listener)
             if index == 0 { noteForesight(of: place, listener: listener) }
             if output.frames > 1 {
                 counters.bundlesOut += 1
@@ -119,13 +123,20 @@ extension Shard {
     }
 
     /// Shows the track's meter what is let out: who talks is who is heard, not who was published.
-    private func meter(_ place: Int, at now: Instant) {
+    ///
+    /// - Returns: where talkspurts begin and end in it; mostly nowhere.
+    private func meter(_ place: Int, at now: Instant) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
+        var edges: [(track: TrackSID, edge: TrackMeter.Edge)] = []
+        let seat = Int(aheads.tracks[place].publisher.seat)
         while let header = aheads.tracks[place].nextHeaderLetOut() {
-            let seat = Int(aheads.tracks[place].publisher.seat)
             guard let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
-            let (tap, edge) = panel.update(patch, publishedBy: seat) { ($0.tap, $0.meter.note(header, at: now)) }
-            if let tap { aheads.tracks[place].withFrameLetOut { copy($0, toTap: tap, heardAt: $1) } }
-            if let edge, let sender = seats[seat] { talk(edge, of: panel.patches[seat][patch].track, publishedBy: sender) }
+            if let tap = panel.patches[seat][patch].tap {
+                aheads.tracks[place].withFrameLetOut { copy($0, toTap: tap, heardAt: $1) }
+            }
+            if let edge = panel.note(header, of: patch, publishedBy: seat, at: now) {
+                edges.append((panel.patches[seat][patch].track, edge))
+            }
         }
+        return edges
     }
 }

@@ -66,13 +66,8 @@ extension Shard {
     }
 
     private func watchTalk(of seat: Int) {
-        var patch = 0
-        while patch < panel.patches[seat].count {
-            let now = clock.now
-            if let edge = panel.update(patch, publishedBy: seat, { $0.meter.tick(at: now) }), let publisher = seats[seat] {
-                talk(edge, of: panel.patches[seat][patch].track, publishedBy: publisher)
-            }
-            patch += 1
+        for (track, edge) in panel.endTalk(of: seat, at: clock.now) {
+            if let publisher = seats[seat] { talk(edge, of: track, publishedBy: publisher) }
         }
     }
 

@@ -43,7 +43,7 @@ extension Shard {
         let seq = isGreeting ? member.log.appendGreeting(at: clock.now) : member.log.append(event, at: clock.now)
         member.wasGreeted = true
         guard member.link == .up else { return }
-        send(event.bytes(seq: seq), patience: event.patience, to: member)
+        send(event, seq: seq, to: member)
         if isGreeting { noteGreeting(of: member) }
     }
 
@@ -86,13 +86,28 @@ extension Shard {
 
     /// Sends a control message: at once if nothing is before it, else in its lane. Never dropped; who lets over 256 KiB pile
     /// up is closed instead.
-    func send(_ message: [UInt8], patience: UInt8 = 0, to member: Member) {
-        guard member.connection.phase == .open, member.farewell == nil else { return }
+    func send(_ message: [UInt8], to member: Member) {
+        guard takesControl(member) else { return }
+        if mayWriteControl(to: member) { member.connection.write(text: message) } else { queue(control: message, for: member) }
+    }
+
+    /// The same for an event, which is nowhere but where it is sent from, unless it must wait.
+    private func send(_ event: EncodedEvent, seq: UInt64, to member: Member) {
+        guard takesControl(member) else { return }
+        guard mayWriteControl(to: member) else { return queue(control: event.bytes(seq: seq), for: member) }
+        member.connection.write(textOf: event.byteCount(seq: seq), patience: event.patience) { event.write(seq: seq, to: $0) }
+    }
+
+    /// Counts a control message for whom there may still be one.
+    private func takesControl(_ member: Member) -> Bool {
+        guard member.connection.phase == .open, member.farewell == nil else { return false }
         counters.controlOut += 1
-        if !member.outbox.hasControl, !member.connection.isCongested {
-            member.connection.write(text: message, patience: patience)
-            return
-        }
+        return true
+    }
+
+    private func mayWriteControl(to member: Member) -> Bool { !member.outbox.hasControl && !member.connection.isCongested }
+
+    private func queue(control message: [UInt8], for member: Member) {
         if member.outbox.append(control: message) {
             startWaiting(member)
         } else {

@@ -17,8 +17,14 @@ internal import Wire
     /// How often, at least, is looked after what lingers. What can't wait until the next look leaves at this one.
     static var lingerLookMilliseconds: UInt64 { 20 }
 
+    /// Whose a descriptor is, and what its next message will look at.
+    @safe private struct Seat {
+        var socket: Unmanaged<RecordSocket>?
+        var foresight = Foresight()
+    }
+
     /// By descriptor.
-    @exclusivity(unchecked) private var sockets: [Unmanaged<RecordSocket>?] = unsafe []
+    @exclusivity(unchecked) private var seats: [Seat] = []
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
     /// Where each record is sealed that leaves the loop.
     let outgoing = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
@@ -68,8 +74,11 @@ internal import Wire
             unsafe content.withUnsafeBytes { unsafe socket.keepForLibrary($0) }
         }
         let place = Int(socket.descriptor)
-        if unsafe place >= sockets.count { unsafe sockets += Array(repeating: nil, count: place + 64 - sockets.count) }
-        unsafe sockets[place] = unsafe Unmanaged.passUnretained(socket)
+        if unsafe place >= seats.count { unsafe seats += Array(repeating: Seat(), count: place + 64 - seats.count) }
+        unsafe seats[place] = unsafe Seat(
+            socket: Unmanaged.passUnretained(socket),
+            foresight: Foresight(
+                connection: UInt(bitPattern: Unmanaged.passUnretained(connection).toOpaque()), cipher: socket.ciphers.opening.address))
         // It has the same keys, and the memory for a handshake; of all that only the socket's number is asked for again.
         unsafe SSL_clear(ssl)
         return socket
@@ -113,15 +122,22 @@ internal import Wire
         unsafe Int(header.load(fromByteOffset: 3, as: UInt8.self)) << 8 | Int(header.load(fromByteOffset: 4, as: UInt8.self))
     }
 
+    /// See `Foresight`.
+    func foresee(_ foresight: Foresight, at socket: RecordSocket) {
+        let place = Int(socket.descriptor)
+        guard unsafe place < seats.count && seats[place].socket != nil else { return }
+        unsafe seats[place].foresight = unsafe foresight.coming(from: seats[place].foresight)
+    }
+
     // MARK: A batch
 
     /// A socket's event: read without lws if it brings nothing but media.
     func handle(_ handle: UnsafeMutablePointer<uv_poll_t>, _ status: Int32, _ events: Int32) {
         let place = unsafe Int(patchbay_poll_descriptor(handle))
-        if status == 0, unsafe events == UV_READABLE.rawValue && place < sockets.count, let socket = unsafe sockets[place],
-            unsafe socket._withUnsafeGuaranteedRef({ $0.takeMessages() })
-        {
-            return eventEnds()
+        if status == 0, unsafe events == UV_READABLE.rawValue && place < seats.count, let socket = unsafe seats[place].socket {
+            Foresight.fetch(unsafe UInt(bitPattern: socket.toOpaque()), lines: 5)
+            unsafe seats[place].foresight.fetch()
+            if unsafe socket._withUnsafeGuaranteedRef({ $0.takeMessages() }) { return eventEnds() }
         }
         unsafe handler?(handle, status, events)
         eventEnds()
@@ -211,7 +227,7 @@ internal import Wire
         pending.removeAll { $0 === source }
         // A newer one may have got the same descriptor.
         let place = Int(source.descriptor)
-        if unsafe place < sockets.count, unsafe sockets[place]?.toOpaque() == gone { unsafe sockets[place] = nil }
+        if unsafe place < seats.count, unsafe seats[place].socket?.toOpaque() == gone { unsafe seats[place] = Seat() }
         unsafe gathered.removeAll { $0 === source }
         unsafe lingering.removeAll { $0 === source }
     }

@@ -22,9 +22,6 @@ extension RecordSocket {
     func takeMessages() -> Bool {
         // Something of a record that lws has begun.
         guard unsafe readsWholeFrames && pending == 0 else { return false }
-        unsafe Foresight.fetch(UInt(bitPattern: held.toOpaque()), lines: 3)
-        unsafe foresight.fetch()
-        unsafe ciphers.opening.foresee()
         defer { giveBackOwn() }
         switch nextRecord() {
         case .content(let content):

@@ -34,7 +34,6 @@ internal import Wire
     @exclusivity(unchecked) var isForbiddenToRead = false
     /// Nothing is read after it.
     @exclusivity(unchecked) var ending: Ending?
-    @exclusivity(unchecked) var foresight = Foresight()
 
     /// How what the peer sends comes to its end.
     enum Ending {
@@ -51,9 +50,9 @@ internal import Wire
     /// Records that the socket did not take yet. Bounded by those who write: nobody begins a message while there are any, but for
     /// lws, which answers one ping each time the socket takes something, and what waited goes out before the answer is added.
     @exclusivity(unchecked) private var unsent: [UInt8] = []
-    /// What is in there has not been offered to the socket: it leaves when the batch or the turn ends, or with what is said before.
-    @exclusivity(unchecked) private var isGathering = false
-    /// And the turn may end without it, until then.
+    /// What no record has been made of yet: it leaves when the batch or the turn ends, or with what is said before. At most a record's.
+    @exclusivity(unchecked) private var gathered: [UInt8] = []
+    /// The turn may end without it, until then.
     @exclusivity(unchecked) private var lingersUntil: Instant?
     /// It is on the list of those that linger.
     @exclusivity(unchecked) var isListed = false
@@ -86,6 +85,11 @@ internal import Wire
     var connection: Connection { unsafe held.takeUnretainedValue() }
     var owner: RecordIO { unsafe common.takeUnretainedValue() }
 
+    /// See `Foresight`.
+    func foresee(_ foresight: Foresight) {
+        unsafe common._withUnsafeGuaranteedRef { $0.foresee(foresight, at: self) }
+    }
+
     // MARK: Messages
 
     /// The opcodes that a server of ours sends (RFC 6455 section 5.2).
@@ -96,7 +100,7 @@ internal import Wire
     }
 
     /// Whether bytes of an earlier write still wait for the socket.
-    var isCongested: Bool { unsafe !unsent.isEmpty && !isGathering }
+    var isCongested: Bool { unsafe !unsent.isEmpty }
 
     /// Writes one whole message from the server's side, which does not mask; the header goes into the 10 bytes before it.
     ///
@@ -127,8 +131,9 @@ internal import Wire
     ///
     /// - Returns: whether nothing waits any more; else lws was asked to tell when the socket takes more.
     func flush() -> Bool {
-        guard unsafe !unsent.isEmpty, unsafe wsi != nil else { return true }
-        unsafe (isGathering, lingersUntil) = (false, nil)
+        guard unsafe wsi != nil else { return true }
+        sealGathered()
+        guard unsafe !unsent.isEmpty else { return true }
         let sent = unsafe unsent.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         if unsafe sent == unsent.count {
             unsafe unsent = []
@@ -142,7 +147,7 @@ internal import Wire
 
     /// The batch ends, or the turn.
     func sendGathered() {
-        if unsafe isGathering && lingersUntil == nil { _ = flush() }
+        if unsafe lingersUntil == nil { _ = flush() }
     }
 
     /// What could wait has waited, if it can't wait until `next`.
@@ -173,11 +178,20 @@ internal import Wire
     /// - Returns: false if the connection is dead.
     func write(_ content: UnsafeRawBufferPointer, _ departure: Departure, followedByPing ping: UInt32? = nil) -> Bool {
         if unsafe owesKeyUpdate || ciphers.sealing.sequence >= Self.recordsOfAKeyMax, !updateKey() { return false }
+        switch departure {
+        case .withTheTurn where unsafe gather(content, followedByPing: ping): return true
+        case .withTheNext(let patience) where unsafe gather(content, followedByPing: ping, lingering: patience): return true
+        case .withTheBatch where unsafe (isInABatch || !gathered.isEmpty) && gather(content, followedByPing: ping):
+            // What waited for the end of the turn need not wait any longer.
+            if !isInABatch { sendGathered() }
+            return true
+        default: break
+        }
         var rest = unsafe content
         repeat {
-            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(RecordCipher.contentMax))
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(RecordCipher.contentMax - Self.pingBytes))
             let isLast = piece.count == rest.count
-            guard unsafe send(piece, of: .applicationData, departure, followedByPing: isLast ? ping : nil) else {
+            guard unsafe send(piece, of: .applicationData, followedByPing: isLast ? ping : nil) else {
                 if unsafe ending == nil { unsafe ending = .cut }
                 return false
             }
@@ -190,7 +204,7 @@ internal import Wire
     func send(_ alert: TLSAlert) {
         unsafe hasSaidGoodbye = true
         let isFatal: UInt8 = alert == .closeNotify ? 1 : 2
-        unsafe withUnsafeBytes(of: (isFatal, alert.rawValue)) { _ = unsafe send($0, of: .alert, .now) }
+        unsafe withUnsafeBytes(of: (isFatal, alert.rawValue)) { _ = unsafe send($0, of: .alert) }
     }
 
     /// Fewer than the 2^24.5 that a key of AES-GCM is good for (RFC 8446 section 5.5): two days of talking all the time.
@@ -200,49 +214,48 @@ internal import Wire
         unsafe owesKeyUpdate = false
         // key_update, three bytes of length, update_not_requested.
         let isSent = unsafe withUnsafeBytes(of: (HandshakeMessage.keyUpdate, UInt8(0), UInt8(0), UInt8(1), UInt8(0))) {
-            unsafe send($0, of: .handshake, .withTheBatch)
+            unsafe send($0, of: .handshake)
         }
         return unsafe isSent && ciphers.sealing.update()
     }
 
-    private func send(
-        _ content: UnsafeRawBufferPointer, of type: ContentType, _ departure: Departure, followedByPing ping: UInt32? = nil
-    ) -> Bool {
+    private func send(_ content: UnsafeRawBufferPointer, of type: ContentType, followedByPing ping: UInt32? = nil) -> Bool {
+        let isFree = flush()
         let record = unsafe common._withUnsafeGuaranteedRef { unsafe $0.outgoing }
-        if let start = content.baseAddress { unsafe (record + RecordCipher.headerBytes).copyMemory(from: start, byteCount: content.count) }
-        guard unsafe ciphers.sealing.seal(record, content: content.count, of: type) else { return false }
-        var count = RecordCipher.sealedBytes(content.count)
+        let start = unsafe record + RecordCipher.headerBytes
+        if let bytes = content.baseAddress { unsafe start.copyMemory(from: bytes, byteCount: content.count) }
+        var count = content.count
         if let ping {
-            // Behind the longest record there is room for it.
-            guard unsafe sealPing(ping, at: record + count) else { return false }
-            count += RecordCipher.sealedBytes(Self.pingBytes)
+            unsafe Self.writePing(ping, to: start + count)
+            count += Self.pingBytes
         }
-        return unsafe send(UnsafeRawBufferPointer(start: record, count: count), departure)
+        guard unsafe ciphers.sealing.seal(record, content: count, of: type) else { return false }
+        return unsafe offer(UnsafeRawBufferPointer(start: record, count: RecordCipher.sealedBytes(count)), isFree: isFree)
     }
 
-    /// A ping's header (RFC 6455 section 5.5.2) and its payload.
-    private static var pingBytes: Int { 6 }
-
-    private func sealPing(_ number: UInt32, at record: UnsafeMutableRawPointer) -> Bool {
-        let content = unsafe record + RecordCipher.headerBytes
-        unsafe content.storeBytes(of: 0x80 | Opcode.ping.rawValue, as: UInt8.self)
-        unsafe content.storeBytes(of: UInt8(MemoryLayout<UInt32>.size), toByteOffset: 1, as: UInt8.self)
-        unsafe content.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt32.self)
-        return unsafe ciphers.sealing.seal(record, content: Self.pingBytes, of: .applicationData)
+    /// Makes a record of what was gathered, behind those that wait.
+    private func sealGathered() {
+        guard unsafe !gathered.isEmpty else { return }
+        let record = unsafe common._withUnsafeGuaranteedRef { unsafe $0.outgoing }
+        let count = unsafe gathered.count
+        unsafe gathered.withUnsafeBytes {
+            unsafe (record + RecordCipher.headerBytes).copyMemory(from: $0.baseAddress!, byteCount: count)
+        }
+        unsafe (gathered, lingersUntil) = ([], nil)
+        guard unsafe ciphers.sealing.seal(record, content: count, of: .applicationData) else {
+            // lws finds it ended when it reads.
+            unsafe ending = .cut
+            return
+        }
+        _ = unsafe offer(UnsafeRawBufferPointer(start: record, count: RecordCipher.sealedBytes(count)), isFree: unsent.isEmpty)
     }
 
-    private func send(_ record: UnsafeRawBufferPointer, _ departure: Departure) -> Bool {
-        switch departure {
-        case .withTheTurn where unsafe gather(record): return true
-        case .withTheNext(let patience) where unsafe gather(record, lingering: patience): return true
-        case .withTheBatch where unsafe (isInABatch || isGathering) && gather(record):
-            // What waited for the end of the turn need not wait any longer.
-            if !isInABatch { sendGathered() }
-            return true
-        default: break
-        }
+    /// Gives a record to the socket, if it `isFree`, and keeps what it does not take.
+    ///
+    /// - Returns: false if the connection is dead.
+    private func offer(_ record: UnsafeRawBufferPointer, isFree: Bool) -> Bool {
         var sent = 0
-        if flush() {
+        if isFree {
             sent = unsafe Glibc.send(descriptor, record.baseAddress, record.count, Int32(MSG_NOSIGNAL))
             if sent == record.count { return true }
             if sent < 0 {
@@ -255,28 +268,43 @@ internal import Wire
         return true
     }
 
+    /// A ping's header (RFC 6455 section 5.5.2) and its payload.
+    private static var pingBytes: Int { 6 }
+
+    private static func writePing(_ number: UInt32, to start: UnsafeMutableRawPointer) {
+        unsafe start.storeBytes(of: 0x80 | Opcode.ping.rawValue, as: UInt8.self)
+        unsafe start.storeBytes(of: UInt8(MemoryLayout<UInt32>.size), toByteOffset: 1, as: UInt8.self)
+        unsafe start.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt32.self)
+    }
+
     private var isInABatch: Bool { unsafe common._withUnsafeGuaranteedRef { unsafe $0.isBatch } }
 
     private func askForWritable() {
         if let wsi = unsafe wsi { unsafe lws_callback_on_writable(wsi) }
     }
 
-    /// Keeps a record, up to as much as a system call likes.
+    /// Keeps messages, up to as much as a record holds.
     ///
-    /// - Returns: false where it has to go the usual way.
-    private func gather(_ record: UnsafeRawBufferPointer, lingering patience: UInt8? = nil) -> Bool {
+    /// - Returns: false where they have to go the usual way.
+    private func gather(_ messages: UnsafeRawBufferPointer, followedByPing ping: UInt32?, lingering patience: UInt8? = nil) -> Bool {
+        let total = unsafe gathered.count + messages.count + (ping == nil ? 0 : Self.pingBytes)
+        guard unsafe unsent.isEmpty && total <= RecordCipher.contentMax else { return false }
         let until = patience.map { unsafe connection.loop.now + .milliseconds($0) }
-        if unsafe !isGathering {
-            guard unsafe unsent.isEmpty else { return false }
-            unsafe (isGathering, lingersUntil) = (true, until)
-            unsafe unsent.reserveCapacity(1_024)
+        if unsafe gathered.isEmpty {
+            unsafe lingersUntil = until
+            unsafe gathered.reserveCapacity(1_024)
             until == nil ? owner.gathers(self) : owner.lingers(self)
         } else if let earlier = unsafe lingersUntil {
             unsafe lingersUntil = until.map { min($0, earlier) }
             if until == nil { owner.gathers(self) }
         }
-        guard unsafe unsent.count + record.count <= RecordIO.bytesMax else { return false }
-        unsafe unsent.append(contentsOf: record)
+        unsafe gathered.append(contentsOf: messages)
+        if let ping {
+            unsafe withUnsafeTemporaryAllocation(byteCount: Self.pingBytes, alignment: 4) { bytes in
+                unsafe Self.writePing(ping, to: bytes.baseAddress!)
+                unsafe gathered.append(contentsOf: UnsafeRawBufferPointer(bytes))
+            }
+        }
         return true
     }
 }

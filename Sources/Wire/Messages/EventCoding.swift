@@ -76,12 +76,38 @@ public struct EncodedEvent: Sendable {
 
     /// The whole message for a connection on which this is event number `seq`.
     public func bytes(seq: UInt64) -> [UInt8] {
-        var bytes = [UInt8]()
-        bytes.reserveCapacity(text.count + 20)
-        bytes += text[..<Int(place)]
-        bytes += String(seq).utf8
-        bytes += text[Int(place)...]
-        return bytes
+        let count = byteCount(seq: seq)
+        return Array(unsafeUninitializedCapacity: count) { bytes, written in
+            write(seq: seq, to: UnsafeMutableRawPointer(bytes.baseAddress!))
+            written = count
+        }
+    }
+
+    /// Bytes of the same.
+    public func byteCount(seq: UInt64) -> Int { text.count + Self.digits(of: seq) }
+
+    /// Writes the same where there is room for all its bytes.
+    public func write(seq: UInt64, to start: UnsafeMutableRawPointer) {
+        let digits = Self.digits(of: seq)
+        let (head, tail) = (Int(place), text.count - Int(place))
+        text.withUnsafeBytes {
+            start.copyMemory(from: $0.baseAddress!, byteCount: head)
+            (start + head + digits).copyMemory(from: $0.baseAddress! + head, byteCount: tail)
+        }
+        var rest = seq
+        for offset in (head..<head + digits).reversed() {
+            start.storeBytes(of: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: offset, as: UInt8.self)
+            rest /= 10
+        }
+    }
+
+    private static func digits(of number: UInt64) -> Int {
+        var (digits, rest) = (1, number)
+        while rest >= 10 {
+            rest /= 10
+            digits += 1
+        }
+        return digits
     }
 }
 

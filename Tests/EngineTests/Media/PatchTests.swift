@@ -82,7 +82,22 @@ struct PatchTests {
         panel.add(trunk: 1, to: track.alias, of: 3)
         let passage = panel.pass(header(), publishedBy: 3, at: .at(1_000))
         #expect(passage == .ahead(patch: 0, place: 5, goesFurther: true))
-        #expect(panel.patches[3][0].meter.isActive == false)
+        let measured = panel.update(0, publishedBy: 3) { $0.meter.takeMeasurement(of: $0.track, window: .milliseconds(400)) }
+        #expect(measured == nil && panel.patches[3][0].meter.isTalking == false)
+    }
+
+    @Test func whoeverTalksIsWatchedUntilHeIsSilent() {
+        var panel = PatchPanel()
+        panel.publish(track, by: 3)
+        #expect(panel.endTalk(of: 3, at: .at(0)).isEmpty && panel.endTalk(of: 1, at: .at(0)).isEmpty)
+        _ = panel.pass(header(), publishedBy: 3, at: .at(0))
+        #expect(panel.endTalk(of: 3, at: .at(100)).isEmpty)
+        let ended = panel.endTalk(of: 3, at: .at(400))
+        #expect(ended.map(\.track) == [track.sid] && ended.map(\.edge) == [.stopped(MediaTime(ticks: 960), .silence)])
+        #expect(panel.endTalk(of: 3, at: .at(800)).isEmpty)
+        // What is sent ahead is watched too, once it is let out.
+        let begun = panel.note(header(), of: 0, publishedBy: 3, at: .at(1_000))
+        #expect(begun == .started(MediaTime(ticks: 0)) && panel.endTalk(of: 3, at: .at(2_000)).count == 1)
     }
 
     @Test func somebodyListensOnceHoweverOftenHeIsAdded() {

@@ -56,11 +56,14 @@ extension SimulatedShard {
 
     private func letOut(_ place: Int, onlyIfUrgent: Bool) {
         aheads.tracks[place].letOutReference(at: now, onlyIfUrgent: onlyIfUrgent)
+        let edges = meter(place)
         for index in 0..<aheads.tracks[place].listenerCount {
             guard let listener = seats[Int(aheads.tracks[place].seat(ofListener: index))] else { continue }
             letOut(place, to: listener, index, onlyIfUrgent: onlyIfUrgent)
         }
-        meter(place)
+        for (track, edge) in edges {
+            if let publisher = seats[Int(aheads.tracks[place].publisher.seat)] { talk(edge, of: track, publishedBy: publisher) }
+        }
         noteFacts(of: place)
     }
 
@@ -92,13 +95,15 @@ extension SimulatedShard {
         } while aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: false)
     }
 
-    private func meter(_ place: Int) {
+    private func meter(_ place: Int) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
+        var edges: [(track: TrackSID, edge: TrackMeter.Edge)] = []
+        let seat = Int(aheads.tracks[place].publisher.seat)
         while let header = aheads.tracks[place].nextHeaderLetOut() {
-            let publisher = aheads.tracks[place].publisher
-            let seat = Int(publisher.seat)
-            guard let sender = seats[seat], let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
-            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.note(header, at: now)) }
-            if let edge { talk(edge, of: track, publishedBy: sender) }
+            guard let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
+            if let edge = panel.note(header, of: patch, publishedBy: seat, at: now) {
+                edges.append((panel.patches[seat][patch].track, edge))
+            }
         }
+        return edges
     }
 }

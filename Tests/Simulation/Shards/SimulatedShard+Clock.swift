@@ -45,12 +45,8 @@ extension SimulatedShard {
     }
 
     private func watchTalk(of seat: Int) {
-        guard let publisher = seats[seat] else { return }
-        var patch = 0
-        while patch < panel.patches[seat].count {
-            let (track, edge) = panel.update(patch, publishedBy: seat) { ($0.track, $0.meter.tick(at: now)) }
-            if let edge { talk(edge, of: track, publishedBy: publisher) }
-            patch += 1
+        for (track, edge) in panel.endTalk(of: seat, at: now) {
+            if let publisher = seats[seat] { talk(edge, of: track, publishedBy: publisher) }
         }
     }
 

@@ -28,10 +28,10 @@ extension SimulatedShard {
         case .refused(let reason): drop(reason, of: frame)
         case .ahead(let patch, let place, let goesFurther):
             push(frame, header, of: patch, to: place, from: sender, goesFurther: goesFurther)
-        case .live(let patch, let edge, let goesFurther):
+        case .live(let patch, let sole, let edge, let goesFurther):
             let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
             world.admitted(frame, from: sender, track: track, at: self)
-            forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners)
+            forward(frame, of: header.alias, to: sole.map { [$0] } ?? panel.patches[seat][patch].listeners)
             for trunk in goesFurther ? trunks : [] {
                 world.meanwhile(besides: index)
                 send(frame, from: sender.handle, to: Int(trunk.shard))

@@ -86,7 +86,9 @@ struct ClearTests {
         call.tells(.started(epoch: 0, at: call.time(5_000), playsAt: call.world.now))
         call.tells(.refilled(epoch: 0))
         call.tells(.ranDry(epoch: 0, end: call.time(5_100)))
-        #expect(call.annHears().isEmpty && call.world.room.playouts[call.track.sid]?.utterance == nil)
+        #expect(call.annHears().isEmpty)
+        call.pass(10_000)
+        #expect(call.annHears().isEmpty, "nothing plays that could end")
     }
 
     @Test func twoClearsAtOnceAreTwoEpochsAndTwoAnswers() throws {
