@@ -3,6 +3,7 @@
 // handle types.
 #include <libwebsockets.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
@@ -33,6 +34,9 @@ static inline uv_handle_t *patchbay_check_handle(uv_check_t *check) { return (uv
 static inline uv_handle_t *patchbay_prepare_handle(uv_prepare_t *prepare) { return (uv_handle_t *)prepare; }
 static inline uv_handle_t *patchbay_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
 static inline int patchbay_poll_descriptor(const uv_poll_t *poll) { return poll->io_watcher.fd; }
+
+// How many bytes there are of what malloc gave, at least as many as were asked for.
+static inline size_t patchbay_usable_size(void *start) { return malloc_usable_size(start); }
 
 // Has the processor fetch so many cache lines from there; harmless where nothing is.
 static inline void patchbay_prefetch(const void *start, int lines) {

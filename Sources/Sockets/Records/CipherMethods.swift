@@ -38,10 +38,12 @@ internal import Glibc
     private let set: Exchange
     /// The name of the parameter, for as long as the process lives.
     private let tagName: UnsafePointer<CChar>
+    /// See `TagPlace`.
+    private var tagPlace: Int?
 
     /// - Parameter cipher: as OpenSSL has fetched it, and keeps it.
     /// - Returns: nil where its provider has it in another way.
-    init?(of cipher: OpaquePointer, named name: String) {
+    init?(of cipher: OpaquePointer, named name: String, keyLength: Int) {
         guard let source = unsafe EVP_CIPHER_get0_provider(cipher), let tagName = unsafe strdup(OSSL_CIPHER_PARAM_AEAD_TAG),
             var function = unsafe Self.functions(ofCipherNamed: name, from: source)
         else { return nil }
@@ -65,6 +67,7 @@ internal import Glibc
         unsafe self.get = unsafe unsafeBitCast(get, to: Exchange.self)
         unsafe self.set = unsafe unsafeBitCast(set, to: Exchange.self)
         unsafe self.tagName = unsafe UnsafePointer(tagName)
+        tagPlace = TagPlace.find(by: self, keyLength: keyLength)
     }
 
     private static func functions(ofCipherNamed name: String, from provider: OpaquePointer) -> UnsafePointer<OSSL_DISPATCH>? {
@@ -84,14 +87,29 @@ internal import Glibc
     /// A cipher without a key; nil if there is no memory. To be given to `free`.
     func make() -> UnsafeMutableRawPointer? { unsafe new(provider) }
 
-    /// Has what was sealed authenticated: copies the tag to `tag`.
+    /// Copies the tag of what was sealed to `tag`.
     func takeTag(from cipher: UnsafeMutableRawPointer, to tag: UnsafeMutablePointer<UInt8>) -> Bool {
-        unsafe exchange(tag, with: cipher, by: get)
+        guard let tagPlace else { return unsafe exchange(tag, with: cipher, by: get) }
+        unsafe UnsafeMutableRawPointer(tag).copyMemory(from: cipher + tagPlace, byteCount: RecordCipher.tagBytes)
+        return true
     }
 
-    /// Says which tag what is opened must have.
+    /// Says which tag what is opened must have. The first one under a key is given by `name`.
     func giveTag(_ tag: UnsafeMutablePointer<UInt8>, to cipher: UnsafeMutableRawPointer) -> Bool {
-        unsafe exchange(tag, with: cipher, by: set)
+        guard let tagPlace else { return unsafe exchange(tag, with: cipher, by: set) }
+        unsafe (cipher + tagPlace).copyMemory(from: tag, byteCount: RecordCipher.tagBytes)
+        return true
+    }
+
+    /// As `takeTag`, by the parameter's name.
+    func ask(_ tag: inout [UInt8], of cipher: UnsafeMutableRawPointer) -> Bool {
+        unsafe tag.withUnsafeMutableBufferPointer { unsafe exchange($0.baseAddress!, with: cipher, by: get) }
+    }
+
+    /// As `giveTag`, by the parameter's name, which tells the cipher how long tags are too.
+    func name(_ tag: [UInt8], to cipher: UnsafeMutableRawPointer) -> Bool {
+        var tag = tag
+        return unsafe tag.withUnsafeMutableBufferPointer { unsafe exchange($0.baseAddress!, with: cipher, by: set) }
     }
 
     private func exchange(_ tag: UnsafeMutablePointer<UInt8>, with cipher: UnsafeMutableRawPointer, by exchange: Exchange) -> Bool {

@@ -36,7 +36,7 @@ enum CipherSuite: UInt16, CaseIterable {
             for suite in CipherSuite.allCases {
                 // OpenSSL keeps what it has fetched for us, and so its provider.
                 guard let cipher = unsafe EVP_CIPHER_fetch(nil, suite.name, nil),
-                    let found = unsafe CipherMethods(of: cipher, named: suite.name)
+                    let found = unsafe CipherMethods(of: cipher, named: suite.name, keyLength: suite.keyLength)
                 else { continue }
                 let place = UnsafeMutablePointer<CipherMethods>.allocate(capacity: 1)
                 unsafe place.initialize(to: found)
