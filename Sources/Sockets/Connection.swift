@@ -15,13 +15,22 @@ package import Wire
     }
 
     /// What the owner likes to remember: an index, so that no lookup is needed per message.
-    package var seat: Int = -1
+    package var seat: Int {
+        get { unsafe uncheckedSeat }
+        set { unsafe uncheckedSeat = newValue }
+    }
     /// What the owner keeps between letting it in and `SocketOwner.opened`.
     package var context: AnyObject?
-    package private(set) var phase = Phase.connecting
+    package private(set) var phase: Phase {
+        get { unsafe uncheckedPhase }
+        set { unsafe uncheckedPhase = newValue }
+    }
     /// Since the upgrade, for limits and statistics.
     package private(set) var openedAt: Instant
 
+    // Each frame looks at these: whether two look at once is not checked.
+    @exclusivity(unchecked) private var uncheckedSeat = -1
+    @exclusivity(unchecked) private var uncheckedPhase = Phase.connecting
     /// Not retained and not checked, for the frame's way: a loop closes its connections before it ends.
     unowned(unsafe) let loop: Loop
     /// The loop's.
@@ -84,17 +93,12 @@ package import Wire
         }
     }
 
-    /// Writes one text message that is made where it is sent from.
+    /// Writes one text message that has `headroom` writable bytes before it.
     ///
-    /// - Parameters:
-    ///   - count: how many bytes it has, all of which `fill` writes.
-    ///   - patience: milliseconds; not 0, it leaves with what is written next, and within these, or 20, in any case.
+    /// - Parameter patience: milliseconds; not 0, it leaves with what is written next, and within these, or 20, in any case.
     @discardableResult
-    package func write(textOf count: Int, patience: UInt8, _ fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
-        unsafe loop.withScratch(count) {
-            unsafe fill($0)
-            return unsafe write($0, count, .text, patience == 0 ? .withTheTurn : .withTheNext(within: patience))
-        }
+    package func write(text message: UnsafeMutableRawPointer, count: Int, patience: UInt8) -> Bool {
+        unsafe write(message, count, .text, patience == 0 ? .withTheTurn : .withTheNext(within: patience))
     }
 
     /// Writes one binary message that has no headroom of its own.

@@ -53,7 +53,7 @@ package import Wire
         try makeContext()
         eventPipe = unsafe EventPipe(of: uv)
         if let context = unsafe context {
-            let recordIO = unsafe RecordIO(context: context)
+            let recordIO = unsafe RecordIO(context: context, clock: LoopClock(of: uv))
             self.recordIO = recordIO
             turnEnd = unsafe TurnEnd(loop: uv, recordIO: recordIO)
         }
@@ -297,20 +297,14 @@ package import Wire
 
     /// Copies bytes behind writable headroom and hands over where they are.
     func withScratch(copying bytes: UnsafeRawBufferPointer, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
-        unsafe withScratch(bytes.count) { start in
-            if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
-            return unsafe body(start)
-        }
-    }
-
-    /// The same, still to be filled.
-    func withScratch(_ count: Int, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
-        let needed = count + Int(patchbay_lws_pre)
+        let needed = bytes.count + Int(patchbay_lws_pre)
         if unsafe scratch.count < needed {
             unsafe scratch.deallocate()
             unsafe scratch = .allocate(byteCount: needed * 2, alignment: 16)
         }
-        return unsafe body(scratch.baseAddress! + Int(patchbay_lws_pre))
+        let start = unsafe scratch.baseAddress! + Int(patchbay_lws_pre)
+        if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
+        return unsafe body(start)
     }
 
     // MARK: lws

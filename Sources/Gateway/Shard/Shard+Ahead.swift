@@ -105,7 +105,7 @@ extension Shard {
             listener.isBehind = true
             return
         }
-        let message = bundleStaging + Connection.headroom
+        let message = messageStaging + Connection.headroom
         repeat {
             guard !listener.outbox.hasControl, hasRoom(listener, at: now) else {
                 listener.isBehind = true

@@ -91,11 +91,18 @@ extension Shard {
         if mayWriteControl(to: member) { member.connection.write(text: message) } else { queue(control: message, for: member) }
     }
 
-    /// The same for an event, which is nowhere but where it is sent from, unless it must wait.
+    /// The same for an event, which is made where it is sent from, unless it is long or must wait.
     private func send(_ event: EncodedEvent, seq: UInt64, to member: Member) {
         guard takesControl(member) else { return }
         guard mayWriteControl(to: member) else { return queue(control: event.bytes(seq: seq), for: member) }
-        member.connection.write(textOf: event.byteCount(seq: seq), patience: event.patience) { event.write(seq: seq, to: $0) }
+        let count = event.byteCount(seq: seq)
+        guard count <= ProtocolLimits.messageBytesMax else {
+            member.connection.write(text: event.bytes(seq: seq))
+            return
+        }
+        let message = messageStaging + Connection.headroom
+        event.write(seq: seq, to: message)
+        member.connection.write(text: message, count: count, patience: event.patience)
     }
 
     /// Counts a control message for whom there may still be one.

@@ -51,7 +51,7 @@ final class Shard: SocketOwner {
     var hasLateArrivals = false
     @exclusivity(unchecked) var store = FrameStore(headroom: Connection.headroom)
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
-    let bundleStaging = UnsafeMutableRawPointer.allocate(
+    let messageStaging = UnsafeMutableRawPointer.allocate(
         byteCount: Connection.headroom + ProtocolLimits.messageBytesMax, alignment: 64)
     /// How many receipts may be asked for, over all listeners: a quarter of a percent of a core.
     @exclusivity(unchecked) var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
@@ -92,7 +92,7 @@ final class Shard: SocketOwner {
 
     deinit {
         staging.deallocate()
-        bundleStaging.deallocate()
+        messageStaging.deallocate()
     }
 
     /// Serves on the calling thread until it is told to stop.

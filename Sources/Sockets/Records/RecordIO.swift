@@ -29,6 +29,7 @@ internal import Wire
     /// Where each record is sealed that leaves the loop.
     let outgoing = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
     private let context: OpaquePointer
+    let clock: LoopClock
     /// Whose bytes are in the buffer.
     ///
     /// Not retained, for it changes with nearly every frame: `forget` comes before it goes.
@@ -44,8 +45,9 @@ internal import Wire
     /// Those that have something to send when the loop's timer rings.
     @exclusivity(unchecked) private var lingering: [RecordSocket] = []
 
-    init(context: OpaquePointer) {
+    init(context: OpaquePointer, clock: LoopClock) {
         unsafe self.context = unsafe context
+        self.clock = clock
     }
 
     deinit {

@@ -289,7 +289,9 @@ internal import Wire
     private func gather(_ messages: UnsafeRawBufferPointer, followedByPing ping: UInt32?, lingering patience: UInt8? = nil) -> Bool {
         let total = unsafe gathered.count + messages.count + (ping == nil ? 0 : Self.pingBytes)
         guard unsafe unsent.isEmpty && total <= RecordCipher.contentMax else { return false }
-        let until = patience.map { unsafe connection.loop.now + .milliseconds($0) }
+        let until = patience.map { patience in
+            unsafe common._withUnsafeGuaranteedRef { $0.clock.now.advanced(byNanoseconds: Int64(patience) * 1_000_000) }
+        }
         if unsafe gathered.isEmpty {
             unsafe lingersUntil = until
             unsafe gathered.reserveCapacity(1_024)

@@ -150,19 +150,24 @@ extension JSONOutput {
     /// In runs: what needs no escape is copied as it is.
     package mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { utf8 in
-            var start = 0
-            var index = utf8.countWithoutEscape(from: 0)
-            while index < utf8.count {
-                bytes += utf8[start..<index]
-                writeEscape(utf8[index])
-                start = index + 1
-                index = utf8.countWithoutEscape(from: start)
-            }
-            bytes += utf8[start...]
+        // Without a copy of the text, which would be counted as a reference.
+        if text.utf8.withContiguousStorageIfAvailable({ writeEscaping($0) }) == nil {
+            var text = text
+            text.withUTF8 { writeEscaping($0) }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func writeEscaping(_ utf8: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        var index = utf8.countWithoutEscape(from: 0)
+        while index < utf8.count {
+            bytes += UnsafeBufferPointer(rebasing: utf8[start..<index])
+            writeEscape(utf8[index])
+            start = index + 1
+            index = utf8.countWithoutEscape(from: start)
+        }
+        bytes += UnsafeBufferPointer(rebasing: utf8[start...])
     }
 
     private mutating func writeSnakeCase(_ key: String) {

@@ -52,24 +52,27 @@ public struct EncodedEvent: Sendable {
 
     public init(_ event: Event) {
         let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
-        let name = type.rawValue.utf8
-        // No larger than need be: logs keep it for a while.
-        var text: [UInt8] = []
-        text.reserveCapacity(Self.beforeType.utf8.count + name.count + Self.beforeSeq.utf8.count + 8 + body.count + 1)
-        text += Self.beforeType.utf8
-        text += name
-        text += Self.beforeSeq.utf8
-        place = UInt32(text.count)
+        var name = type.rawValue
+        place = UInt32(Self.beforeType.utf8CodeUnitCount + name.utf8.count + Self.beforeSeq.utf8CodeUnitCount)
         patience = event.patience
         isReading = type == .stats
-        text += #","data":"#.utf8
-        text += body
-        text.append(UInt8(ascii: "}"))
-        self.text = text
+        // No larger than need be: logs keep it for a while.
+        let count = Int(place) + Self.beforeBody.utf8CodeUnitCount + body.count + 1
+        text = Array(unsafeUninitializedCapacity: count) { text, end in
+            func append(_ bytes: UnsafeBufferPointer<UInt8>) { end = text[end...].update(fromContentsOf: bytes) }
+            func append(_ words: StaticString) { append(UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount)) }
+            append(Self.beforeType)
+            name.withUTF8 { append($0) }
+            append(Self.beforeSeq)
+            append(Self.beforeBody)
+            body.withUnsafeBufferPointer { append($0) }
+            append("}")
+        }
     }
 
-    private static var beforeType: String { #"{"type":""# }
-    private static var beforeSeq: String { #"","seq":"# }
+    private static var beforeType: StaticString { #"{"type":""# }
+    private static var beforeSeq: StaticString { #"","seq":"# }
+    private static var beforeBody: StaticString { #","data":"# }
 
     /// Bytes of the message, but for the digits of `seq`.
     public var byteCount: Int { text.count }

@@ -137,8 +137,10 @@ package struct AheadTrack: Sendable {
     /// Only the publisher's shard judges: elsewhere the clock may be a little behind.
     private func isTooFarAhead(_ time: MediaTime, at now: Instant) -> Bool {
         guard sid != nil, reference.offset < queue.end, let clock = reference.clock else { return false }
-        return clock.instant(of: time) - now > .milliseconds(ProtocolLimits.aheadMilliseconds)
+        return clock.instant(of: time) > now.advanced(byNanoseconds: Self.aheadMax)
     }
+
+    private static let aheadMax = Int64(ProtocolLimits.aheadMilliseconds) * 1_000_000
 
     /// The frame that was just taken, as it goes on from here.
     package func withNewestFrame(_ body: (UnsafeRawBufferPointer) -> Void) {
