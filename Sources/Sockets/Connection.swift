@@ -231,13 +231,13 @@ package import Wire
         unsafe loop.owner.opened(self)
     }
 
-    /// A whole binary message of at most a record, or a pong.
-    func received(message: UnsafeRawBufferPointer, isPong: Bool) {
+    /// A whole message of at most a record, or a pong.
+    func received(_ message: UnsafeRawBufferPointer, _ kind: RecordFrames.Kind) {
         guard phase == .open else { return }
-        if isPong {
-            unsafe loop.owner.ponged(message, from: self)
-        } else {
-            unsafe wayIn._withUnsafeGuaranteedRef { unsafe $0.hand(message, from: self) }
+        switch kind {
+        case .binary: unsafe wayIn._withUnsafeGuaranteedRef { unsafe $0.hand(message, from: self) }
+        case .text: unsafe loop.owner.received(text: message, from: self)
+        case .pong: unsafe loop.owner.ponged(message, from: self)
         }
     }
 

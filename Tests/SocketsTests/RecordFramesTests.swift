@@ -50,19 +50,19 @@ struct RecordFramesTests {
     }
 
     @Test
-    func pongsAreToldFromMessages() {
-        var record = Self.frame(Self.some) + Self.frame(0x8A, [1, 2, 3, 4]) + Self.frame([])
+    func textAndPongsAreToldFromMedia() {
+        var record = Self.frame(Self.some) + Self.frame(0x8A, [1, 2, 3, 4]) + Self.frame(0x81, [0x7B, 0x7D]) + Self.frame([])
         #expect(Self.look(record) == .messages)
-        var arePongs: [Bool] = []
-        record.withUnsafeMutableBytes { bytes in RecordFrames.forEachMessage(in: bytes) { _, isPong in arePongs.append(isPong) } }
-        #expect(arePongs == [false, true, false])
+        var kinds: [RecordFrames.Kind] = []
+        record.withUnsafeMutableBytes { bytes in RecordFrames.forEachMessage(in: bytes) { _, kind in kinds.append(kind) } }
+        #expect(kinds == [.binary, .pong, .text, .binary])
     }
 
     @Test(arguments: [
-        // Text, close, ping, a pong that is too long; reserved bits and opcodes.
-        frame(0x81, some), frame(0x88, [0x03, 0xE8]), frame(0x89, []), frame(0x8A, Array(repeating: 0, count: 126)), frame(0xC2, some),
+        // Close, ping, a pong that is too long; reserved bits and opcodes.
+        frame(0x88, [0x03, 0xE8]), frame(0x89, []), frame(0x8A, Array(repeating: 0, count: 126)), frame(0xC2, some),
         frame(0x83, some), frame(0xCA, some),
-        frame(0x8B, some), frame(some) + frame(0x89, []), frame(0x81, some) + frame(some),
+        frame(0x8B, some), frame(some) + frame(0x89, []), frame(0x81, some) + frame(0x88, []),
         // Not masked as it should be.
         frame(some, masked: false), frame(some) + frame(some, masked: false),
     ])

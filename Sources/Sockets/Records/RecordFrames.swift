@@ -1,10 +1,17 @@
 internal import Glibc
 
 /// The WebSocket frames in one TLS record (RFC 6455 section 5.2), for the frame's way: media come as one whole message, in one frame, in one
-/// record, and so do the pongs by which listeners show that they read. All else is for lws.
+/// record, and so do words about them and the pongs by which listeners show that they read. All else is for lws.
 enum RecordFrames {
+    /// What a frame holds, by its first byte: final, without reserved bits.
+    enum Kind: UInt8 {
+        case text = 0x81
+        case binary = 0x82
+        case pong = 0x8A
+    }
+
     enum Finding: Hashable {
-        /// Whole binary messages, pongs, and nothing else.
+        /// Whole messages, pongs, and nothing else.
         case messages
         /// Whole frames, of which not all are one of these.
         case others
@@ -21,25 +28,26 @@ enum RecordFrames {
             let first = unsafe start.load(as: UInt8.self)
             // Continuations, and beginnings that are no ends.
             if first & 0x0F == 0 || first & 0x80 == 0 { return .pieces }
-            if !(first == binary || first == pong && frame.payloadCount < 126) || frame.isMasked != areMasked { finding = .others }
+            switch Kind(rawValue: first) {
+            case .text, .binary: break
+            case .pong where frame.payloadCount < 126: break
+            default: finding = .others
+            }
+            if frame.isMasked != areMasked { finding = .others }
             unsafe rest = unsafe UnsafeRawBufferPointer(rebasing: rest[frame.count...])
         }
         return finding
     }
 
-    /// A final frame of each kind.
-    private static var binary: UInt8 { 0x82 }
-    private static var pong: UInt8 { 0x8A }
-
     /// Unmasks the messages and pongs of a record, in place, and hands them over one by one.
-    static func forEachMessage(in record: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer, _ isPong: Bool) -> Void) {
+    static func forEachMessage(in record: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer, Kind) -> Void) {
         var rest = unsafe record
-        while let first = unsafe rest.first, let frame = unsafe Frame(at: UnsafeRawBufferPointer(rest)) {
+        while let first = unsafe rest.first, let kind = Kind(rawValue: first), let frame = unsafe Frame(at: UnsafeRawBufferPointer(rest)) {
             let payload = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[frame.headerCount..<frame.count])
             if frame.isMasked, let start = payload.baseAddress {
                 unsafe unmask(start, payload.count, with: (start - 4).loadUnaligned(as: UInt32.self))
             }
-            unsafe body(UnsafeRawBufferPointer(payload), first == pong)
+            unsafe body(UnsafeRawBufferPointer(payload), kind)
             unsafe rest = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[frame.count...])
         }
     }

@@ -16,7 +16,7 @@ extension RecordSocket {
 
     // MARK: Media, past lws
 
-    /// Takes one record, if it holds nothing but whole binary messages and pongs.
+    /// Takes one record, if it holds nothing but whole messages and pongs.
     ///
     /// - Returns: whether there is nothing in it for lws.
     func takeMessages() -> Bool {
@@ -28,8 +28,8 @@ extension RecordSocket {
             switch unsafe RecordFrames.look(at: UnsafeRawBufferPointer(content), areMasked: isServer) {
             case .messages:
                 let held = unsafe held
-                unsafe RecordFrames.forEachMessage(in: content) { message, isPong in
-                    unsafe held._withUnsafeGuaranteedRef { unsafe $0.received(message: message, isPong: isPong) }
+                unsafe RecordFrames.forEachMessage(in: content) { message, kind in
+                    unsafe held._withUnsafeGuaranteedRef { unsafe $0.received(message, kind) }
                 }
                 return true
             case .others: break

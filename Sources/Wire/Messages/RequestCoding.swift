@@ -6,6 +6,16 @@ public struct IncomingRequest: Sendable {
 
     /// Reads one text message. Never throws: a broken message is a value with an error in it.
     public init(parsing text: [UInt8]) {
+        self = FrequentRequestReader.request(in: text) ?? IncomingRequest(parsingAny: text)
+    }
+
+    init(id: UInt64?, content: Result<Request, RequestError>) {
+        self.id = id
+        self.content = content
+    }
+
+    /// The same, whatever is asked for.
+    init(parsingAny text: [UInt8]) {
         do {
             self = try ControlCoding.decode(IncomingRequest.self, from: text)
         } catch {

@@ -1,0 +1,202 @@
+/// Reads `playout.progress` and `ping` without `Codable`, as they are mostly written.
+///
+/// A listener says five times a second how far it is, and what `Codable` does for each of these is twenty times the work of reading it. Any
+/// other request is for `Codable`, and so are these two in any form but the plainest: with an escape or anything else than ASCII, or with a
+/// name that is not theirs or comes twice. Nothing is refused here.
+struct FrequentRequestReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+
+    /// The names in a message and in its `data`.
+    private enum Name: Int {
+        case type, id, data, track, epoch, playedTs, bufferedMs, t
+    }
+
+    /// A bit for each name that was read.
+    private var seen = 0
+    private var type: Range<Int>?
+    private var id: UInt64?
+    private var track: Range<Int>?
+    private var epoch: UInt8?
+    private var playedTs: UInt32?
+    private var bufferedMs: Double?
+    private var t: Int64?
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    /// - Returns: nil where `Codable` is to read it.
+    static func request(in text: [UInt8]) -> IncomingRequest? {
+        text.withUnsafeBufferPointer { bytes in
+            var reader = FrequentRequestReader(bytes)
+            guard reader.readObject({ $0.readMember($1) }) else { return nil }
+            reader.skipSpace()
+            return reader.position == bytes.count ? reader.request : nil
+        }
+    }
+
+    private var request: IncomingRequest? {
+        guard let type else { return nil }
+        if isWord("playout.progress", at: type) {
+            guard let track, let epoch, let bufferedMs, !hasSeen(.t) else { return nil }
+            let sid = TrackSID(text: String(decoding: bytes[track], as: UTF8.self))
+            let progress = PlayoutProgress(track: sid, epoch: epoch, playedTs: playedTs, bufferedMs: bufferedMs)
+            return IncomingRequest(id: id, content: .success(.playoutProgress(progress)))
+        }
+        let others: [Name] = [.track, .epoch, .playedTs, .bufferedMs]
+        guard isWord("ping", at: type), !others.contains(where: hasSeen) else { return nil }
+        return IncomingRequest(id: id, content: .success(.ping(t ?? 0)))
+    }
+
+    private func hasSeen(_ name: Name) -> Bool { seen & 1 << name.rawValue != 0 }
+
+    // MARK: Members
+
+    private mutating func readObject(_ readMember: (inout Self, Name) -> Bool) -> Bool {
+        guard take("{") else { return false }
+        if take("}") { return true }
+        repeat {
+            guard let text = readText(), let name = name(at: text), !hasSeen(name) else { return false }
+            seen |= 1 << name.rawValue
+            guard take(":"), readMember(&self, name) else { return false }
+        } while take(",")
+        return take("}")
+    }
+
+    private func name(at text: Range<Int>) -> Name? {
+        if isWord("type", at: text) { return .type }
+        if isWord("id", at: text) { return .id }
+        if isWord("data", at: text) { return .data }
+        if isWord("track", at: text) { return .track }
+        if isWord("epoch", at: text) { return .epoch }
+        if isWord("played_ts", at: text) { return .playedTs }
+        if isWord("buffered_ms", at: text) { return .bufferedMs }
+        return isWord("t", at: text) ? .t : nil
+    }
+
+    private mutating func readMember(_ name: Name) -> Bool {
+        switch name {
+        case .type:
+            type = readText()
+            return type != nil
+        case .id:
+            id = readWhole()
+            return id != nil
+        case .data: return readObject { $0.readDataMember($1) }
+        default: return false
+        }
+    }
+
+    private mutating func readDataMember(_ name: Name) -> Bool {
+        switch name {
+        case .track:
+            track = readText()
+            return track != nil
+        case .epoch:
+            epoch = readWhole().flatMap(UInt8.init(exactly:))
+            return epoch != nil
+        case .playedTs:
+            if takeNull() { return true }
+            playedTs = readWhole().flatMap(UInt32.init(exactly:))
+            return playedTs != nil
+        case .bufferedMs:
+            bufferedMs = readDecimal()
+            return bufferedMs != nil
+        case .t:
+            t = readWhole().map(Int64.init)
+            return t != nil
+        default: return false
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func skipSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        skipSpace()
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func takeNull() -> Bool {
+        skipSpace()
+        guard position + 4 <= bytes.count, isWord("null", at: position..<position + 4) else { return false }
+        position += 4
+        return true
+    }
+
+    /// - Returns: where the text is that stands between quotes, if it is there as it stands.
+    private mutating func readText() -> Range<Int>? {
+        guard take("\"") else { return nil }
+        let start = position
+        while position < bytes.count, bytes[position] >= 0x20, bytes[position] < 0x7F, bytes[position] != UInt8(ascii: "\\") {
+            if bytes[position] == UInt8(ascii: "\"") {
+                position += 1
+                return start..<position - 1
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Digits without a zero before them, as many as 64 bits have room for whatever they are, and nothing of a fraction behind.
+    private mutating func readWhole() -> UInt64? {
+        skipSpace()
+        guard let (value, count) = readDigits(atMost: 18), count > 0 else { return nil }
+        return next == UInt8(ascii: ".") || isExponent ? nil : value
+    }
+
+    /// A number without an exponent, of few enough digits that its quotient with a power of ten is the nearest `Double`.
+    private mutating func readDecimal() -> Double? {
+        skipSpace()
+        guard let (whole, count) = readDigits(atMost: 15), count > 0 else { return nil }
+        var (value, divisor) = (whole, 1.0)
+        if next == UInt8(ascii: ".") {
+            position += 1
+            let places = position
+            while position < bytes.count, let digit = digit(at: position) {
+                guard position - places + count < 15 else { return nil }
+                value = value * 10 + UInt64(digit)
+                divisor *= 10
+                position += 1
+            }
+            guard position > places else { return nil }
+        }
+        return isExponent ? nil : Double(value) / divisor
+    }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+    private var isExponent: Bool { next == UInt8(ascii: "e") || next == UInt8(ascii: "E") }
+
+    /// - Returns: nil for more digits than that, or a zero before others.
+    private mutating func readDigits(atMost max: Int) -> (value: UInt64, count: Int)? {
+        let start = position
+        var value: UInt64 = 0
+        while position < bytes.count, let digit = digit(at: position) {
+            guard position - start < max, value > 0 || position == start else { return nil }
+            value = value * 10 + UInt64(digit)
+            position += 1
+        }
+        return (value, position - start)
+    }
+
+    private func digit(at place: Int) -> UInt8? {
+        let digit = bytes[place] &- UInt8(ascii: "0")
+        return digit < 10 ? digit : nil
+    }
+
+    private func isWord(_ word: StaticString, at place: Range<Int>) -> Bool {
+        place.count == word.utf8CodeUnitCount
+            && bytes[place].elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+    }
+}
