@@ -31,7 +31,7 @@ package enum WireFuzzing {
         let incoming = IncomingRequest(parsing: text)
         if let frequent = FrequentRequestReader.request(in: text) {
             let same = IncomingRequest(parsingAny: text)
-            precondition(frequent.id == same.id && frequent.content == same.content, "both ways to read a request find the same: \(incoming)")
+            precondition(frequent.id == same.id && frequent.content == same.content, "both ways to read it find the same: \(incoming)")
         }
         guard case .success(let request) = incoming.content else { return }
         let again = IncomingRequest(parsing: OutgoingRequest(request, id: incoming.id).bytes)

@@ -140,7 +140,8 @@ package struct AheadTracks: Sendable {
 
     /// Where the frames are that it lets out next, and its listeners. This looks at the track itself.
     package mutating func memoryOfNext(from place: Int) -> (frames: UInt, listeners: UInt) {
-        (tracks[place].queue.address(of: tracks[place].reference.offset), tracks[place].listeners.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })
+        let listeners = tracks[place].listeners.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+        return (tracks[place].queue.address(of: tracks[place].reference.offset), listeners)
     }
 
     /// Has a track looked at from now on.
