@@ -196,7 +196,8 @@ struct RelayTests {
         #expect(answer?.code == "room_not_found")
         let mayCreate = TestToken.joining("r", as: "ann") { $0.video?.roomCreate = true }
         let ann = try gateway.webSocket(.upgrade(token: mayCreate))
-        // Now it is there for everybody.
+        // With its `hello`, a moment after the upgrade, it is there for everybody.
+        _ = try ann.next()
         let eve = try gateway.webSocket(.upgrade(token: TestToken.joining("r", as: "eve")))
         withExtendedLifetime((ann, eve)) {}
     }

@@ -147,7 +147,7 @@ internal import Wire
 
     /// The batch ends, or the turn.
     func sendGathered() {
-        if unsafe lingersUntil == nil { _ = flush() }
+        if unsafe !gathered.isEmpty && lingersUntil == nil { _ = flush() }
     }
 
     /// What could wait has waited, if it can't wait until `next`.
