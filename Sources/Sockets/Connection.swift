@@ -33,8 +33,8 @@ package import Wire
     @exclusivity(unchecked) private var uncheckedPhase = Phase.connecting
     /// Not retained and not checked, for the frame's way: a loop closes its connections before it ends.
     unowned(unsafe) let loop: Loop
-    /// The loop's.
-    private let wayIn: Unmanaged<MediaDoor>
+    /// The loop's, not retained either.
+    private let mediaDoor: Unmanaged<MediaDoor>
     /// The handle in lws; nil once it is destroyed.
     @exclusivity(unchecked) private(set) var wsi: OpaquePointer?
     /// Its records, and the short way for what it writes; nil without TLS 1.3. Goes with `wsi`.
@@ -53,7 +53,7 @@ package import Wire
     init(wsi: OpaquePointer?, loop: Loop) {
         unsafe self.wsi = unsafe wsi
         unsafe self.loop = loop
-        unsafe wayIn = unsafe loop.wayIn
+        unsafe mediaDoor = unsafe Unmanaged.passUnretained(loop.mediaDoor)
         self.openedAt = loop.now
         if let wsi = unsafe wsi { socket = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)) }
     }
@@ -235,7 +235,7 @@ package import Wire
     func received(_ message: UnsafeRawBufferPointer, _ kind: RecordFrames.Kind) {
         guard phase == .open else { return }
         switch kind {
-        case .binary: unsafe wayIn._withUnsafeGuaranteedRef { unsafe $0.hand(message, from: self) }
+        case .binary: unsafe mediaDoor._withUnsafeGuaranteedRef { unsafe $0.hand(message, from: self) }
         case .text: unsafe loop.owner.received(text: message, from: self)
         case .pong: unsafe loop.owner.ponged(message, from: self)
         }

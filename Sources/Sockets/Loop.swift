@@ -8,7 +8,8 @@ package import Wire
 @safe package final class Loop {
     /// Whoever makes the loop keeps it alive as long as the loop runs.
     package unowned(unsafe) let owner: any SocketOwner
-    private let mediaDoor: MediaDoor
+    /// The same, for media.
+    let mediaDoor: MediaDoor
 
     private let uv = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
@@ -115,9 +116,6 @@ package import Wire
     /// The time of this turn.
     package var now: Instant { clock.now }
     package var clock: LoopClock { unsafe LoopClock(of: uv) }
-
-    /// The way to the owner for media, for as long as there is the loop.
-    var wayIn: Unmanaged<MediaDoor> { unsafe Unmanaged.passUnretained(mediaDoor) }
 
     /// The time of this very moment on the same clock, for measuring.
     package var exactNow: Instant {

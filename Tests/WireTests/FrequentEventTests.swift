@@ -45,6 +45,12 @@ struct FrequentEventTests {
         }
     }
 
+    @Test(arguments: [0, 7, 9, 10, 99, 100, 123_456_789, UInt64.max]) func eachNumberHasItsDigits(seq: UInt64) {
+        let event = EncodedEvent(.callHeld(by: Identity(text: "ann")))
+        let text = #"{"type":"call.held","seq":\#(seq),"data":{"participant":"ann"}}"#
+        #expect(String(decoding: event.bytes(seq: seq), as: UTF8.self) == text && event.byteCount(seq: seq) == text.utf8.count)
+    }
+
     @Test func othersAreNotAmongThem() {
         #expect(Event.bye(.clientInitiated, retryable: true).frequentTypeAndBody == nil)
     }

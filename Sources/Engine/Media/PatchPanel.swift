@@ -67,6 +67,17 @@ package struct PatchPanel: Sendable {
         return ended
     }
 
+    /// What the meters of a seat's tracks have measured since the last call, behind what others have.
+    package mutating func takeMeasurements(of seat: Int, into measurements: inout [TrackMeasurement]) {
+        guard seat < patches.count else { return }
+        for index in patches[seat].indices {
+            let track = patches[seat][index].track
+            if let found = patches[seat][index].meter.takeMeasurement(of: track, window: Limits.speakerInterval) {
+                measurements.append(found)
+            }
+        }
+    }
+
     /// - Parameter aheadPlace: where the queue of an `ahead` track is.
     package mutating func publish(_ track: TrackInfo, by seat: Int, aheadPlace: Int? = nil) {
         makeRoom(for: seat)

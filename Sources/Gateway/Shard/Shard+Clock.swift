@@ -52,7 +52,7 @@ extension Shard {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
         for room in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(room: room) }
         if common.mailboxes.count > 1 {
-            for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(guestAt: seat) }
+            for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat: seat) }
         }
         for room in roomDeadlines.indices {
             if let deadline = roomDeadlines[room], deadline <= clock.now { perform(.deadlinePassed, in: room) }
@@ -75,23 +75,16 @@ extension Shard {
     private func measure(room: Int) {
         guard let hosted = rooms[room] else { return }
         var measurements: [TrackMeasurement] = []
-        for seat in hosted.seats { takeMeasurements(of: seat, into: &measurements) }
+        for seat in hosted.seats { panel.takeMeasurements(of: seat, into: &measurements) }
         if !measurements.isEmpty { perform(.measured(measurements), in: room) }
     }
 
-    private func measure(guestAt seat: Int) {
+    /// One whose room is on another shard.
+    private func measure(seat: Int) {
         guard let publisher = seats[seat], case .on = publisher.place else { return }
         var measurements: [TrackMeasurement] = []
-        takeMeasurements(of: seat, into: &measurements)
+        panel.takeMeasurements(of: seat, into: &measurements)
         if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
-    }
-
-    private func takeMeasurements(of seat: Int, into measurements: inout [TrackMeasurement]) {
-        guard seat < panel.patches.count else { return }
-        for patch in panel.patches[seat].indices {
-            let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
-            if let found { measurements.append(found) }
-        }
     }
 
     /// Signs of life, statistics and quality of one member, once a second.

@@ -94,7 +94,7 @@ internal import Glibc
         return true
     }
 
-    /// Says which tag what is opened must have. The first one under a key is given by `name`.
+    /// Says which tag what is opened must have. The first one under a key is given by its name.
     func giveTag(_ tag: UnsafeMutablePointer<UInt8>, to cipher: UnsafeMutableRawPointer) -> Bool {
         guard let tagPlace else { return unsafe exchange(tag, with: cipher, by: set) }
         unsafe (cipher + tagPlace).copyMemory(from: tag, byteCount: RecordCipher.tagBytes)
@@ -102,12 +102,12 @@ internal import Glibc
     }
 
     /// As `takeTag`, by the parameter's name.
-    func ask(_ tag: inout [UInt8], of cipher: UnsafeMutableRawPointer) -> Bool {
+    func takeTagByName(_ tag: inout [UInt8], from cipher: UnsafeMutableRawPointer) -> Bool {
         unsafe tag.withUnsafeMutableBufferPointer { unsafe exchange($0.baseAddress!, with: cipher, by: get) }
     }
 
     /// As `giveTag`, by the parameter's name, which tells the cipher how long tags are too.
-    func name(_ tag: [UInt8], to cipher: UnsafeMutableRawPointer) -> Bool {
+    func giveTagByName(_ tag: [UInt8], to cipher: UnsafeMutableRawPointer) -> Bool {
         var tag = tag
         return unsafe tag.withUnsafeMutableBufferPointer { unsafe exchange($0.baseAddress!, with: cipher, by: set) }
     }

@@ -83,7 +83,7 @@ internal import COpenSSL
         defer { unsafe OPENSSL_cleanse(&key, key.count) }
         let start = unsafe direction == .sealing ? methods.startSealing : methods.startOpening
         guard unsafe start(cipher, key, key.count, nil, 0, nil) == 1 else { return nil }
-        if direction == .opening, unsafe !methods.name(Array(repeating: 0, count: tagBytes), to: cipher) { return nil }
+        if direction == .opening, unsafe !methods.giveTagByName(Array(repeating: 0, count: tagBytes), to: cipher) { return nil }
         return unsafe iv.withUnsafeBytes {
             unsafe ($0.loadUnaligned(as: UInt32.self), UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt64.self)))
         }

@@ -23,7 +23,7 @@ enum TagPlace {
             guard let tag = unsafe trial.seal(with: sealing, by: methods) else { return nil }
             if place == nil {
                 let isOpened = unsafe trial.open(with: opening, by: methods) {
-                    guard unsafe methods.name(tag, to: opening) else { return false }
+                    guard unsafe methods.giveTagByName(tag, to: opening) else { return false }
                     // Before it has made one of its own to compare.
                     place = unsafe onlyPlace(of: tag, in: opening)
                     return true
@@ -78,7 +78,7 @@ enum TagPlace {
             guard unsafe methods.startSealing(cipher, nil, 0, nonce, nonce.count, nil) == 1,
                 unsafe methods.go(cipher, nil, &done, header.count, header, header.count) == 1,
                 unsafe methods.go(cipher, &sealed, &done, sealed.count, content, content.count) == 1,
-                unsafe methods.end(cipher, &tag, &done, tag.count) == 1, unsafe methods.ask(&tag, of: cipher)
+                unsafe methods.end(cipher, &tag, &done, tag.count) == 1, unsafe methods.takeTagByName(&tag, from: cipher)
             else { return nil }
             return tag
         }

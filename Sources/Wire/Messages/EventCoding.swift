@@ -87,10 +87,10 @@ public struct EncodedEvent: Sendable {
     }
 
     /// Bytes of the same.
-    public func byteCount(seq: UInt64) -> Int { text.count + Self.digits(of: seq) }
+    package func byteCount(seq: UInt64) -> Int { text.count + Self.digits(of: seq) }
 
     /// Writes the same where there is room for all its bytes.
-    public func write(seq: UInt64, to start: UnsafeMutableRawPointer) {
+    package func write(seq: UInt64, to start: UnsafeMutableRawPointer) {
         let digits = Self.digits(of: seq)
         let (head, tail) = (Int(place), text.count - Int(place))
         text.withUnsafeBytes {

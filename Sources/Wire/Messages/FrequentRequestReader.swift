@@ -77,37 +77,28 @@ struct FrequentRequestReader {
 
     private mutating func readMember(_ name: Name) -> Bool {
         switch name {
-        case .type:
-            type = readText()
-            return type != nil
-        case .id:
-            id = readWhole()
-            return id != nil
-        case .data: return readObject { $0.readDataMember($1) }
-        default: return false
+        case .type: Self.keep(readText(), in: &type)
+        case .id: Self.keep(readWhole(), in: &id)
+        case .data: readObject { $0.readDataMember($1) }
+        default: false
         }
     }
 
     private mutating func readDataMember(_ name: Name) -> Bool {
         switch name {
-        case .track:
-            track = readText()
-            return track != nil
-        case .epoch:
-            epoch = readWhole().flatMap(UInt8.init(exactly:))
-            return epoch != nil
-        case .playedTs:
-            if takeNull() { return true }
-            playedTs = readWhole().flatMap(UInt32.init(exactly:))
-            return playedTs != nil
-        case .bufferedMs:
-            bufferedMs = readDecimal()
-            return bufferedMs != nil
-        case .t:
-            t = readWhole().map(Int64.init)
-            return t != nil
-        default: return false
+        case .track: Self.keep(readText(), in: &track)
+        case .epoch: Self.keep(readWhole().flatMap(UInt8.init(exactly:)), in: &epoch)
+        case .playedTs: takeNull() || Self.keep(readWhole().flatMap(UInt32.init(exactly:)), in: &playedTs)
+        case .bufferedMs: Self.keep(readDecimal(), in: &bufferedMs)
+        case .t: Self.keep(readWhole().map(Int64.init), in: &t)
+        default: false
         }
+    }
+
+    /// - Returns: whether there was a value to keep.
+    private static func keep<Value>(_ value: Value?, in member: inout Value?) -> Bool {
+        member = value
+        return value != nil
     }
 
     // MARK: Values

@@ -35,7 +35,7 @@ extension SimulatedShard {
     private func everyTick(_ tick: Int) {
         for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
         for room in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(room: room) }
-        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(guestAt: seat) }
+        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat: seat) }
         for room in rooms.indices {
             if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
         }
@@ -53,23 +53,15 @@ extension SimulatedShard {
     private func measure(room: Int) {
         guard let hosted = rooms[room] else { return }
         var measurements: [TrackMeasurement] = []
-        for seat in hosted.seats { takeMeasurements(of: seat, into: &measurements) }
+        for seat in hosted.seats { panel.takeMeasurements(of: seat, into: &measurements) }
         if !measurements.isEmpty { perform(.measured(measurements), in: room) }
     }
 
-    private func measure(guestAt seat: Int) {
+    private func measure(seat: Int) {
         guard let publisher = seats[seat], case .on = publisher.place else { return }
         var measurements: [TrackMeasurement] = []
-        takeMeasurements(of: seat, into: &measurements)
+        panel.takeMeasurements(of: seat, into: &measurements)
         if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
-    }
-
-    private func takeMeasurements(of seat: Int, into measurements: inout [TrackMeasurement]) {
-        guard seat < panel.patches.count else { return }
-        for patch in panel.patches[seat].indices {
-            let found = panel.update(patch, publishedBy: seat) { $0.meter.takeMeasurement(of: $0.track, window: Limits.speakerInterval) }
-            if let found { measurements.append(found) }
-        }
     }
 
     private func look(after member: SimulatedMember, second: Int) {
