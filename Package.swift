@@ -123,7 +123,8 @@ let package = Package(
 
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
-        .testTarget(name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "CZlib"], swiftSettings: settings),
+        .testTarget(
+            name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL", "CZlib"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(
             name: "SessionsTests", dependencies: ["Sessions", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
