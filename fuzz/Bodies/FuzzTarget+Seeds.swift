@@ -17,6 +17,8 @@ extension FuzzTarget {
                 [0, 0x82, 126, 0, 130] + [UInt8](repeating: 7, count: 130),
                 [1, 0x82, 0xFE, 0, 130, 1, 2, 3, 4] + [UInt8](repeating: 7, count: 130),
                 [1, 0x02, 0x81, 1, 2, 3, 4, 5, 0x80, 0x81, 1, 2, 3, 4, 6],
+                [0, 0x8A, 4, 1, 2, 3, 4, 0x81, 2, 0x7B, 0x7D, 0x82, 0], [1, 0x81, 0x82, 1, 2, 3, 4, 0x7A, 0x7F, 0x8A, 0x80, 1, 2, 3, 4],
+                [0, 0x8A, 126, 0, 126] + [UInt8](repeating: 7, count: 126),
             ]
         case .files:
             [[1] + "RIFF".utf8 + [40, 0, 0, 0] + "WAVEfmt ".utf8 + [16, 0, 0, 0, 1, 0, 1, 0], [2] + "OggS".utf8, [0, 0x78], [4, 0x8F]]

@@ -15,25 +15,34 @@ package enum RecordFuzzing {
         let margin = [UInt8](repeating: surrounding, count: 16)
         var buffer = margin + record + margin
         let place = margin.count..<(margin.count + record.count)
-        var found: [[UInt8]] = []
+        var found: [Message] = []
         unsafe buffer.withUnsafeMutableBytes { all in
             let inside = unsafe UnsafeMutableRawBufferPointer(rebasing: all[place])
             let again = unsafe RecordFrames.look(at: UnsafeRawBufferPointer(inside), areMasked: areMasked)
             precondition(again == finding, "what a record is depends on what stands around it")
-            if finding == .messages { unsafe RecordFrames.forEachMessage(in: inside) { message, _ in unsafe found.append(Array(message)) } }
+            guard finding == .messages else { return }
+            unsafe RecordFrames.forEachMessage(in: inside) { message, kind in
+                unsafe found.append(Message(opcode: kind.rawValue % 16, payload: Array(message)))
+            }
         }
         precondition(Array(buffer.prefix(margin.count)) == margin && Array(buffer.suffix(margin.count)) == margin, "written outside")
         guard finding == .messages else { return precondition(Array(buffer[place]) == record, "a record for lws was changed") }
         let sent = PlainFrame.all(in: record) ?? []
-        precondition(found == sent.map(\.payload), "a message is not what was sent")
+        precondition(found == sent.map { Message(opcode: $0.opcode, payload: $0.payload) }, "a message is not what was sent")
         let count = sent.reduce(0) { $0 + $1.headerCount + $1.payload.count }
         precondition(count == record.count, "bytes belong to no message")
+    }
+
+    private struct Message: Equatable {
+        var opcode: UInt8
+        var payload: [UInt8]
     }
 
     private static func expected(_ record: [UInt8], areMasked: Bool) -> RecordFrames.Finding {
         guard let frames = PlainFrame.all(in: record), frames.allSatisfy({ $0.isFinal && $0.opcode != 0 }) else { return .pieces }
         let areMessages = frames.allSatisfy {
-            ($0.opcode == 2 || $0.opcode == 10 && $0.payload.count <= 125) && $0.reserved == 0 && $0.isMasked == areMasked
+            let isForUs = $0.opcode == 1 || $0.opcode == 2 || $0.opcode == 10 && $0.payload.count <= 125
+            return isForUs && $0.reserved == 0 && $0.isMasked == areMasked
         }
         return areMessages ? .messages : .others
     }
