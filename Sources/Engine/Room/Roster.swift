@@ -26,6 +26,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// The value at a place, to be changed where it is. A place is good until the next removal.
     package subscript(at place: Int) -> Value {
+        // An array copies what it yields, a span lends it.
         @inline(__always) _read { yield values.span[place] }
         _modify { yield &values[place] }
     }
