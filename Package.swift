@@ -28,6 +28,13 @@ let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteFunctions = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
+    .product(name: "NIOSSL", package: "swift-nio-ssl"),
+]
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+
 let package = Package(
     name: "patchbay",
     products: [
@@ -41,8 +48,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -68,23 +78,23 @@ let package = Package(
         // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
         // What is kept of conversations, if the user agreed: users, sessions, turns, summaries, and the jobs around them.
-        .target(name: "Sessions", dependencies: ["Wire", "Identity", sqlite, sqliteFunctions], swiftSettings: settings),
+        .target(name: "Store", dependencies: ["Wire", "Identity", sqlite, sqliteFunctions], swiftSettings: settings),
         // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
         .target(
             name: "Gateway",
             dependencies: [
-                "Wire", "Sockets", "Identity", "Engine", "Sessions", "Audio", deques, httpTypes, logging, serviceLifecycle, unixSignals,
+                "Wire", "Sockets", "Identity", "Engine", "Store", "Audio", asyncHTTPClient, deques, httpTypes, logging, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
         // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
         // The public client library.
-        .target(name: "PatchbayClient", dependencies: ["Wire", "Sockets", "Audio", httpTypes], swiftSettings: settings),
+        .target(name: "PatchbayClient", dependencies: ["Wire", "Sockets", "Audio", httpTypes] + nio, swiftSettings: settings),
         // The command.
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Engine", "Identity", "Sessions", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
+                "Wire", "Gateway", "Engine", "Identity", "Store", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
                 systemPackage, yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],
@@ -107,7 +117,7 @@ let package = Package(
 
         // Makes a store as full as one is after a year.
         .executableTarget(
-            name: "patchbay-fill-store", dependencies: ["Identity", "Sessions", argumentParser], path: "loadtest/FillStore",
+            name: "patchbay-fill-store", dependencies: ["Identity", "Store", argumentParser], path: "loadtest/FillStore",
             swiftSettings: settings),
 
         // Seeded worlds of the real engine with simulated sockets, clocks and peers; and the command that runs them by the thousand.
@@ -127,7 +137,7 @@ let package = Package(
             name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL", "CZlib"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(
-            name: "SessionsTests", dependencies: ["Sessions", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
+            name: "StoreTests", dependencies: ["Store", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
@@ -135,14 +145,14 @@ let package = Package(
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
-            dependencies: ["Gateway", "Engine", "Identity", "Sessions", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
+            dependencies: ["Gateway", "Engine", "Identity", "Store", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
-            dependencies: ["PatchbayClient", "Gateway", "Identity", "Sessions", "Engine", "Sockets", "Audio", "Wire"],
+            dependencies: ["PatchbayClient", "Gateway", "Identity", "Store", "Engine", "Sockets", "Audio", "Wire"],
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
-        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Sessions", "Wire"], swiftSettings: settings),
+        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire"], swiftSettings: settings),
     ]
 )
 

@@ -6,25 +6,25 @@ package enum Limits {
     package static let liveAgeMax: Duration = .milliseconds(200)
     /// Towards an agent late is better than lost.
     package static let liveAgeMaxToAgent: Duration = .seconds(2)
-    /// Frames waiting for one listener, over all tracks; the oldest is dropped first.
+    /// Frames waiting for one subscriber, over all tracks; the oldest is dropped first.
     package static let outboxFramesMax = 2_048
-    /// Control messages waiting for one listener, in bytes; beyond it the listener is a slow consumer.
+    /// Control messages waiting for one subscriber, in bytes; beyond it the subscriber is a slow consumer.
     package static let controlBacklogBytesMax = 256 * 1_024
     /// Frames held by one shard's store; beyond it new frames are dropped and counted.
     package static let storedFramesMax = 65_536
-    /// A listener of an `ahead` track gets more once less than this is left of what it has, looked at every 20 ms.
+    /// A subscriber of an `ahead` track gets more once less than this is left of what it has, looked at every 20 ms.
     package static let aheadRefillLead: Duration = .milliseconds(200)
     /// With less than this in hand it gets more between two looks too.
     package static let aheadUrgentSpan: Duration = .milliseconds(40)
     /// An `ahead` track has run dry when less than this is left to play, and nothing waits.
     package static let aheadDryNotice: Duration = .milliseconds(100)
-    /// What was let out of an `ahead` track is kept so long, for listeners that resume from where they said that they were.
+    /// What was let out of an `ahead` track is kept so long, for subscribers that resume from where they said that they were.
     package static let aheadKeptSpan: Duration = .seconds(30)
     /// And so long in any case.
     package static let aheadRecentSpan: Duration = .seconds(3)
     /// How often at most a room tells what is to be kept.
     package static let aheadKeepInterval: Duration = .seconds(1)
-    /// Bytes of it that are kept at most; a listener that is further behind loses them.
+    /// Bytes of it that are kept at most; a subscriber that is further behind loses them.
     package static let aheadKeptBytesMax = 1 << 20
     /// Bytes of one `ahead` track that may wait to be let out: a minute at 256 kbit/s. Beyond it new frames are refused.
     package static let aheadWaitingBytesMax = 2 << 20
@@ -59,7 +59,7 @@ package enum Limits {
     package static let playoutStallMax: Duration = .seconds(1)
     /// How much of an utterance is taken to be heard without a report from those who are known to report.
     package static let playoutUnreportedMax: Duration = .milliseconds(500)
-    /// How much that was let out since a listener's report it is taken to have got.
+    /// How much that was let out since a subscriber's report it is taken to have got.
     package static let playoutRefillMax: Duration = .milliseconds(200)
     /// A report that is behind what the one before lets expect by no more than this was late on its way.
     package static let playoutReportLatenessMax: Duration = .milliseconds(40)
@@ -126,12 +126,12 @@ package struct RoomSettings: Sendable, Hashable {
     /// How long a participant's silence may last before the room tells.
     package var silenceLimit: Duration
     /// What of it is told outside.
-    package var keeping: RoomKeeping
+    package var keeping: RoomReporting
 
     package init(
         emptyTimeout: Duration = .seconds(300), departureTimeout: Duration = .seconds(20),
         resumeWindow: Duration = .milliseconds(ProtocolLimits.resumeWindowMilliseconds), maxParticipants: Int = 0,
-        metadata: String = "", silenceLimit: Duration = .seconds(10), keeping: RoomKeeping = .nothing
+        metadata: String = "", silenceLimit: Duration = .seconds(10), keeping: RoomReporting = .nothing
     ) {
         self.emptyTimeout = emptyTimeout
         self.departureTimeout = departureTimeout

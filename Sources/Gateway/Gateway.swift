@@ -21,7 +21,7 @@ package final class Gateway: Service {
     package var shardPorts: [Int] { context.shardPorts }
 
     /// The door to the rooms, from any thread.
-    package var rooms: RoomDesk { context.rooms }
+    package var rooms: RoomService { context.rooms }
     /// All that is served by HTTP.
     package var routes: [Route] { context.router.routes }
 
@@ -35,8 +35,8 @@ package final class Gateway: Service {
     ///   - calls: the way to who keeps the calls; nil has none.
     ///   - routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms and the keys by which tokens are believed.
     package init(
-        settings: GatewaySettings, keys: KeyRing, facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallDoor? = nil,
-        routes: (RoomDesk, KeysInUse) throws -> [Route] = { _, _ in [] }
+        settings: GatewaySettings, keys: KeyRing, facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
+        routes: (RoomService, KeysInUse) throws -> [Route] = { _, _ in [] }
     ) throws {
         try settings.tls.check()
         var settings = settings
@@ -120,7 +120,7 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    var rooms: RoomDesk { RoomDesk(mailboxes: mailboxes, directory: directory, state: state) }
+    var rooms: RoomService { RoomService(mailboxes: mailboxes, directory: directory, state: state) }
 
     /// Makes the router, of the gateway's own routes and these.
     mutating func serve(_ others: [Route]) {

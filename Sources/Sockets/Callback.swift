@@ -166,7 +166,7 @@ private func admit(_ wsi: OpaquePointer) -> Int32 {
     guard unsafe Header.upgrade.text(of: wsi)?.lowercased() == "websocket" else {
         // lws would go over to HTTP/2.
         unsafe attach(Attachment(), to: wsi)
-        unsafe Response.error(.badRequest, "upgrade_refused", "this port speaks HTTP/1.1 and WebSocket").refuseUpgrade(of: wsi)
+        unsafe HTTPServerResponse.error(.badRequest, "upgrade_refused", "this port speaks HTTP/1.1 and WebSocket").refuseUpgrade(of: wsi)
         return -1
     }
     let loop = unsafe loop(of: wsi)

@@ -15,9 +15,9 @@ package import Wire
     }
 
     /// What the owner likes to remember: an index, so that no lookup is needed per message.
-    package var seat: Int {
-        get { unsafe uncheckedSeat }
-        set { unsafe uncheckedSeat = newValue }
+    package var slot: Int {
+        get { unsafe uncheckedSlot }
+        set { unsafe uncheckedSlot = newValue }
     }
     /// What the owner keeps between letting it in and `SocketOwner.opened`.
     package var context: AnyObject?
@@ -29,12 +29,12 @@ package import Wire
     package private(set) var openedAt: Instant
 
     // Each frame looks at these: whether two look at once is not checked.
-    @exclusivity(unchecked) private var uncheckedSeat = -1
+    @exclusivity(unchecked) private var uncheckedSlot = -1
     @exclusivity(unchecked) private var uncheckedPhase = Phase.connecting
     /// Not retained and not checked, for the frame's way: a loop closes its connections before it ends.
     unowned(unsafe) let loop: Loop
     /// The loop's, not retained either.
-    private let mediaDoor: Unmanaged<MediaDoor>
+    private let mediaDoor: Unmanaged<MediaReceiver>
     /// The handle in lws; nil once it is destroyed.
     @exclusivity(unchecked) private(set) var wsi: OpaquePointer?
     /// Its records, and the short way for what it writes; nil without TLS 1.3. Goes with `wsi`.
@@ -179,32 +179,32 @@ package import Wire
 
     // MARK: What comes next
 
-    /// What a frame to here will look at (`Foresight`); nil where it goes through lws.
+    /// What a frame to here will look at (`PrefetchHints`); nil where it goes through lws.
     ///
     /// - Parameters:
     ///   - sender: the address of what is known of who sends it; `track`, of its track.
-    ///   - listener: the same of who gets it.
-    package func foresight(sender: UInt, track: UInt, listener: UInt) -> Foresight? {
+    ///   - subscriber: the same of who gets it.
+    package func prefetchHints(sender: UInt, track: UInt, subscriber: UInt) -> PrefetchHints? {
         guard let records = unsafe records else { return nil }
-        return unsafe Foresight(
-            sender: sender, track: track, listener: listener,
+        return unsafe PrefetchHints(
+            sender: sender, track: track, subscriber: subscriber,
             connection: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), records: UInt(bitPattern: records.toOpaque()),
             cipher: records._withUnsafeGuaranteedRef { unsafe $0.ciphers.sealing.address })
     }
 
     /// The next message from here will look at this.
-    package func foresee(_ foresight: Foresight) {
-        unsafe records?._withUnsafeGuaranteedRef { $0.foresee(foresight) }
+    package func prefetch(_ prefetchHints: PrefetchHints) {
+        unsafe records?._withUnsafeGuaranteedRef { $0.prefetch(prefetchHints) }
     }
 
     /// Has a part of what the next message to this connection looks at come to hand; the step before must have been a while ago.
-    package func foresee(_ step: Foresight.Step) {
+    package func prefetch(_ step: PrefetchHints.Step) {
         switch step {
-        case .itself: Foresight.fetch(unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), lines: 3)
+        case .itself: PrefetchHints.fetch(unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), lines: 3)
         case .records:
             guard let records = unsafe records else { return }
-            Foresight.fetch(unsafe UInt(bitPattern: records.toOpaque()), lines: 5)
-        case .cipher: unsafe records?._withUnsafeGuaranteedRef { unsafe $0.ciphers.sealing.foresee() }
+            PrefetchHints.fetch(unsafe UInt(bitPattern: records.toOpaque()), lines: 5)
+        case .cipher: unsafe records?._withUnsafeGuaranteedRef { unsafe $0.ciphers.sealing.prefetch() }
         }
     }
 

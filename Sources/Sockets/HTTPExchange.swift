@@ -68,7 +68,7 @@ internal import Wire
         case reading
         /// The request has been handed over.
         case waiting
-        case writing(Response, Progress)
+        case writing(HTTPServerResponse, Progress)
         /// All of the answer is lws's, some of which has to wait for the socket.
         case flushing
         case written
@@ -98,7 +98,7 @@ internal import Wire
     }
 
     /// Answers. Only the first answer counts.
-    package func respond(_ response: Response) {
+    package func respond(_ response: HTTPServerResponse) {
         guard case .waiting = stage else { return }
         stage = .writing(response, .nothing)
         if !isHandingOver { goOnOrEnd() }
@@ -214,13 +214,13 @@ internal import Wire
         return .done
     }
 
-    private func write(_ response: Response, from start: Int, to wsi: OpaquePointer) -> Bool {
+    private func write(_ response: HTTPServerResponse, from start: Int, to wsi: OpaquePointer) -> Bool {
         let end = method == .head ? 0 : response.body.count
         var sent = start
         for _ in 0..<Self.piecesOfTurnMax {
             guard sent < end, unsafe lws_partial_buffered(wsi) == 0 else { break }
             let next = min(end, sent + Self.pieceBytesMax)
-            guard unsafe Response.write(response.body[sent..<next], isLast: next == end, to: wsi) else { return false }
+            guard unsafe HTTPServerResponse.write(response.body[sent..<next], isLast: next == end, to: wsi) else { return false }
             sent = next
         }
         if sent >= end, unsafe lws_partial_buffered(wsi) == 0 { return unsafe finish(wsi) }

@@ -9,7 +9,7 @@ package import Wire
     /// Whoever makes the loop keeps it alive as long as the loop runs.
     package unowned(unsafe) let owner: any SocketOwner
     /// The same, for media.
-    let mediaDoor: MediaDoor
+    let mediaDoor: MediaReceiver
 
     private let uv = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)

@@ -6,7 +6,7 @@ package import Wire
 /// The one protocol on the frame's way: it is crossed once per message, and keeps everything above free of C.
 package protocol SocketOwner: AnyObject {
     /// Somebody wants to upgrade to WebSocket. Nil lets it in; a response is sent instead and the connection ended.
-    func admit(_ request: UpgradeRequest, as connection: Connection) -> Response?
+    func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse?
     /// An HTTP request has arrived whole. Answer it now or later with `HTTPExchange.respond`.
     func handle(_ exchange: HTTPExchange)
 
@@ -30,11 +30,11 @@ package protocol SocketOwner: AnyObject {
 
 /// The parts of a server that a client does not need, and the other way round.
 extension SocketOwner {
-    package func admit(_ request: UpgradeRequest, as connection: Connection) -> Response? {
-        Response(status: .notFound)
+    package func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
+        HTTPServerResponse(status: .notFound)
     }
     package func handle(_ exchange: HTTPExchange) {
-        exchange.respond(Response(status: .notFound))
+        exchange.respond(HTTPServerResponse(status: .notFound))
     }
     package func failed(_ connection: Connection, _ error: ConnectError) {}
     package func refused(_ reason: CloseReason, on connection: Connection) {}

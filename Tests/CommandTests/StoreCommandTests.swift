@@ -1,5 +1,5 @@
 import Foundation
-import Sessions
+import Store
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))

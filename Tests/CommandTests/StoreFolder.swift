@@ -1,6 +1,6 @@
 import Foundation
 import Identity
-import Sessions
+import Store
 
 /// A folder with a store in it, as `serve --dev --data` would make it, and one conversation of Ann's.
 final class StoreFolder: Sendable {
@@ -13,7 +13,7 @@ final class StoreFolder: Sendable {
         path = FileManager.default.temporaryDirectory.appending(path: "patchbay-store-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let key = try MasterKey.make(file: path + "/master.key")
-        let store = try Store(
+        let store = try SessionStore(
             directory: path, masterKeys: [key], passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1))
         // Old ones are not kept.
         let start = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) - 60_000)

@@ -1,6 +1,6 @@
 import Foundation
 import Identity
-import Sessions
+import Store
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -9,14 +9,14 @@ struct WebhookCommandTests {
     private final class World {
         let directory: URL
         let keyPath: String
-        let store: Store
+        let store: SessionStore
         let (delivered, waiting) = (WebhookID(), WebhookID())
 
         init() async throws {
             directory = FileManager.default.temporaryDirectory.appending(path: "webhook-command-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             keyPath = directory.appending(path: "master.key").path
-            store = try Store(directory: directory.appending(path: "data").path, masterKeys: [try MasterKey.make(file: keyPath)])
+            store = try SessionStore(directory: directory.appending(path: "data").path, masterKeys: [try MasterKey.make(file: keyPath)])
             let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
             for id in [delivered, waiting] {
                 let webhook = OutgoingWebhook(id: id, event: "room_started", endpoint: "https://a", room: "den", body: "{}")

@@ -153,7 +153,7 @@ struct ResumeRefusalTests {
     }
 
     @Test(arguments: [0, 1])
-    func whoIsAwayMayBeRemovedAndItsSeatIsFree(shard: Int) throws {
+    func whoIsAwayMayBeRemovedAndItsSlotIsFree(shard: Int) throws {
         let bob = try gateway.join("bob")
         for _ in 0..<20 {
             let ann = try gateway.join("ann", onShard: shard)

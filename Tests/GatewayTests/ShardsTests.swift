@@ -93,7 +93,7 @@ struct ShardsTests {
         }
     }
 
-    @Test func aSeatIsNotInheritedByWhomeverComesNext() throws {
+    @Test func aSlotIsNotInheritedByWhomeverComesNext() throws {
         let speaker = try join("speaker", onShard: 0)
         let track = try speaker.publish()
         for number in 0..<30 {

@@ -27,7 +27,7 @@ struct WorldTests {
 
 /// Worlds that found what happens in fewer than one of a thousand, between shards, where no smaller test has all that takes part.
 struct RareWorldTests {
-    /// Listeners who go on hold and come back twice while a path is clogged: two replays are on their way when their shard looks. The
+    /// Subscribers who go on hold and come back twice while a path is clogged: two replays are on their way when their shard looks. The
     /// first world showed it; after a change of the engine the same kind of world did, by another seed.
     @Test(arguments: [1_677_604_784, 26]) func whoListensAgainAtOnceIsGivenSpeechOnce(seed: UInt64) {
         expectPromisesKept(World(seed: seed, swarm: World(seed: 1_677_604_784).swarm))

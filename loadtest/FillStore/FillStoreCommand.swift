@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Identity
-import Sessions
+import Store
 
 /// Fills a store as a year of conversations would, in a minute.
 @main
@@ -41,7 +41,7 @@ struct FillStoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        let store = try Store(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
+        let store = try SessionStore(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
         let people = try await makeUsers(in: store)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<sessions {
@@ -54,7 +54,7 @@ struct FillStoreCommand: AsyncParsableCommand {
         try store.close()
     }
 
-    private func makeUsers(in store: Store) async throws -> [UserID] {
+    private func makeUsers(in store: SessionStore) async throws -> [UserID] {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<users {
                 if number >= StoreLimits.passwordsAtOnceMax { try await group.next() }
@@ -72,7 +72,7 @@ struct FillStoreCommand: AsyncParsableCommand {
     }
 
     /// One session behind the other in time; the last ends now.
-    private func talk(number: Int, _ user: UserID, in store: Store) async throws {
+    private func talk(number: Int, _ user: UserID, in store: SessionStore) async throws {
         let start = WallTime(milliseconds: Self.now.milliseconds - Int64(sessions - number) * 60_000)
         let session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session
         var words = Words(seed: UInt64(number))

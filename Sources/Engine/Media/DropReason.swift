@@ -15,13 +15,13 @@ package enum DropReason: Int, CaseIterable, Sendable {
     case ahead
     /// It was cleared, or its track ended, before it was let out.
     case cleared
-    /// It waited too long for a listener that is slow.
+    /// It waited too long for a subscriber that is slow.
     case age
-    /// A listener's outbox, the shard's store, or what is kept for a listener that is behind, was full.
+    /// A subscriber's outbox, the shard's store, or what is kept for a subscriber that is behind, was full.
     case full
-    /// The listener left while it waited.
+    /// The subscriber left while it waited.
     case left
-    /// The listener's socket is lost, or has just come back and is told what it missed.
+    /// The subscriber's socket is lost, or has just come back and is told what it missed.
     case away
 
     /// As `/metrics` names it.

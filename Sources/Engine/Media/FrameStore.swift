@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Where a shard keeps frames that wait: each stored once, however many listeners wait for it, with room in front for the
+/// Where a shard keeps frames that wait: each stored once, however many subscribers wait for it, with room in front for the
 /// WebSocket header. Everywhere else a frame is a `FrameRef`.
 ///
 /// Memory comes in chunks and stays; a frame takes no allocation. Not for frames that leave at once: those go from the

@@ -1,7 +1,7 @@
 internal import DequeModule
 package import Wire
 
-/// What waits to leave for one listener, in two lanes: control, which goes first and is never dropped, and frames, which
+/// What waits to leave for one subscriber, in two lanes: control, which goes first and is never dropped, and frames, which
 /// are dropped when they grow old (PROTOCOL section 5, mode `live`).
 ///
 /// Empty nearly always: a frame that nothing stands in the way of is written at once and never comes here. It can't be copied, for a frame
@@ -50,14 +50,14 @@ package struct Outbox: ~Copyable, Sendable {
 
     /// Queues a control message.
     ///
-    /// - Returns: false if more than `controlBytesMax` wait now: the listener is a slow consumer and is to be closed.
+    /// - Returns: false if more than `controlBytesMax` wait now: the subscriber is a slow consumer and is to be closed.
     package mutating func append(control message: [UInt8]) -> Bool {
         control.append(message)
         controlBytes += message.count
         return controlBytes <= controlBytesMax
     }
 
-    /// Queues a frame that is held for this listener; drops the oldest ones if there are too many.
+    /// Queues a frame that is held for this subscriber; drops the oldest ones if there are too many.
     package mutating func append(_ frame: FrameRef, of alias: TrackAlias, at now: Instant, dropped: (FrameRef) -> Void) {
         while frames.count >= framesMax, let oldest = frames.popFirst() {
             markInterrupted(oldest.alias)
@@ -110,7 +110,7 @@ package struct Outbox: ~Copyable, Sendable {
         return true
     }
 
-    /// Forgets the frames, because the listener has gone.
+    /// Forgets the frames, because the subscriber has gone.
     package mutating func removeAll(dropped: (FrameRef) -> Void) {
         while let waiting = frames.popFirst() { dropped(waiting.frame) }
         control.removeAll()

@@ -8,13 +8,13 @@ package struct Patch: Sendable {
     package private(set) var epoch: UInt8
     /// Where its queue is among the shard's `ahead` tracks; nil if it is live.
     package let aheadPlace: Int?
-    /// Seats of the listeners on this shard, in the order in which they came.
-    package private(set) var listeners: [UInt32] = [] {
-        didSet { soleListener = listeners.count == 1 ? listeners[0] : nil }
+    /// Slots of the subscribers on this shard, in the order in which they came.
+    package private(set) var subscribers: [UInt32] = [] {
+        didSet { soleSubscriber = subscribers.count == 1 ? subscribers[0] : nil }
     }
     /// The one of them if there is one: in a call of two no frame looks into a list.
-    private var soleListener: UInt32?
-    /// Other shards that have listeners.
+    private var soleSubscriber: UInt32?
+    /// Other shards that have subscribers.
     package private(set) var trunks: [Trunk] = []
     /// Where its frames are copied to for a recording, in a list of the shell's; nil if it is not recorded.
     package var tap: Int?
@@ -24,7 +24,7 @@ package struct Patch: Sendable {
     /// Another shard, and how many listen there.
     package struct Trunk: Sendable {
         package let shard: UInt16
-        fileprivate(set) var listeners: Int
+        fileprivate(set) var subscribers: Int
     }
 
     package init(_ track: TrackInfo, aheadPlace: Int? = nil) {
@@ -60,7 +60,7 @@ package struct Patch: Sendable {
         if let refusal = admit(header, at: now) { return .refused(refusal) }
         if let aheadPlace { return .ahead(patch: index, place: aheadPlace, goesFurther: !trunks.isEmpty) }
         return .live(
-            patch: index, sole: soleListener, edge: meter.note(header, at: now), goesFurther: tap != nil || !trunks.isEmpty)
+            patch: index, sole: soleSubscriber, edge: meter.note(header, at: now), goesFurther: tap != nil || !trunks.isEmpty)
     }
 
     /// From now on only frames of that epoch pass. The talkspurt that was under way is ended by whoever clears.
@@ -69,13 +69,13 @@ package struct Patch: Sendable {
         meter.interrupt()
     }
 
-    package mutating func add(listener seat: UInt32) {
-        guard !listeners.contains(seat) else { return }
-        listeners.append(seat)
+    package mutating func add(subscriber slot: UInt32) {
+        guard !subscribers.contains(slot) else { return }
+        subscribers.append(slot)
     }
 
-    package mutating func remove(listener seat: UInt32) {
-        listeners.removeAll { $0 == seat }
+    package mutating func remove(subscriber slot: UInt32) {
+        subscribers.removeAll { $0 == slot }
     }
 
     /// One more listens on that shard.
@@ -84,10 +84,10 @@ package struct Patch: Sendable {
     @discardableResult
     package mutating func add(trunk shard: UInt16) -> Bool {
         if let index = trunks.firstIndex(where: { $0.shard == shard }) {
-            trunks[index].listeners += 1
+            trunks[index].subscribers += 1
             return false
         }
-        trunks.append(Trunk(shard: shard, listeners: 1))
+        trunks.append(Trunk(shard: shard, subscribers: 1))
         return true
     }
 
@@ -97,8 +97,8 @@ package struct Patch: Sendable {
     @discardableResult
     package mutating func remove(trunk shard: UInt16) -> Bool {
         guard let index = trunks.firstIndex(where: { $0.shard == shard }) else { return false }
-        trunks[index].listeners -= 1
-        guard trunks[index].listeners == 0 else { return false }
+        trunks[index].subscribers -= 1
+        guard trunks[index].subscribers == 0 else { return false }
         trunks.remove(at: index)
         return true
     }

@@ -1,34 +1,34 @@
 package import Wire
 
-/// Which listener of this shard gets which frame: the patches of every participant that publishes here.
+/// Which subscriber of this shard gets which frame: the patches of every participant that publishes here.
 ///
-/// Rooms change it; frames only read it. Indexed by the publisher's seat, then scanned by alias: a participant has one
+/// Rooms change it; frames only read it. Indexed by the publisher's slot, then scanned by alias: a participant has one
 /// track, rarely two.
 package struct PatchPanel: Sendable {
     package private(set) var patches: [[Patch]] = []
-    /// By seat: whether one of its meters may be in a talkspurt, so that the others are not looked at for nothing.
+    /// By slot: whether one of its meters may be in a talkspurt, so that the others are not looked at for nothing.
     private var talkers: [Bool] = []
     /// Tracks that are published.
     package private(set) var count = 0
 
     package init() {}
 
-    /// Where the track of a frame is in `patches[seat]`; nil if the sender has none of that alias.
+    /// Where the track of a frame is in `patches[slot]`; nil if the sender has none of that alias.
     ///
     /// Mutating, so that it is looked at where it is.
-    package mutating func index(of alias: TrackAlias, publishedBy seat: Int) -> Int? {
-        guard seat < patches.count else { return nil }
+    package mutating func index(of alias: TrackAlias, publishedBy slot: Int) -> Int? {
+        guard slot < patches.count else { return nil }
         var index = 0
-        while index < patches[seat].count {
-            if patches[seat][index].alias == alias { return index }
+        while index < patches[slot].count {
+            if patches[slot][index].alias == alias { return index }
             index += 1
         }
         return nil
     }
 
     /// Looks at one patch and changes it in place.
-    package mutating func update<R>(_ index: Int, publishedBy seat: Int, _ body: (inout Patch) -> R) -> R {
-        body(&patches[seat][index])
+    package mutating func update<R>(_ index: Int, publishedBy slot: Int, _ body: (inout Patch) -> R) -> R {
+        body(&patches[slot][index])
     }
 
     /// Where a frame goes.
@@ -36,62 +36,62 @@ package struct PatchPanel: Sendable {
         case refused(DropReason)
         /// To the queue at that place, which lets it out by the clock, and if it `goesFurther` to those on other shards.
         case ahead(patch: Int, place: Int, goesFurther: Bool)
-        /// To the listeners here, of whom there is mostly a `sole` one, and if it `goesFurther` to a recording or to other shards.
+        /// To the subscribers here, of whom there is mostly a `sole` one, and if it `goesFurther` to a recording or to other shards.
         case live(patch: Int, sole: UInt32?, edge: TrackMeter.Edge?, goesFurther: Bool)
     }
 
     /// Looks at a frame's patch once, in place: what is asked for later, one thing after the other, costs reference counts.
-    package mutating func pass(_ header: FrameHeader, publishedBy seat: Int, at now: Instant) -> Passage {
-        guard let patch = index(of: header.alias, publishedBy: seat) else { return .refused(.notPublished) }
-        let passage = patches[seat][patch].pass(header, at: now, as: patch)
-        if case .live(_, _, .some, _) = passage { talkers[seat] = true }
+    package mutating func pass(_ header: FrameHeader, publishedBy slot: Int, at now: Instant) -> Passage {
+        guard let patch = index(of: header.alias, publishedBy: slot) else { return .refused(.notPublished) }
+        let passage = patches[slot][patch].pass(header, at: now, as: patch)
+        if case .live(_, _, .some, _) = passage { talkers[slot] = true }
         return passage
     }
 
     /// Shows a meter a frame of an `ahead` track that is let out now.
-    package mutating func note(_ header: FrameHeader, of index: Int, publishedBy seat: Int, at now: Instant) -> TrackMeter.Edge? {
-        guard let edge = patches[seat][index].meter.note(header, at: now) else { return nil }
-        talkers[seat] = true
+    package mutating func note(_ header: FrameHeader, of index: Int, publishedBy slot: Int, at now: Instant) -> TrackMeter.Edge? {
+        guard let edge = patches[slot][index].meter.note(header, at: now) else { return nil }
+        talkers[slot] = true
         return edge
     }
 
-    /// Finds talkspurts of a seat's tracks that have ended because nothing more came, or nothing but silence.
-    package mutating func endTalk(of seat: Int, at now: Instant) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
-        guard talkers[seat] else { return [] }
-        talkers[seat] = false
+    /// Finds talkspurts of a slot's tracks that have ended because nothing more came, or nothing but silence.
+    package mutating func endTalk(of slot: Int, at now: Instant) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
+        guard talkers[slot] else { return [] }
+        talkers[slot] = false
         var ended: [(track: TrackSID, edge: TrackMeter.Edge)] = []
-        for index in patches[seat].indices {
-            if let edge = patches[seat][index].meter.tick(at: now) { ended.append((patches[seat][index].track, edge)) }
-            if patches[seat][index].meter.isTalking { talkers[seat] = true }
+        for index in patches[slot].indices {
+            if let edge = patches[slot][index].meter.tick(at: now) { ended.append((patches[slot][index].track, edge)) }
+            if patches[slot][index].meter.isTalking { talkers[slot] = true }
         }
         return ended
     }
 
-    /// What the meters of a seat's tracks have measured since the last call, behind what others have.
-    package mutating func takeMeasurements(of seat: Int, into measurements: inout [TrackMeasurement]) {
-        guard seat < patches.count else { return }
-        for index in patches[seat].indices {
-            let track = patches[seat][index].track
-            if let found = patches[seat][index].meter.takeMeasurement(of: track, window: Limits.speakerInterval) {
+    /// What the meters of a slot's tracks have measured since the last call, behind what others have.
+    package mutating func takeMeasurements(of slot: Int, into measurements: inout [TrackMeasurement]) {
+        guard slot < patches.count else { return }
+        for index in patches[slot].indices {
+            let track = patches[slot][index].track
+            if let found = patches[slot][index].meter.takeMeasurement(of: track, window: Limits.speakerInterval) {
                 measurements.append(found)
             }
         }
     }
 
     /// - Parameter aheadPlace: where the queue of an `ahead` track is.
-    package mutating func publish(_ track: TrackInfo, by seat: Int, aheadPlace: Int? = nil) {
-        makeRoom(for: seat)
-        patches[seat].append(Patch(track, aheadPlace: aheadPlace))
+    package mutating func publish(_ track: TrackInfo, by slot: Int, aheadPlace: Int? = nil) {
+        makeRoom(for: slot)
+        patches[slot].append(Patch(track, aheadPlace: aheadPlace))
         count += 1
     }
 
-    package mutating func unpublish(_ alias: TrackAlias, by seat: Int) {
-        guard let index = index(of: alias, publishedBy: seat) else { return }
-        patches[seat].remove(at: index)
+    package mutating func unpublish(_ alias: TrackAlias, by slot: Int) {
+        guard let index = index(of: alias, publishedBy: slot) else { return }
+        patches[slot].remove(at: index)
         count -= 1
     }
 
-    /// A track goes on under another seat of this shard. Its meter begins anew.
+    /// A track goes on under another slot of this shard. Its meter begins anew.
     package mutating func move(_ alias: TrackAlias, from old: Int, to new: Int) {
         guard let index = index(of: alias, publishedBy: old) else { return }
         var patch = patches[old].remove(at: index)
@@ -100,47 +100,47 @@ package struct PatchPanel: Sendable {
         patches[new].append(patch)
     }
 
-    package mutating func setGate(_ gate: Room.Gate, of alias: TrackAlias, by seat: Int) {
-        guard let index = index(of: alias, publishedBy: seat) else { return }
-        patches[seat][index].gate = gate
-        if gate != .open { patches[seat][index].meter.interrupt() }
+    package mutating func setGate(_ gate: Room.Gate, of alias: TrackAlias, by slot: Int) {
+        guard let index = index(of: alias, publishedBy: slot) else { return }
+        patches[slot][index].gate = gate
+        if gate != .open { patches[slot][index].meter.interrupt() }
     }
 
-    package mutating func setTap(_ tap: Int?, of alias: TrackAlias, by seat: Int) {
-        if let index = index(of: alias, publishedBy: seat) { patches[seat][index].tap = tap }
+    package mutating func setTap(_ tap: Int?, of alias: TrackAlias, by slot: Int) {
+        if let index = index(of: alias, publishedBy: slot) { patches[slot][index].tap = tap }
     }
 
-    package mutating func clear(_ alias: TrackAlias, by seat: Int, epoch: UInt8) {
-        guard let index = index(of: alias, publishedBy: seat) else { return }
-        patches[seat][index].clear(epoch: epoch)
+    package mutating func clear(_ alias: TrackAlias, by slot: Int, epoch: UInt8) {
+        guard let index = index(of: alias, publishedBy: slot) else { return }
+        patches[slot][index].clear(epoch: epoch)
     }
 
-    package mutating func add(listener: UInt32, to alias: TrackAlias, of seat: Int) {
-        guard let index = index(of: alias, publishedBy: seat) else { return }
-        patches[seat][index].add(listener: listener)
+    package mutating func add(subscriber: UInt32, to alias: TrackAlias, of slot: Int) {
+        guard let index = index(of: alias, publishedBy: slot) else { return }
+        patches[slot][index].add(subscriber: subscriber)
     }
 
-    package mutating func remove(listener: UInt32, from alias: TrackAlias, of seat: Int) {
-        guard let index = index(of: alias, publishedBy: seat) else { return }
-        patches[seat][index].remove(listener: listener)
+    package mutating func remove(subscriber: UInt32, from alias: TrackAlias, of slot: Int) {
+        guard let index = index(of: alias, publishedBy: slot) else { return }
+        patches[slot][index].remove(subscriber: subscriber)
     }
 
-    /// - Returns: whether it is the first listener on that shard.
+    /// - Returns: whether it is the first subscriber on that shard.
     @discardableResult
-    package mutating func add(trunk shard: UInt16, to alias: TrackAlias, of seat: Int) -> Bool {
-        guard let index = index(of: alias, publishedBy: seat) else { return false }
-        return patches[seat][index].add(trunk: shard)
+    package mutating func add(trunk shard: UInt16, to alias: TrackAlias, of slot: Int) -> Bool {
+        guard let index = index(of: alias, publishedBy: slot) else { return false }
+        return patches[slot][index].add(trunk: shard)
     }
 
-    /// - Returns: whether it was the last listener on that shard.
+    /// - Returns: whether it was the last subscriber on that shard.
     @discardableResult
-    package mutating func remove(trunk shard: UInt16, from alias: TrackAlias, of seat: Int) -> Bool {
-        guard let index = index(of: alias, publishedBy: seat) else { return false }
-        return patches[seat][index].remove(trunk: shard)
+    package mutating func remove(trunk shard: UInt16, from alias: TrackAlias, of slot: Int) -> Bool {
+        guard let index = index(of: alias, publishedBy: slot) else { return false }
+        return patches[slot][index].remove(trunk: shard)
     }
 
-    private mutating func makeRoom(for seat: Int) {
-        while patches.count <= seat {
+    private mutating func makeRoom(for slot: Int) {
+        while patches.count <= slot {
             patches.append([])
             talkers.append(false)
         }

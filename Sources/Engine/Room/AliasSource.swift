@@ -2,7 +2,7 @@ package import Wire
 
 /// Gives tracks their short names, 1…65535, each used by one track at a time.
 ///
-/// It counts on instead of taking the lowest free one: a frame or a listener that is late must not meet a new track
+/// It counts on instead of taking the lowest free one: a frame or a subscriber that is late must not meet a new track
 /// under an old alias. An alias comes back only after the counter has gone all the way round.
 package struct AliasSource: Sendable {
     private var last: UInt16 = 0

@@ -3,11 +3,11 @@ import Wire
 /// What assistants are doing, as the others are told.
 extension Room {
     mutating func setAgentState(
-        _ state: AgentState, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ state: AgentState, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         let member = members[at: place]
         guard member.kind == .agent else { throw RequestError(.notAllowed, "only a participant of kind agent has a state") }
-        reply(to: asker, into: &effects)
+        reply(to: requester, into: &effects)
         let playsAhead = member.tracks.contains(where: playouts.contains)
         if let told = members[at: place].activity.say(state, playsAhead: playsAhead, at: now) {
             tell(told, ofAgentAt: place, into: &effects)

@@ -9,7 +9,7 @@ extension Room {
         case request(Request, id: UInt64?, from: ParticipantHandle)
         /// A participant's socket is gone, for a reason the shell knows. After a `close` effect it is not told again.
         case left(ParticipantHandle, DisconnectReason)
-        /// A participant's socket is lost, and may come back under another handle. Its seat is kept until `handOver` or `close`.
+        /// A participant's socket is lost, and may come back under another handle. Its slot is kept until `handOver` or `close`.
         case linkLost(ParticipantHandle, DisconnectReason)
         /// A participant that came back has got its `hello`: the token that it came back with is of no use any more.
         case resumeConfirmed(ParticipantHandle)
@@ -21,7 +21,7 @@ extension Room {
         /// What the meters of this room's tracks measured since the last time; every 400 ms while there are tracks.
         case measured([TrackMeasurement])
         /// What became of an `ahead` track's queue on its publisher's shard.
-        case playout(TrackSID, PlayoutFact)
+        case playout(TrackSID, PlayoutQueueReport)
         /// How one participant's connection fared; every 5 s for each.
         case connectionMeasured(ParticipantHandle, ConnectionMeasurement)
         /// The gateway is about to stop: tell everybody. Seconds since 1970.
@@ -40,13 +40,13 @@ extension Room {
         case patch(PatchChange)
         /// Mint a token for what this participant may do now: a reply if `re` is there, else `token.refreshed`.
         case mintToken(for: ParticipantHandle, TokenContent, re: UInt64?)
-        /// A participant has another socket: its numbers and what it missed go from the old seat to the new one, which tells it before
-        /// anything else. Nothing more goes to the old seat; a socket that is still there is closed.
+        /// A participant has another socket: its numbers and what it missed go from the old slot to the new one, which tells it before
+        /// anything else. Nothing more goes to the old slot; a socket that is still there is closed.
         case handOver(from: ParticipantHandle, to: ParticipantHandle)
-        /// The participant is out of the room; close its socket, if it has one, after what is queued for it. Its seat is free then.
+        /// The participant is out of the room; close its socket, if it has one, after what is queued for it. Its slot is free then.
         case close(ParticipantHandle, CloseReason)
-        /// Told to those outside who keep records, in rooms that are kept (`RoomKeeping`).
-        case record(Fact, Snapshot)
+        /// Told to those outside who keep records, in rooms that are kept (`RoomReporting`).
+        case record(AuditEvent, Snapshot)
         /// Frames of the track are copied for whoever writes them down, from now on and once more wherever its publisher has gone.
         case tap(TrackOrder, by: ParticipantHandle)
         /// No longer: all that is to be written has come.
@@ -58,19 +58,19 @@ extension Room {
     /// Changes of the patch panels, which carry the frames (they never visit the room).
     package enum PatchChange: Sendable, Hashable {
         case publish(TrackInfo, by: ParticipantHandle)
-        /// With it ends all listening to the track: no `stopListening` follows.
+        /// With it ends all listening to the track: no `unsubscribe` follows.
         case unpublish(TrackAlias, by: ParticipantHandle)
-        /// A track goes on under another handle of its publisher, with the same listeners.
+        /// A track goes on under another handle of its publisher, with the same subscribers.
         case move(TrackInfo, from: ParticipantHandle, to: ParticipantHandle, Gate, heardBy: [ParticipantHandle])
         /// A closed gate lets nothing through: the track is muted, its publisher held, or the room so decided.
         case gate(TrackAlias, by: ParticipantHandle, Gate)
         /// Forgets what of an `ahead` track has not been let out yet, and lets nothing of an older epoch through any more. The publisher's
-        /// shard answers with `PlayoutFact.cut`.
+        /// shard answers with `PlayoutQueueReport.cut`.
         case clear(TrackAlias, by: ParticipantHandle, epoch: UInt8)
         /// From there on somebody may want to go on with an `ahead` track after an interruption; nil is nobody.
         case keep(TrackAlias, by: ParticipantHandle, from: MediaTime?)
-        case listen(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, Listening)
-        case stopListening(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
+        case subscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, Listening)
+        case unsubscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
     }
 
     package enum Gate: Sendable, Hashable {
@@ -85,7 +85,7 @@ extension Room {
         package var from: MediaTime?
         /// How much audio each frame holds, as its publisher says.
         package var frameMilliseconds: Double
-        /// Counted by the room: what comes of this `listen` is told from what came of an earlier one of the same listener. Wraps.
+        /// Counted by the room: what comes of this `listen` is told from what came of an earlier one of the same subscriber. Wraps.
         package var number: UInt32
 
         package init(
@@ -104,7 +104,7 @@ extension Room {
     /// Told in the order in which it happened. What is of another epoch than the room's was under way when the room decided to clear, and
     /// is passed over; so is what comes after the track's end. While its gate is closed a queue lets nothing out and need not say so; when
     /// the gate opens its clock starts anew.
-    package enum PlayoutFact: Sendable, Hashable {
+    package enum PlayoutQueueReport: Sendable, Hashable {
         /// The clock started: the sample at `time` plays at `playsAt`. An utterance's first, or the first after the queue had run dry too
         /// long to go on without a gap.
         case started(epoch: UInt8, at: MediaTime, playsAt: Instant)
@@ -241,7 +241,7 @@ package struct ConnectionMeasurement: Sendable, Hashable {
     package var roundTrip: Duration
     /// How far arrival times of its frames strayed (RFC 3550 section 6.4.1).
     package var jitter: Duration
-    /// Frames to this listener that were dropped, of those that should have gone, 0…100.
+    /// Frames to this subscriber that were dropped, of those that should have gone, 0…100.
     package var lossPercent: Double
     /// Nothing came from it for longer than it should.
     package var isSilent: Bool

@@ -1,12 +1,12 @@
 import Wire
 
 extension Room {
-    mutating func sendData(_ message: DataMessage, by asker: Asker, at place: Int, into effects: inout [Effect]) throws(RequestError) {
+    mutating func sendData(_ message: DataMessage, by requester: Requester, at place: Int, into effects: inout [Effect]) throws(RequestError) {
         let sender = members[at: place]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.payload.byteCount, field: "payload")
         let recipients = try recipients(of: message.to, from: sender)
-        reply(to: asker, into: &effects)
+        reply(to: requester, into: &effects)
         deliver(message, from: sender.signature, to: recipients, into: &effects)
     }
 
@@ -20,25 +20,25 @@ extension Room {
         send(.data(from: sender ?? Identity(text: ""), topic: message.topic, message.payload), to: audience, into: &effects)
     }
 
-    mutating func sendText(_ message: TextMessage, by asker: Asker, at place: Int, into effects: inout [Effect]) throws(RequestError) {
+    mutating func sendText(_ message: TextMessage, by requester: Requester, at place: Int, into effects: inout [Effect]) throws(RequestError) {
         let sender = members[at: place]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.text.utf8.count, field: "text")
         let recipients = try recipients(of: message.to, from: sender)
         let id = identifiers.text()
-        reply(.textSent(id: id), to: asker, into: &effects)
+        reply(.textSent(id: id), to: requester, into: &effects)
         let event = Event.text(id: id, from: sender.signature, topic: message.topic, text: message.text)
         send(event, to: readers(among: recipients), into: &effects)
     }
 
-    mutating func sendDigits(_ digits: String, by asker: Asker, at place: Int, into effects: inout [Effect]) throws(RequestError) {
+    mutating func sendDigits(_ digits: String, by requester: Requester, at place: Int, into effects: inout [Effect]) throws(RequestError) {
         let sender = members[at: place]
         try sender.checkMayPublishData()
         guard (1...Limits.digitsMax).contains(digits.utf8.count), digits.utf8.allSatisfy(Self.keypad.contains) else {
             throw RequestError(.invalidArgument, "`digits` must be 1 to \(Limits.digitsMax) of 0-9 * # A-D, and w for a pause")
         }
-        reply(to: asker, into: &effects)
-        send(.digits(from: sender.signature, digits), to: everyone(but: asker.handle), into: &effects)
+        reply(to: requester, into: &effects)
+        send(.digits(from: sender.signature, digits), to: everyone(but: requester.handle), into: &effects)
     }
 
     private static let keypad = Array("0123456789*#ABCDw".utf8)

@@ -37,8 +37,8 @@ extension Room {
         emit(.patch(change), into: &effects)
     }
 
-    func reply(_ reply: Reply = .done, to asker: Asker, into effects: inout [Effect]) {
-        if let id = asker.id { emit(.reply(reply, re: id, to: asker.handle), into: &effects) }
+    func reply(_ reply: Reply = .done, to requester: Requester, into effects: inout [Effect]) {
+        if let id = requester.id { emit(.reply(reply, re: id, to: requester.handle), into: &effects) }
     }
 }
 
@@ -53,9 +53,9 @@ extension Room.Effect {
         case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
             .patch(.clear(_, let publisher, _)), .patch(.keep(_, let publisher, _)):
             [publisher]
-        case .patch(.move(_, _, let publisher, _, let listeners)): [publisher] + listeners
-        case .patch(.listen(let listener, _, let publisher, _)), .patch(.stopListening(let listener, _, let publisher)):
-            [listener, publisher]
+        case .patch(.move(_, _, let publisher, _, let subscribers)): [publisher] + subscribers
+        case .patch(.subscribe(let subscriber, _, let publisher, _)), .patch(.unsubscribe(let subscriber, _, let publisher)):
+            [subscriber, publisher]
         case .record, .closed: []
         }
     }

@@ -4,18 +4,18 @@ extension Room {
     /// Puts somebody's call on hold or takes it back: it neither hears nor is heard, and remembers what was muted and
     /// subscribed.
     ///
-    /// - Parameter asker: nil where the word came from outside the room.
-    mutating func hold(_ held: Bool, by asker: Asker?, at place: Int, now: Instant, into effects: inout [Effect]) {
+    /// - Parameter requester: nil where the word came from outside the room.
+    mutating func hold(_ held: Bool, by requester: Requester?, at place: Int, now: Instant, into effects: inout [Effect]) {
         let before = members[at: place]
         guard before.isHeld != held else {
-            if let asker { reply(to: asker, into: &effects) }
+            if let requester { reply(to: requester, into: &effects) }
             return
         }
         rewire(place, at: now, into: &effects) { $0.isHeld = held }
         for sid in before.tracks {
             if let track = tracks[sid] { regate(sid, ofMemberAt: place, from: track.gate(by: before), into: &effects) }
         }
-        if let asker { reply(to: asker, into: &effects) }
+        if let requester { reply(to: requester, into: &effects) }
         if held {
             for sid in before.tracks {
                 if let track = tracks.place(of: sid) { fallSilent(at: track, now: now, into: &effects) }

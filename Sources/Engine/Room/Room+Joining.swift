@@ -31,14 +31,14 @@ extension Room {
         if member.kind == .agent { send(.agentJoined(joined), to: witnesses(of: member), into: &effects) }
         tell(.joined(joined, sessionID: member.sessionID), into: &effects)
         for track in tracks.values where member.hears(track) {
-            listen(handle, to: track, into: &effects)
+            subscribe(handle, to: track, into: &effects)
         }
     }
 
     private mutating func tellAborted(
         _ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
     ) {
-        guard settings.keeping.tellsFacts else { return }
+        guard settings.keeping.reportsEvents else { return }
         let member = Member(admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
         tell(.aborted(member.info(tracks: []), sessionID: member.sessionID, .joinFailure), into: &effects)
     }

@@ -14,7 +14,7 @@ extension Room {
             if let track = tracks[sid] { patch(.unpublish(track.info.alias, by: handle), into: &effects) }
         }
         for track in tracks.values where member.hears(track) {
-            patch(.stopListening(handle, to: track.info.alias, of: track.publisher), into: &effects)
+            patch(.unsubscribe(handle, to: track.info.alias, of: track.publisher), into: &effects)
         }
         let listenedTo = tracks.values.filter { member.hears($0) }.map(\.info.sid)
         if let close {
@@ -64,10 +64,10 @@ extension Room {
 
     private mutating func tellEnd(_ reason: DisconnectReason, into effects: inout [Effect]) {
         defer { recording = nil }
-        guard settings.keeping.tellsFacts else { return }
+        guard settings.keeping.reportsEvents else { return }
         // Made once: everybody leaves it.
         let snapshot = snapshot
-        var facts: [Fact] = recording.map { [.recordingStopped($0, .asked)] } ?? []
+        var facts: [AuditEvent] = recording.map { [.recordingStopped($0, .asked)] } ?? []
         facts += tracks.values.map { .unpublished($0.info, by: $0.publisherSID) }
         facts += members.values.map { .left($0.info(tracks: []), sessionID: $0.sessionID, reason) }
         facts.append(.finished(reason))

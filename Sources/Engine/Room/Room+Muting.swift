@@ -2,29 +2,29 @@ import Wire
 
 extension Room {
     mutating func mute(
-        _ sid: TrackSID, _ muted: Bool, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ sid: TrackSID, _ muted: Bool, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
-        if track.publisher != asker.handle {
+        if track.publisher != requester.handle {
             guard members[at: place].isRoomAdmin else {
                 throw RequestError(.notAllowed, "only a room admin may mute somebody else's track")
             }
             // LiveKit's rule: nobody's microphone is opened from afar.
             guard muted else { throw RequestError(.notAllowed, "remote unmute not enabled") }
         }
-        setMuted(muted, sid, answering: asker, at: now, into: &effects)
+        setMuted(muted, sid, answering: requester, at: now, into: &effects)
     }
 
     /// Mutes or unmutes, whoever wants it. Says nothing more than the answer if it is so already.
     mutating func setMuted(
-        _ muted: Bool, _ sid: TrackSID, answering asker: Asker? = nil, at now: Instant, into effects: inout [Effect]
+        _ muted: Bool, _ sid: TrackSID, answering requester: Requester? = nil, at now: Instant, into effects: inout [Effect]
     ) {
         guard let place = tracks.place(of: sid), let publisher = members.place(of: tracks[at: place].publisher) else { return }
         let before = tracks[at: place]
         let gate = before.gate(by: members[at: publisher])
         tracks[at: place].info.muted = muted
         if before.info.muted != muted { regate(sid, ofMemberAt: publisher, from: gate, into: &effects) }
-        if let asker { reply(to: asker, into: &effects) }
+        if let requester { reply(to: requester, into: &effects) }
         guard before.info.muted != muted else { return }
         if muted { fallSilent(at: place, now: now, into: &effects) }
         let identity = before.info.participant

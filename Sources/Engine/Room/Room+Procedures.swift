@@ -3,7 +3,7 @@ import Wire
 extension Room {
     /// Asks the callee. The caller's answer comes when the callee's has come, its time is over or it has left.
     mutating func callProcedure(
-        _ call: ProcedureCall, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ call: ProcedureCall, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         let caller = members[at: place]
         try caller.checkMayPublishData()
@@ -16,42 +16,42 @@ extension Room {
         }
         guard call.payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else { throw RequestError(.requestTooLarge) }
         guard let callee = handles[call.to] else { throw RequestError(.recipientNotFound) }
-        guard procedures.count(from: asker.handle) < Limits.proceduresPendingMax else {
+        guard procedures.count(from: requester.handle) < Limits.proceduresPendingMax else {
             throw RequestError(
                 .limitExceeded, "\(Limits.proceduresPendingMax) calls already wait for an answer; wait for one of them", retryable: true)
         }
         let id = identifiers.procedureCall()
         let deadline = now + .milliseconds(call.timeoutMs)
-        procedures.begin(.init(id: id, caller: asker.handle, request: asker.id, callee: callee, deadline: deadline))
+        procedures.begin(.init(id: id, caller: requester.handle, request: requester.id, callee: callee, deadline: deadline))
         alarm.ring(noLaterThan: deadline)
         let event = Event.procedureCalled(
             requestID: id, from: caller.signature, method: call.method, payload: call.payload, timeoutMilliseconds: call.timeoutMs)
         send(event, to: [callee], into: &effects)
     }
 
-    mutating func answerProcedure(_ answer: ProcedureAnswer, by asker: Asker, into effects: inout [Effect]) throws(RequestError) {
-        guard procedures.isPending(answer.requestId, at: asker.handle) else {
+    mutating func answerProcedure(_ answer: ProcedureAnswer, by requester: Requester, into effects: inout [Effect]) throws(RequestError) {
+        guard procedures.isPending(answer.requestId, at: requester.handle) else {
             throw RequestError(.notFound, "no call of this `request_id` waits for your answer; it may have come too late")
         }
         guard (answer.payload == nil) != (answer.error == nil) else {
             throw RequestError(.invalidArgument, "answer with either `payload` or `error`")
         }
-        guard let call = procedures.finish(answer.requestId, by: asker.handle) else { return }
+        guard let call = procedures.finish(answer.requestId, by: requester.handle) else { return }
         if let payload = answer.payload {
             guard payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else {
                 // Both must know: the caller has its answer with this, and the callee cannot try again.
                 fail(call, .responseTooLarge, into: &effects)
                 let refusal = RequestError(
                     .limitExceeded, "`payload` is over \(ProtocolLimits.rpcPayloadBytesMax) bytes; the caller got error 1504")
-                emit(.refuse(refusal, re: asker.id, to: asker.handle), into: &effects)
+                emit(.refuse(refusal, re: requester.id, to: requester.handle), into: &effects)
                 return
             }
-            reply(.procedureAnswered(payload: payload), to: Asker(handle: call.caller, id: call.request), into: &effects)
+            reply(.procedureAnswered(payload: payload), to: Requester(handle: call.caller, id: call.request), into: &effects)
         } else if let error = answer.error {
             let message = error.message.prefix(bytes: ProtocolLimits.rpcErrorBytesMax)
             fail(call, ProcedureError(code: error.code, message: message), into: &effects)
         }
-        reply(to: asker, into: &effects)
+        reply(to: requester, into: &effects)
     }
 
     /// A caller that gave no `id` wants no answer.

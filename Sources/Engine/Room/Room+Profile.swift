@@ -2,7 +2,7 @@ import Wire
 
 extension Room {
     mutating func updateProfile(
-        _ update: ParticipantUpdate, of asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ update: ParticipantUpdate, of requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         let before = members[at: place]
         guard before.permission.canUpdateMetadata else {
@@ -24,7 +24,7 @@ extension Room {
                 throw RequestError(.limitExceeded, "all `attributes` together are over \(ProtocolLimits.attributesBytesMax) bytes")
             }
         }
-        reply(to: asker, into: &effects)
+        reply(to: requester, into: &effects)
         guard (name, metadata) != (before.name, before.metadata) || attributes != before.attributes else { return }
         members[at: place].name = name
         members[at: place].metadata = metadata

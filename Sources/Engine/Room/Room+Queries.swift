@@ -3,7 +3,7 @@ package import Wire
 extension Room {
     /// Why this participant may not come in, or nil if it may. Dependent ones neither count nor are counted, and whoever
     /// takes the place of its own identity does not count twice.
-    package func admissionError(for admission: Admission) -> JoinRefusal? {
+    package func admissionError(for admission: Admission) -> JoinError? {
         if isOver { return .roomClosed }
         guard settings.maxParticipants > 0, !admission.kind.isDependent else { return nil }
         let replaced = handles[admission.identity].flatMap { members[$0] }

@@ -40,7 +40,7 @@ extension Room {
     ) {
         guard let place = members.place(of: old) else { return }
         let heard = tracks.values.filter { members[at: place].hears($0) }
-        for track in heard { patch(.stopListening(old, to: track.info.alias, of: track.publisher), into: &effects) }
+        for track in heard { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher), into: &effects) }
         let wasAway = members[at: place].absence != nil
         rename(old, to: new)
         members[at: place].absence = nil
@@ -48,17 +48,17 @@ extension Room {
         members[at: place].resumeToken = admission.resumeToken
         let member = members[at: place]
         for track in member.tracks.compactMap({ tracks[$0] }) {
-            let listeners = members.values.filter { $0.hears(track) }.map(\.handle)
+            let subscribers = members.values.filter { $0.hears(track) }.map(\.handle)
             let gate = track.gate(by: member)
-            patch(.move(track.info, from: old, to: new, gate, heardBy: listeners), into: &effects)
+            patch(.move(track.info, from: old, to: new, gate, heardBy: subscribers), into: &effects)
             tap(track, into: &effects)
         }
-        // After the tracks: what they take along is at the new seat's shard before the log, and so before the new socket's first frame.
+        // After the tracks: what they take along is at the new slot's shard before the log, and so before the new socket's first frame.
         emit(.handOver(from: old, to: new), into: &effects)
         send(.hello(hello(for: member, admission, resumed: true)), to: [new], into: &effects)
         for track in heard {
-            // An `ahead` track goes on where the listener itself said that it was.
-            listen(new, to: track, from: lastProgress(of: member.identity, on: track.info.sid), into: &effects)
+            // An `ahead` track goes on where the subscriber itself said that it was.
+            subscribe(new, to: track, from: lastProgress(of: member.identity, on: track.info.sid), into: &effects)
         }
         // The meters begin anew with the patches: what was under way is told to have ended, so that every start keeps its one stop.
         for sid in member.tracks {

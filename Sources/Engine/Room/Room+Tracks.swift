@@ -1,10 +1,10 @@
 import Wire
 
 extension Room {
-    /// The listeners come after the event that names the track to them, and the reply comes last, so that a frame sent at once finds
+    /// The subscribers come after the event that names the track to them, and the reply comes last, so that a frame sent at once finds
     /// everybody.
     mutating func publish(
-        _ description: PublishTrack, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ description: PublishTrack, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         let member = members[at: place]
         try description.check()
@@ -29,26 +29,26 @@ extension Room {
         let gate = track.gate(by: member)
         if gate != .open { patch(.gate(alias, by: member.handle, gate), into: &effects) }
         send(.trackPublished(info), to: everyone(but: member.handle), into: &effects)
-        for listener in members.values where listener.hears(track) {
-            listen(listener.handle, to: track, into: &effects)
+        for subscriber in members.values where subscriber.hears(track) {
+            subscribe(subscriber.handle, to: track, into: &effects)
         }
-        reply(.published(info), to: asker, into: &effects)
+        reply(.published(info), to: requester, into: &effects)
         tap(track, into: &effects)
         tell(.published(info, by: member.sid), into: &effects)
         watchSilence(ofMemberAt: place, at: now)
     }
 
-    mutating func unpublish(_ sid: TrackSID, by asker: Asker, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+    mutating func unpublish(_ sid: TrackSID, by requester: Requester, now: Instant, into effects: inout [Effect]) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
-        guard track.publisher == asker.handle else { throw RequestError(.notAllowed, "the track is somebody else's") }
+        guard track.publisher == requester.handle else { throw RequestError(.notAllowed, "the track is somebody else's") }
         untap(track, into: &effects)
-        patch(.unpublish(track.info.alias, by: asker.handle), into: &effects)
-        reply(to: asker, into: &effects)
+        patch(.unpublish(track.info.alias, by: requester.handle), into: &effects)
+        reply(to: requester, into: &effects)
         withdraw(sid, at: now, into: &effects)
         tellSpeakers(at: now, into: &effects)
     }
 
-    /// Forgets a track whose patch is gone already, and tells everybody who is left. With a patch its listeners end.
+    /// Forgets a track whose patch is gone already, and tells everybody who is left. With a patch its subscribers end.
     mutating func withdraw(_ sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
         endPlayout(of: sid, at: now, into: &effects)
         guard let place = tracks.place(of: sid) else { return }

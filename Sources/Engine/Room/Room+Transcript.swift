@@ -6,7 +6,7 @@ extension Room {
     /// A participant may transcribe what it said itself; an agent transcribes for others too. A revision that is not newer
     /// than what is known is answered as if it had been taken: it was overtaken, which is nobody's mistake.
     mutating func transcribe(
-        _ segment: TranscriptSegment, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ segment: TranscriptSegment, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         let sender = members[at: place]
         try sender.checkMayPublishData()
@@ -25,9 +25,9 @@ extension Room {
         segment.participant = speaker
         let outcome = transcript.take(&segment, at: now)
         if outcome == .taken { throw RequestError(.invalidArgument, "this `id` names what somebody else said; choose another") }
-        reply(to: asker, into: &effects)
+        reply(to: requester, into: &effects)
         guard outcome != .stale else { return }
-        send(.segment(segment), to: readers(among: everyone(but: asker.handle)), into: &effects)
+        send(.segment(segment), to: readers(among: everyone(but: requester.handle)), into: &effects)
         tell(said: segment, at: now, into: &effects)
     }
 }

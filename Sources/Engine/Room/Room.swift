@@ -41,7 +41,7 @@ package struct Room: Sendable {
     var procedures = Procedures()
     var transcript = Transcript()
     /// How often somebody has begun to listen to a track. Wraps.
-    var listenCount: UInt32 = 0
+    var subscriptionCount: UInt32 = 0
     /// One for each `ahead` track.
     var playouts = Roster<TrackSID, Playout>()
     var speakers = Speakers()
@@ -80,7 +80,7 @@ package struct Room: Sendable {
         switch input {
         case .joined(let handle, let admission): join(handle, admission, at: now, into: &effects)
         case .request(let request, let id, let handle):
-            answer(request, of: Asker(handle: handle, id: id), at: now, into: &effects)
+            answer(request, of: Requester(handle: handle, id: id), at: now, into: &effects)
         case .left(let handle, let reason): depart(handle, reason, at: now, into: &effects)
         case .linkLost(let handle, let reason): loseLink(of: handle, reason, at: now, into: &effects)
         case .resumeConfirmed(let handle): members.place(of: handle).map { members[at: $0].formerToken = nil }

@@ -1,4 +1,4 @@
-internal import Sessions
+internal import Store
 
 /// An e-mail address and a password.
 struct Credentials: Decodable, Sendable, Described {

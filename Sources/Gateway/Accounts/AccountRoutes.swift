@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import Sessions
+internal import Store
 internal import Sockets
 
 /// `/v1/auth/…` and `/v1/users/me`.
@@ -8,7 +8,7 @@ enum AccountRoutes {
     ///   - changed: told of a user whose settings are other ones, before the answer.
     ///   - deleted: told of a user that is no more.
     static func routes(
-        _ desk: AccountDesk, changed: @escaping @Sendable (UserID) async -> Void, deleted: @escaping @Sendable (UserID) async -> Void
+        _ desk: AccountService, changed: @escaping @Sendable (UserID) async -> Void, deleted: @escaping @Sendable (UserID) async -> Void
     ) -> [Route] {
         let storage = RouteOutcome.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"))
         return [

@@ -1,5 +1,5 @@
 package import Identity
-package import Sessions
+package import Store
 internal import Wire
 
 /// The access tokens of users: short-lived, for the HTTP API and the user's own channel. None of them opens a room, and no room's token is

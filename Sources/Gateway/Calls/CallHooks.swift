@@ -1,5 +1,5 @@
 package import Engine
-package import Sessions
+package import Store
 package import Wire
 
 /// What others have to do with calls. All must answer at once.

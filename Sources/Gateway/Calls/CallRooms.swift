@@ -29,9 +29,9 @@ package final class CallRooms: Sendable {
     }
 
     /// Why somebody with a good token may not come in; nil if it may, or the room is none of a call.
-    func refusal(of identity: Identity, in room: String) -> Refusal? {
+    func refusal(of identity: Identity, in room: String) -> HTTPError? {
         guard Self.isOne(room) else { return nil }
         let mayJoin = left.withLock { $0[room]?.contains(identity) == false }
-        return mayJoin ? nil : Refusal(.forbidden, "call_ended", "the room's call is over, or you have left it")
+        return mayJoin ? nil : HTTPError(.forbidden, "call_ended", "the room's call is over, or you have left it")
     }
 }

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-internal import Sessions
+internal import Store
 internal import Sockets
 internal import Wire
 
@@ -32,7 +32,7 @@ enum CallRoutes {
                 .get, "/v1/events", "The WebSocket of a user's own channel (PROTOCOL section 13)", access: .open,
                 gives: [.refusal(.upgradeRequired)]
             ) { _, _ in
-                throw Refusal(
+                throw HTTPError(
                     .upgradeRequired, "upgrade_required", "this address is a WebSocket's; upgrade with subprotocol patchbay.v1")
             },
             entering("answer", "Answers a call; the first to answer wins", calls, user) { .answer($0) },
@@ -91,21 +91,21 @@ enum CallRoutes {
         }
     }
 
-    private static func call(_ question: HTTPQuestion) -> CallID { CallID(text: question.parameter("id")) }
+    private static func call(_ question: HTTPServerRequest) -> CallID { CallID(text: question.parameter("id")) }
 
-    private static func ticket(_ reply: CallReply) throws(CallRefusal) -> CallTicket {
-        guard let call = reply.call else { throw CallRefusal(.notFound, "you have no such call") }
+    private static func ticket(_ reply: CallReply) throws(CallError) -> CallTicket {
+        guard let call = reply.call else { throw CallError(.notFound, "you have no such call") }
         return CallTicket(reply, call)
     }
 
-    private static func view(_ reply: CallReply) throws(CallRefusal) -> CallView {
-        guard let call = reply.call else { throw CallRefusal(.notFound, "you have no such call") }
+    private static func view(_ reply: CallReply) throws(CallError) -> CallView {
+        guard let call = reply.call else { throw CallError(.notFound, "you have no such call") }
         return CallView(call: call)
     }
 }
 
-extension CallRefusal: Refusing {
-    package var refusal: Refusal {
+extension CallError: HTTPErrorConvertible {
+    package var refusal: HTTPError {
         let status: HTTPResponse.Status =
             switch error.code {
             case .notFound: .notFound
@@ -115,6 +115,6 @@ extension CallRefusal: Refusing {
             case .unsupported: .serviceUnavailable
             default: .badRequest
             }
-        return Refusal(status, error.code.description, error.message, retryAfterSeconds: error.retryable ? 1 : nil)
+        return HTTPError(status, error.code.description, error.message, retryAfterSeconds: error.retryable ? 1 : nil)
     }
 }

@@ -1,16 +1,16 @@
 internal import Engine
 internal import Logging
 internal import ServiceLifecycle
-internal import Sessions
+internal import Store
 internal import Wire
 
-/// Keeps the calls: one task that takes what comes through the `CallDoor` in its order. It ends when no more comes, which is when the gateway
+/// Keeps the calls: one task that takes what comes through the `CallInbox` in its order. It ends when no more comes, which is when the gateway
 /// has ended; calls live no longer than that.
 package struct CallService: Service {
-    private let door: CallDoor
-    private let accounts: AccountDesk
-    private let desk: RoomDesk
-    private let pass: CallPass
+    private let door: CallInbox
+    private let accounts: AccountService
+    private let desk: RoomService
+    private let pass: CallTokenMinter
     private let settings: CallSettings
     private let hooks: CallHooks
     private let log = Logger(label: "patchbay.calls")
@@ -19,7 +19,7 @@ package struct CallService: Service {
     private static let webhooksMax = 10_000
     private static let storePause = Duration.seconds(1)
 
-    init(door: CallDoor, accounts: AccountDesk, desk: RoomDesk, pass: CallPass, settings: CallSettings, hooks: CallHooks) {
+    init(door: CallInbox, accounts: AccountService, desk: RoomService, pass: CallTokenMinter, settings: CallSettings, hooks: CallHooks) {
         self.door = door
         self.accounts = accounts
         self.desk = desk
@@ -59,14 +59,14 @@ package struct CallService: Service {
         }
     }
 
-    private func user(_ bearer: UserTokens.Bearer) async -> Result<Identity, DeviceRefusal> {
+    private func user(_ bearer: UserTokens.Bearer) async -> Result<Identity, DeviceError> {
         do {
             return .success(Identity(text: try await accounts.user(bearer).text))
-        } catch is Refusal {
-            return .failure(DeviceRefusal(reason: .tokenRevoked))
+        } catch is HTTPError {
+            return .failure(DeviceError(reason: .tokenRevoked))
         } catch {
             // The store cannot tell now: it may come back.
-            return .failure(DeviceRefusal(reason: .serverShutdown))
+            return .failure(DeviceError(reason: .serverShutdown))
         }
     }
 
@@ -84,19 +84,19 @@ package struct CallService: Service {
 
     // MARK: For HTTP
 
-    func checkThatCallsMayStart() throws(Refusal) {
+    func checkThatCallsMayStart() throws(HTTPError) {
         try desk.checkThatRoomsAreOpen()
     }
 
-    func ask(_ request: CallRequest, of user: UserID, host: String?) async throws(CallRefusal) -> CallReply {
+    func ask(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
         try await CallWaiter.answer { post(.web(request, of: Identity(text: user.text), host: host, $0)) }
     }
 
-    func calls(of user: UserID) async throws(CallRefusal) -> [CallInfo] {
+    func calls(of user: UserID) async throws(CallError) -> [CallInfo] {
         try await CallWaiter.answer { post(.calls(of: Identity(text: user.text), $0)) }
     }
 
-    func call(_ id: CallID, of user: UserID) async throws(CallRefusal) -> CallInfo {
+    func call(_ id: CallID, of user: UserID) async throws(CallError) -> CallInfo {
         try await CallWaiter.answer { post(.call(id, of: Identity(text: user.text), $0)) }
     }
 
@@ -106,7 +106,7 @@ package struct CallService: Service {
     }
 
     /// What does not fit is answered by whoever waits being let go.
-    private func post(_ message: CallDoor.Message) {
+    private func post(_ message: CallInbox.Message) {
         _ = door.post(request: message)
     }
 }

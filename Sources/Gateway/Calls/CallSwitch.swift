@@ -1,6 +1,6 @@
 internal import Engine
 internal import Identity
-internal import Sessions
+internal import Store
 internal import Sockets
 internal import Wire
 
@@ -16,24 +16,24 @@ final class CallSwitch {
     /// Requests that a device may send before it has been greeted.
     private static let earlyMax = 32
 
-    private let door: CallDoor
-    private let desk: RoomDesk
+    private let door: CallInbox
+    private let desk: RoomService
     private let hooks: CallHooks
-    private let pass: CallPass
+    private let pass: CallTokenMinter
     /// Where webhooks go.
     private let tell: ([OutgoingWebhook]) -> Void
-    private var calls: CallDesk
+    private var calls: CallStateMachine
     private var devices: [DeviceID: Device] = [:]
     private var devicesOfUser: [Identity: Set<DeviceID>] = [:]
     private var waiters: [UInt64: (waiter: CallWaiter<CallReply>, host: String?)] = [:]
     private var lastTicket: UInt64 = 0
     private var isDraining = false
     /// What the desk is to be told because of what it wanted done.
-    private var echoes: [CallDesk.Input] = []
+    private var echoes: [CallStateMachine.Input] = []
     private let origin = ContinuousClock.now
 
     init(
-        door: CallDoor, desk: RoomDesk, pass: CallPass, settings: CallSettings, hooks: CallHooks,
+        door: CallInbox, desk: RoomService, pass: CallTokenMinter, settings: CallSettings, hooks: CallHooks,
         telling tell: @escaping ([OutgoingWebhook]) -> Void
     ) {
         self.tell = tell
@@ -41,14 +41,14 @@ final class CallSwitch {
         self.desk = desk
         self.pass = pass
         self.hooks = hooks
-        calls = CallDesk(settings: settings, seed: .random(in: 0 ... .max))
+        calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
     }
 
     var now: Instant { Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds)) }
     var deadline: Instant? { calls.deadline }
 
     /// - Returns: whose device it is to find out about, where that was asked for.
-    func handle(_ message: CallDoor.Message) -> (DeviceID, UserTokens.Bearer)? {
+    func handle(_ message: CallInbox.Message) -> (DeviceID, UserTokens.Bearer)? {
         switch message {
         case .opened(let address, .user(let bearer)):
             devices[address.id] = Device(address: address)
@@ -73,9 +73,9 @@ final class CallSwitch {
             waiter.resume(.success(calls.snapshot(of: user)))
         case .call(let id, let user, let waiter):
             door.noteTaken()
-            waiter.resume(calls.call(id, of: user).map { .success($0) } ?? .failure(CallRefusal(.notFound, "you have no such call")))
+            waiter.resume(calls.call(id, of: user).map { .success($0) } ?? .failure(CallError(.notFound, "you have no such call")))
         case .room(let id, let change): note(change, of: id)
-        case .deadlinePassed: handle(CallDesk.Input.deadlinePassed)
+        case .deadlinePassed: handle(CallStateMachine.Input.deadlinePassed)
         case .forget(let user): forget(user)
         case .drain: isDraining = true
         }
@@ -83,10 +83,10 @@ final class CallSwitch {
         return nil
     }
 
-    private func handle(_ input: CallDesk.Input) {
+    private func handle(_ input: CallStateMachine.Input) {
         echoes.append(input)
         while !echoes.isEmpty {
-            var effects: [CallDesk.Effect] = []
+            var effects: [CallStateMachine.Effect] = []
             calls.handle(echoes.removeFirst(), at: now, into: &effects)
             for effect in effects { perform(effect) }
         }
@@ -94,10 +94,10 @@ final class CallSwitch {
 
     // MARK: Devices
 
-    private func greet(_ id: DeviceID, _ outcome: Result<Identity, DeviceRefusal>) {
+    private func greet(_ id: DeviceID, _ outcome: Result<Identity, DeviceError>) {
         guard var device = devices[id] else { return }
         let user: Identity
-        do throws(DeviceRefusal) {
+        do throws(DeviceError) {
             user = try outcome.get()
         } catch {
             devices[id] = nil
@@ -114,13 +114,13 @@ final class CallSwitch {
 
     private func ask(_ request: CallRequest, id: UInt64?, from device: DeviceID) {
         guard let known = devices[device] else { return }
-        let asker = CallDesk.Asker.device(device, id: id)
+        let requester = CallStateMachine.Requester.device(device, id: id)
         if known.user != nil {
-            handle(.request(request, from: asker))
+            handle(.request(request, from: requester))
         } else if known.early.count < Self.earlyMax {
             devices[device]?.early.append((request, id))
         } else {
-            perform(.refuse(CallRefusal(.limitExceeded, "wait for `hello`", retryable: true), to: asker))
+            perform(.refuse(CallError(.limitExceeded, "wait for `hello`", retryable: true), to: requester))
         }
     }
 
@@ -193,15 +193,15 @@ final class CallSwitch {
 
     // MARK: Effects
 
-    private func perform(_ effect: CallDesk.Effect) {
+    private func perform(_ effect: CallStateMachine.Effect) {
         switch effect {
         case .greet(let id, let user, let calls):
             let expiresIn = devices[id].map { max(0, $0.address.expires - WallClock.seconds) }
             send(CallsHello(server: pass.server, user: user, device: id, calls: calls, expiresIn: expiresIn).bytes, to: [id])
         case .tell(let event, let ids): send(event.bytes, to: ids)
-        case .reply(let reply, let asker): answer(.success(reply), asker)
-        case .refuse(let refusal, let asker): answer(.failure(refusal), asker)
-        case .admit(let user, let call, let asker): admit(user, to: call, asker)
+        case .reply(let reply, let requester): answer(.success(reply), requester)
+        case .refuse(let refusal, let requester): answer(.failure(refusal), requester)
+        case .admit(let user, let call, let requester): admit(user, to: call, requester)
         case .close(let id):
             guard let address = devices[id]?.address else { return }
             _ = dropped(id)
@@ -227,26 +227,26 @@ final class CallSwitch {
         }
     }
 
-    private func admit(_ user: Identity, to call: CallInfo, _ asker: CallDesk.Asker) {
+    private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
         let host: String? =
-            switch asker {
+            switch requester {
             case .device(let id, _): devices[id]?.address.host
             case .web(_, let ticket): waiters[ticket]?.host
             }
-        do throws(CallRefusal) {
+        do throws(CallError) {
             var reply = try pass.reply(letting: user, into: call, host: host)
             // The call as it is told, and not as it has become since.
             reply.call = call
             door.rooms.letIn(user, call.room)
-            answer(.success(reply), asker)
+            answer(.success(reply), requester)
         } catch {
-            answer(.failure(error), asker)
+            answer(.failure(error), requester)
             echoes.append(.failed(call.id, CallParty(user), reason: "the gateway cannot let anybody into the room"))
         }
     }
 
-    private func answer(_ outcome: Result<CallReply, CallRefusal>, _ asker: CallDesk.Asker) {
-        switch asker {
+    private func answer(_ outcome: Result<CallReply, CallError>, _ requester: CallStateMachine.Requester) {
+        switch requester {
         case .web(_, let ticket): waiters.removeValue(forKey: ticket)?.waiter.resume(outcome)
         case .device(let id, let number):
             guard let address = devices[id]?.address else { return }

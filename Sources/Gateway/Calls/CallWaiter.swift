@@ -3,7 +3,7 @@ internal import Wire
 
 /// Somebody who waits for an answer about calls, and gets exactly one: where nobody is left to give it, the word that there will be none.
 final class CallWaiter<Answer: Sendable>: Sendable {
-    typealias Outcome = Result<Answer, CallRefusal>
+    typealias Outcome = Result<Answer, CallError>
 
     private let continuation: Mutex<CheckedContinuation<Outcome, Never>?>
 
@@ -12,7 +12,7 @@ final class CallWaiter<Answer: Sendable>: Sendable {
     }
 
     deinit {
-        resume(.failure(CallRefusal(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)))
+        resume(.failure(CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)))
     }
 
     func resume(_ outcome: Outcome) {
@@ -23,7 +23,7 @@ final class CallWaiter<Answer: Sendable>: Sendable {
         waiting?.resume(returning: outcome)
     }
 
-    static func answer(_ ask: (CallWaiter) -> Void) async throws(CallRefusal) -> Answer {
+    static func answer(_ ask: (CallWaiter) -> Void) async throws(CallError) -> Answer {
         try await withCheckedContinuation { ask(CallWaiter($0)) }.get()
     }
 }

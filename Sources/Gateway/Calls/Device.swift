@@ -6,20 +6,20 @@ internal import Wire
 final class Device {
     let address: DeviceAddress
     let connection: Connection
-    let bearer: CallDoor.Bearer
+    let bearer: CallInbox.Bearer
     /// Until when its token can be believed, in seconds since 1970.
     var expires: Int64
     /// Control messages only.
     var outbox = Outbox()
     var lastHeard: Instant
     /// It is to be closed for this reason once its messages are out, or by this time.
-    var farewell: (reason: CloseReason, deadline: Instant)?
+    var pendingClose: (reason: CloseReason, deadline: Instant)?
     /// Requests that it may make.
     var requests = TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
     var malformed: MalformedCount
     private var pings: UInt32 = 0
 
-    init(address: DeviceAddress, connection: Connection, bearer: CallDoor.Bearer, at now: Instant) {
+    init(address: DeviceAddress, connection: Connection, bearer: CallInbox.Bearer, at now: Instant) {
         self.address = address
         self.connection = connection
         self.bearer = bearer
@@ -37,11 +37,11 @@ final class Device {
 
 /// What was found out before the upgrade, for the moment after it.
 final class DeviceTicket: Sendable {
-    let bearer: CallDoor.Bearer
+    let bearer: CallInbox.Bearer
     let expires: Int64
     let host: String?
 
-    init(bearer: CallDoor.Bearer, expires: Int64, host: String?) {
+    init(bearer: CallInbox.Bearer, expires: Int64, host: String?) {
         self.bearer = bearer
         self.expires = expires
         self.host = host

@@ -8,7 +8,7 @@ internal import Wire
 extension Shard {
     static var devicePath: String { "/v1/events" }
 
-    func deviceTicket(for request: UpgradeRequest) throws(Refusal) -> DeviceTicket {
+    func deviceTicket(for request: UpgradeRequest) throws(HTTPError) -> DeviceTicket {
         guard let calls = common.calls else { preconditionFailure("the path is not there without calls") }
         let (bearer, expires) = try token(of: request) { text throws(TokenError) in try calls.verify(text, keys: keys) }
         return DeviceTicket(bearer: bearer, expires: expires, host: request.host)
@@ -40,7 +40,7 @@ extension Shard {
     // MARK: In
 
     func received(text message: UnsafeRawBufferPointer, fromDevice connection: Connection) {
-        guard let device = device(of: connection), device.farewell == nil else { return }
+        guard let device = device(of: connection), device.pendingClose == nil else { return }
         device.lastHeard = clock.now
         counters.controlIn += 1
         guard String(validating: message, as: UTF8.self) != nil else { return close(device, .invalidText) }
@@ -83,7 +83,7 @@ extension Shard {
 
     /// Nothing here is binary.
     func receivedBinary(fromDevice connection: Connection) {
-        guard let device = device(of: connection), device.farewell == nil else { return }
+        guard let device = device(of: connection), device.pendingClose == nil else { return }
         device.lastHeard = clock.now
         counters.malformed[FrameError.kind.rawValue, default: 0] += 1
         countMalformed(of: device)
@@ -99,7 +99,7 @@ extension Shard {
 
     private func refuse(_ error: RequestError, re id: UInt64?, to device: Device) {
         let isAnswered = id != nil || error.code == .malformed
-        refuse(error.code, isAnswered ? CallRefusal(error).bytes(re: id) : nil, to: device)
+        refuse(error.code, isAnswered ? CallError(error).bytes(re: id) : nil, to: device)
     }
 
     private func refuse(_ code: RequestError.Code, _ message: [UInt8]?, to device: Device) {
@@ -124,7 +124,7 @@ extension Shard {
 
     /// Never dropped; who lets over 256 KiB pile up is closed instead.
     private func send(_ message: [UInt8], to device: Device) {
-        guard device.connection.phase == .open, device.farewell == nil else { return }
+        guard device.connection.phase == .open, device.pendingClose == nil else { return }
         counters.controlOut += 1
         if !device.outbox.hasControl, !device.connection.isCongested {
             device.connection.write(text: message)
@@ -140,21 +140,21 @@ extension Shard {
         while !connection.isCongested, case .control(let message)? = device.outbox.next(mayTakeFrame: false) {
             connection.write(text: message)
         }
-        if device.outbox.hasControl { connection.askForWritable() } else { closeIfFarewellIsSaid(device) }
+        if device.outbox.hasControl { connection.askForWritable() } else { finishPendingClose(device) }
     }
 
     /// Closes after what is on its way, or a second or two later.
     func close(_ device: Device, _ reason: CloseReason) {
-        guard device.connection.phase == .open, device.farewell == nil else { return }
+        guard device.connection.phase == .open, device.pendingClose == nil else { return }
         counters.closed[reason.code, default: 0] += 1
-        device.farewell = (reason, clock.now + .seconds(1))
+        device.pendingClose = (reason, clock.now + .seconds(1))
         if reason == .slowConsumer { device.outbox.removeAll { _ in } }
-        closeIfFarewellIsSaid(device)
+        finishPendingClose(device)
     }
 
-    private func closeIfFarewellIsSaid(_ device: Device) {
-        guard let farewell = device.farewell, !device.outbox.hasControl || clock.now >= farewell.deadline else { return }
-        device.connection.close(farewell.reason)
+    private func finishPendingClose(_ device: Device) {
+        guard let pendingClose = device.pendingClose, !device.outbox.hasControl || clock.now >= pendingClose.deadline else { return }
+        device.connection.close(pendingClose.reason)
     }
 
     // MARK: The clock
@@ -164,7 +164,7 @@ extension Shard {
         guard !devices.isEmpty else { return }
         let wallClock = WallClock.seconds
         for device in devices.values {
-            closeIfFarewellIsSaid(device)
+            finishPendingClose(device)
             if clock.now - device.lastHeard >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) {
                 close(device, .pingTimeout)
             } else if wallClock - AccessToken.leewaySeconds > device.expires {

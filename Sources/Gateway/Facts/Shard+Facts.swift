@@ -14,9 +14,9 @@ extension Shard {
         return settings
     }
 
-    func record(_ fact: Room.Fact, in room: Room.Snapshot) {
+    func record(_ fact: Room.AuditEvent, in room: Room.Snapshot) {
         guard let facts = common.facts else { return }
-        let outcome = facts.append(RoomFact(.room(fact), room: room, at: WallClock.milliseconds))
+        let outcome = facts.append(RoomAuditEvent(.room(fact), room: room, at: WallClock.milliseconds))
         guard case .refused(let isFirst) = outcome else { return }
         counters.factsLost += 1
         if isFirst { log.error("facts are lost: whoever keeps records does not keep up", metadata: ["waiting": "\(facts.count)"]) }

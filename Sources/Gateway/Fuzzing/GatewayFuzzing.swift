@@ -22,7 +22,7 @@ package enum GatewayFuzzing {
         var (waiting, batch) = (TrunkBatch(), TrunkBatch())
         var (waitingModel, model): ([Carried], [Carried]) = ([], [])
         for (place, byte) in bytes.prefix(400).enumerated() {
-            let publisher = ParticipantHandle(shard: UInt16(byte & 3), seat: UInt32(byte), generation: UInt16(place))
+            let publisher = ParticipantHandle(shard: UInt16(byte & 3), slot: UInt32(byte), generation: UInt16(place))
             switch byte >> 6 {
             case 0, 1:
                 let frame = [UInt8](repeating: byte, count: Int(byte) * 6)

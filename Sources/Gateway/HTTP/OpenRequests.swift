@@ -9,7 +9,7 @@ struct OpenRequests {
     /// Of one address.
     static let countOfAddressMax = 64
 
-    static let tooMany = Refusal(
+    static let tooMany = HTTPError(
         .serviceUnavailable, "too_many_requests", "the gateway has more requests than it can answer now; try again",
         retryAfterSeconds: 1)
 
@@ -25,7 +25,7 @@ struct OpenRequests {
     var isEmpty: Bool { open.isEmpty }
 
     /// - Returns: the number under which the answer comes.
-    mutating func add(_ exchange: HTTPExchange, at now: Instant) throws(Refusal) -> Int {
+    mutating func add(_ exchange: HTTPExchange, at now: Instant) throws(HTTPError) -> Int {
         let countOfThis = countOfAddress[exchange.peerAddress] ?? 0
         guard open.count < Self.countMax, countOfThis < Self.countOfAddressMax else { throw Self.tooMany }
         countOfAddress[exchange.peerAddress] = countOfThis + 1

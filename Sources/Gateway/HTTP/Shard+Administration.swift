@@ -3,16 +3,16 @@ internal import HTTPTypes
 internal import Sockets
 internal import Wire
 
-/// What a shard tells, and does, for who asks by HTTP (`RoomDesk`).
+/// What a shard tells, and does, for who asks by HTTP (`RoomService`).
 extension Shard {
     func answer(_ question: Question) -> Answer {
-        do throws(Refusal) {
+        do throws(HTTPError) {
             switch question {
             case .rooms: return .rooms(rooms.compactMap { $0.map { RoomSummary($0.room, homePort: homePort) } })
             case .openRooms:
                 return .openRooms(
                     rooms.compactMap { $0?.room }.map {
-                        RoomDesk.OpenRoom(name: $0.name, sid: $0.sid, createdAt: $0.createdAt, participants: $0.participants)
+                        RoomService.OpenRoom(name: $0.name, sid: $0.sid, createdAt: $0.createdAt, participants: $0.participants)
                     })
             case .counters:
                 publishMetrics()
@@ -32,26 +32,26 @@ extension Shard {
     private var homePort: Int? { common.shardPorts.isEmpty ? nil : common.shardPorts[index] }
 
     /// Whether what a command names is there.
-    private func check(_ command: Room.AdminCommand, in room: Room) throws(Refusal) {
+    private func check(_ command: Room.AdminCommand, in room: Room) throws(HTTPError) {
         switch command {
         case .remove(let who), .updatePermission(let who, _), .hold(let who, _), .silence(let who, _):
             guard room.handle(of: who) != nil else {
-                throw Refusal(.notFound, "participant_not_found", "no participant of that identity is in the room")
+                throw HTTPError(.notFound, "participant_not_found", "no participant of that identity is in the room")
             }
         case .mute(let track, _):
             guard room.participants.contains(where: { $0.tracks?.contains { $0.sid == track } == true }) else {
-                throw Refusal(.notFound, "track_not_found", "no track of that sid is in the room")
+                throw HTTPError(.notFound, "track_not_found", "no track of that sid is in the room")
             }
         case .startRecording:
             guard common.recorder != nil else {
-                throw Refusal(.notImplemented, "not_recording", "this gateway has nothing to write recordings with")
+                throw HTTPError(.notImplemented, "not_recording", "this gateway has nothing to write recordings with")
             }
         case .delete, .close, .updateMetadata, .sendData, .stopRecording: break
         }
     }
 
-    private func room(_ name: String) throws(Refusal) -> (index: Int, hosted: HostedRoom) {
-        guard let index = roomByName[name], let hosted = rooms[index] else { throw RoomDesk.roomNotFound }
+    private func room(_ name: String) throws(HTTPError) -> (index: Int, hosted: HostedRoom) {
+        guard let index = roomByName[name], let hosted = rooms[index] else { throw RoomService.roomNotFound }
         return (index, hosted)
     }
 }

@@ -3,21 +3,21 @@ internal import HTTPTypes
 internal import Sockets
 internal import Wire
 
-extension Refusal {
-    static var lineEndInPath: Refusal { Refusal(.badRequest, "invalid_path", "a path or query has no line ends, encoded ones neither") }
+extension HTTPError {
+    static var lineEndInPath: HTTPError { HTTPError(.badRequest, "invalid_path", "a path or query has no line ends, encoded ones neither") }
 }
 
 /// HTTP on the same port: a shard reads requests and writes answers. What happens in between happens elsewhere (`Router`), and comes back
 /// through the mailbox.
 extension Shard {
     func handle(_ exchange: HTTPExchange) {
-        let question = HTTPQuestion(exchange, at: loop.exactNow)
+        let question = HTTPServerRequest(exchange, at: loop.exactNow)
         let number: Int
-        do throws(Refusal) {
+        do throws(HTTPError) {
             try check(exchange)
             number = try openRequests.add(exchange, at: question.receivedAt)
         } catch {
-            var response = Response(error)
+            var response = HTTPServerResponse(error)
             response.markAsOurs(for: question, common.origins)
             count(response, route: nil, since: question.receivedAt)
             return exchange.respond(response)
@@ -35,23 +35,23 @@ extension Shard {
         request.exchange.respond(answer.response)
     }
 
-    private func check(_ exchange: HTTPExchange) throws(Refusal) {
+    private func check(_ exchange: HTTPExchange) throws(HTTPError) {
         guard exchange.isSecure else {
-            throw Refusal(.badRequest, "tls_required", "this port speaks TLS only; use https://")
+            throw HTTPError(.badRequest, "tls_required", "this port speaks TLS only; use https://")
         }
         switch exchange.fault {
         case nil: return
-        case .bodyInChunks: throw Refusal(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks")
+        case .bodyInChunks: throw HTTPError(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks")
         case .bodyUnasked:
-            throw Refusal(.badRequest, "pipelined_body", "wait for the answer before a request with a body, or send it elsewhere")
-        case .bodyTooBig: throw Refusal(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
-        case .bodyTooSlow: throw Refusal(.requestTimeout, "body_too_slow", "the body took too long; send it again")
+            throw HTTPError(.badRequest, "pipelined_body", "wait for the answer before a request with a body, or send it elsewhere")
+        case .bodyTooBig: throw HTTPError(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
+        case .bodyTooSlow: throw HTTPError(.requestTimeout, "body_too_slow", "the body took too long; send it again")
         case .noRoom: throw OpenRequests.tooMany
         case .pathCutOff: throw .lineEndInPath
         }
     }
 
-    private func count(_ response: Response, route: String?, since start: Instant) {
+    private func count(_ response: HTTPServerResponse, route: String?, since start: Instant) {
         if let code = response.errorCode { counters.httpRefused[code, default: 0] += 1 }
         counters.http.count(route: route, status: response.status.code, seconds: Double((loop.exactNow - start).inNanoseconds) / 1e9)
     }

@@ -1,5 +1,5 @@
 internal import HTTPTypes
-package import Sessions
+package import Store
 package import Sockets
 
 /// Carries what services send to other servers: webhooks, and questions to a chat API. Certificates are checked, redirects are not followed.

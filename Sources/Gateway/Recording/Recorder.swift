@@ -29,12 +29,12 @@ final class Recorder: Sendable {
     }
 
     private let store: any RecordingStore
-    private let facts: FactQueue?
+    private let facts: AuditEventQueue?
     private let state = Mutex(State())
     private let bell = DispatchSemaphore(value: 0)
     private let log = Logger(label: "patchbay.recorder")
 
-    init(store: any RecordingStore, facts: FactQueue?) {
+    init(store: any RecordingStore, facts: AuditEventQueue?) {
         self.store = store
         self.facts = facts
     }
@@ -129,6 +129,6 @@ final class Recorder: Sendable {
         let key = Key(track.order)
         state.withLock { $0.tracks[key] = nil }
         guard let file = files.removeValue(forKey: key) else { return }
-        facts?.append(RoomFact(.recorded(file.summary), room: track.order.room, at: WallClock.milliseconds))
+        facts?.append(RoomAuditEvent(.recorded(file.summary), room: track.order.room, at: WallClock.milliseconds))
     }
 }

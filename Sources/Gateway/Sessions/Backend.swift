@@ -1,17 +1,17 @@
 package import Engine
-package import Sessions
+package import Store
 package import Wire
 
 /// What an app's backend needs besides the rooms, put together: accounts, sessions, and the records of both.
 package struct Backend: Sendable {
-    package let store: Store
-    package let accounts: AccountDesk
+    package let store: SessionStore
+    package let accounts: AccountService
     package let rooms: SessionRooms
     /// Nil: nothing is recorded.
     package let recordings: SessionRecordings?
-    package let facts: FactQueue
+    package let facts: AuditEventQueue
     /// The way to who keeps the calls.
-    package let calls: CallDoor
+    package let calls: CallInbox
     private let publicURL: String?
     private let webhooks: WebhookWriter
 
@@ -20,7 +20,7 @@ package struct Backend: Sendable {
     ///   - recordingsDirectory: where recordings of logged sessions go; nil: none are made.
     ///   - endpoints: who is told what happens in all rooms and sessions.
     package init(
-        store: Store, outside: OutsideIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
+        store: SessionStore, outside: OutsideIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
         tellingEndpoints endpoints: [String] = []
     ) throws {
         self.store = store
@@ -28,13 +28,13 @@ package struct Backend: Sendable {
         self.rooms = rooms
         recordings = try recordingsDirectory.map { try SessionRecordings(store: store, rooms: rooms, directory: $0) }
         let tokens = try UserTokens(key: store.userTokenKey, outside: outside)
-        accounts = AccountDesk(store: store, tokens: tokens)
-        let calls = CallDoor(tokens: tokens, rooms: CallRooms())
+        accounts = AccountService(store: store, tokens: tokens)
+        let calls = CallInbox(tokens: tokens, rooms: CallRooms())
         self.calls = calls
         self.publicURL = publicURL
         webhooks = WebhookWriter(to: endpoints)
         let tellsAllRooms = !endpoints.isEmpty
-        facts = FactQueue(
+        facts = AuditEventQueue(
             keeping: { room in
                 room.hasPrefix(Session.roomPrefix) || CallRooms.isOne(room) || tellsAllRooms ? rooms.keeping(of: room) : .nothing
             },
@@ -44,15 +44,15 @@ package struct Backend: Sendable {
     }
 
     /// The sessions of a gateway, given the door to its rooms.
-    package func sessions(_ desk: RoomDesk, keys: KeysInUse) -> SessionDesk {
-        SessionDesk(
+    package func sessions(_ desk: RoomService, keys: KeysInUse) -> SessionService {
+        SessionService(
             store: store, rooms: rooms, desk: desk, keys: keys, publicURL: publicURL, recordings: recordings,
             webhooks: SessionWebhooks(
                 ended: { [webhooks] in webhooks.webhooks(forEndOf: $0, at: .now) },
                 summaryReady: { [webhooks] in webhooks.webhooks(for: $1, of: $0, at: .now) }))
     }
 
-    package func keeper(of sessions: SessionDesk, summarizer: any Summarizer) -> SessionKeeper {
+    package func keeper(of sessions: SessionService, summarizer: any Summarizer) -> SessionKeeper {
         SessionKeeper(desk: sessions, facts: facts, summarizer: summarizer) { [rooms, webhooks] fact in
             let owner = rooms.owner(of: fact.room.info.name)
             return webhooks.webhooks(for: fact, of: owner?.session, user: owner?.user)
@@ -61,14 +61,14 @@ package struct Backend: Sendable {
 
     /// Who keeps the calls of a gateway, which must have been given `calls`.
     package func callService(
-        _ desk: RoomDesk, keys: KeysInUse, server: ServerInfo, settings: CallSettings = CallSettings(), hooks: CallHooks? = nil
+        _ desk: RoomService, keys: KeysInUse, server: ServerInfo, settings: CallSettings = CallSettings(), hooks: CallHooks? = nil
     ) -> CallService {
         CallService(
-            door: calls, accounts: accounts, desk: desk, pass: CallPass(keys: keys, server: server, publicURL: publicURL),
+            door: calls, accounts: accounts, desk: desk, pass: CallTokenMinter(keys: keys, server: server, publicURL: publicURL),
             settings: settings, hooks: hooks ?? CallHooks(webhooks: { [webhooks] in webhooks.webhooks(for: $0, at: .now) }))
     }
 
-    package func routes(_ sessions: SessionDesk, _ calls: CallService) -> [Route] {
+    package func routes(_ sessions: SessionService, _ calls: CallService) -> [Route] {
         let accounts = AccountRoutes.routes(
             accounts, changed: sessions.brief,
             deleted: { user in

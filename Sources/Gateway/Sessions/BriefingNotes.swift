@@ -1,4 +1,4 @@
-internal import Sessions
+internal import Store
 internal import Wire
 
 /// What is remembered of a session for its assistants.

@@ -1,4 +1,4 @@
-package import Sessions
+package import Store
 package import Wire
 
 struct StartBody: Decodable, Sendable, Described {

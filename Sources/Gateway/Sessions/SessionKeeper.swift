@@ -1,7 +1,7 @@
 internal import Engine
 internal import Logging
 internal import ServiceLifecycle
-package import Sessions
+package import Store
 internal import Wire
 
 /// Keeps records of what happens in rooms: what is said in a logged session becomes its turns, a room that ends ends its session, and other
@@ -9,11 +9,11 @@ internal import Wire
 ///
 /// The one reader of the facts. It ends when no more come, which is when the gateway has ended.
 package struct SessionKeeper: Service {
-    private let desk: SessionDesk
-    private let facts: FactQueue
+    private let desk: SessionService
+    private let facts: AuditEventQueue
     private let summarizer: any Summarizer
     /// What is to be told of a fact.
-    private let webhooks: @Sendable (RoomFact) -> [OutgoingWebhook]
+    private let webhooks: @Sendable (RoomAuditEvent) -> [OutgoingWebhook]
     private let log = Logger(label: "patchbay.sessions")
 
     /// How old a session must be to be ended because its room is not open: people need a while to come, also after the gateway's restart.
@@ -26,7 +26,7 @@ package struct SessionKeeper: Service {
     private static let storePause = Duration.seconds(1)
 
     init(
-        desk: SessionDesk, facts: FactQueue, summarizer: any Summarizer, webhooks: @escaping @Sendable (RoomFact) -> [OutgoingWebhook]
+        desk: SessionService, facts: AuditEventQueue, summarizer: any Summarizer, webhooks: @escaping @Sendable (RoomAuditEvent) -> [OutgoingWebhook]
     ) {
         self.desk = desk
         self.facts = facts
@@ -35,7 +35,7 @@ package struct SessionKeeper: Service {
     }
 
     /// Remembers the sessions that went on when the process ended. Before anybody is let in.
-    package static func restore(_ rooms: SessionRooms, from store: Store) async throws {
+    package static func restore(_ rooms: SessionRooms, from store: SessionStore) async throws {
         for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { rooms.add(session) }
         for user in rooms.users { for room in rooms.rooms(of: user) { await rooms.brief(room, from: store) } }
     }
@@ -57,7 +57,7 @@ package struct SessionKeeper: Service {
 
     // MARK: Facts
 
-    private func take(_ item: FactQueue.Item) async {
+    private func take(_ item: AuditEventQueue.Item) async {
         switch item {
         case .missing(let count, let rooms):
             log.error("facts of rooms are missing; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
@@ -78,7 +78,7 @@ package struct SessionKeeper: Service {
         desk.rooms.forget(room)
     }
 
-    private func keep(_ said: Room.SaidSegment, _ fact: RoomFact) async {
+    private func keep(_ said: Room.TranscribedSegment, _ fact: RoomAuditEvent) async {
         let room = fact.room.info.name
         guard let session = SessionID(text: String(room.dropFirst(Session.roomPrefix.count))),
             let user = desk.rooms.owner(of: room)?.user

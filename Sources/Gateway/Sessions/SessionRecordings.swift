@@ -2,19 +2,19 @@ internal import Dispatch
 package import Engine
 internal import Foundation
 internal import Identity
-package import Sessions
+package import Store
 internal import Synchronization
 internal import Wire
 
 /// Recordings of logged sessions: a file for each track, sealed piece by piece with its user's key. A file is the pieces one behind the other,
 /// each with its length in four bytes, big-endian, before it; what a crash has cut off is left out when it is read.
 package struct SessionRecordings: RecordingStore {
-    private let store: Store
+    private let store: SessionStore
     private let rooms: SessionRooms
     private let directory: URL
 
     /// - Parameter directory: made if it is not there.
-    package init(store: Store, rooms: SessionRooms, directory: String) throws {
+    package init(store: SessionStore, rooms: SessionRooms, directory: String) throws {
         self.store = store
         self.rooms = rooms
         self.directory = URL(filePath: directory, directoryHint: .isDirectory)

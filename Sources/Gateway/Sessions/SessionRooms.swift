@@ -1,7 +1,7 @@
 package import Engine
 internal import HTTPTypes
 internal import Logging
-package import Sessions
+package import Store
 internal import Synchronization
 package import Wire
 
@@ -96,16 +96,16 @@ package final class SessionRooms: Sendable {
     var users: [UserID] { state.withLock { Array($0.roomsOfUser.keys) } }
 
     /// What is told of a room. What is said in one leaves it only where a session is logged.
-    package func keeping(of room: String) -> RoomKeeping {
+    package func keeping(of room: String) -> RoomReporting {
         guard room.hasPrefix(Session.roomPrefix) else { return .facts }
         guard state.withLock({ $0.entries[room]?.session.loggingEnabledSnapshot == true }) else { return .facts }
-        return RoomKeeping(tellsText: true, records: recordsLogged)
+        return RoomReporting(reportsText: true, records: recordsLogged)
     }
 
     /// Why a room may not be joined: one of a session that is over, or never was. Nil if it may.
-    package func refusal(of room: String) -> Refusal? {
+    package func refusal(of room: String) -> HTTPError? {
         guard room.hasPrefix(Session.roomPrefix), state.withLock({ $0.entries[room].map { $0.endedAt == nil } != true }) else { return nil }
-        return Refusal(.forbidden, "session_ended", "the room's session is over; start another one")
+        return HTTPError(.forbidden, "session_ended", "the room's session is over; start another one")
     }
 }
 
@@ -125,7 +125,7 @@ extension SessionRooms {
     }
 
     /// Looks up what is to be told of a room's session, as it is now. What cannot be read is not told, and is nobody's reason to wait.
-    func brief(_ room: String, from store: Store) async {
+    func brief(_ room: String, from store: SessionStore) async {
         guard let (session, lookup) = beginLookup(room) else { return }
         var background = SessionBackground()
         do {

@@ -1,10 +1,10 @@
 internal import HTTPTypes
-internal import Sessions
+internal import Store
 internal import Sockets
 
 /// `/v1/sessions…`. Another user's session is as absent as one that never was.
 enum SessionRoutes {
-    static func routes(_ desk: SessionDesk, user: Access<UserID>) -> [Route] {
+    static func routes(_ desk: SessionService, user: Access<UserID>) -> [Route] {
         let id = RouteParameter.path("id", .uuid, "The session")
         let storage = RouteOutcome.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"))
         let store = desk.store
@@ -71,7 +71,7 @@ enum SessionRoutes {
                 guard let bytes = try await desk.recordings?.bytes(named: name, of: try sessionID(question), user) else {
                     throw StoreError.notFound
                 }
-                return Response(status: .ok, fields: [.contentType: "audio/ogg"], body: bytes)
+                return HTTPServerResponse(status: .ok, fields: [.contentType: "audio/ogg"], body: bytes)
             },
             Route(
                 .delete, "/v1/sessions/:id", "Deletes a session and all that was kept of it", access: user, parameters: [id],
@@ -89,35 +89,35 @@ enum SessionRoutes {
         ]
     }
 
-    private static func sessionID(_ question: HTTPQuestion) throws(Refusal) -> SessionID {
+    private static func sessionID(_ question: HTTPServerRequest) throws(HTTPError) -> SessionID {
         guard let id = SessionID(text: question.parameter("id")) else {
-            throw Refusal(.notFound, "not_found", "there is no such thing")
+            throw HTTPError(.notFound, "not_found", "there is no such thing")
         }
         return id
     }
 
-    private static func idempotencyKey(_ question: HTTPQuestion) throws(Refusal) -> String? {
+    private static func idempotencyKey(_ question: HTTPServerRequest) throws(HTTPError) -> String? {
         guard let key = question.headers[.idempotencyKey] else { return nil }
         guard 1...255 ~= key.utf8.count else {
-            throw Refusal(.badRequest, "invalid_idempotency_key", "an Idempotency-Key has 1 to 255 characters")
+            throw HTTPError(.badRequest, "invalid_idempotency_key", "an Idempotency-Key has 1 to 255 characters")
         }
         return key
     }
 
-    private static func list(_ question: HTTPQuestion, _ user: UserID, _ store: Store) async throws -> Response {
+    private static func list(_ question: HTTPServerRequest, _ user: UserID, _ store: SessionStore) async throws -> HTTPServerResponse {
         let cursor = try question.query("cursor").map { text throws(StoreError) in try SessionCursor(text: text) }
         let limit = question.query("limit").flatMap { Int($0) } ?? 50
         let page = try await store.sessions(of: user, after: cursor, limit: limit)
-        var response = Response.json(page.sessions.map(SessionLine.init), capacity: 512 * page.sessions.count)
+        var response = HTTPServerResponse.json(page.sessions.map(SessionLine.init), capacity: 512 * page.sessions.count)
         if let next = page.next { response.fields[.link] = "</v1/sessions?limit=\(limit)&cursor=\(next.text)>; rel=\"next\"" }
         return response
     }
 
-    private static func export(_ question: HTTPQuestion, _ user: UserID, _ store: Store) async throws -> Response {
+    private static func export(_ question: HTTPServerRequest, _ user: UserID, _ store: SessionStore) async throws -> HTTPServerResponse {
         let format = question.query("format").flatMap(ExportFormat.init) ?? .json
         let record = try await store.record(of: try sessionID(question), of: user)
         let export = Export(session: record.session, summary: record.summary, turns: record.turns)
-        return Response(
+        return HTTPServerResponse(
             status: .ok,
             fields: [
                 .contentType: format.contentType,

@@ -4,21 +4,21 @@ internal import Wire
 
 /// A participant whose socket this shard serves.
 ///
-/// A class because queues and counters are changed in place by whoever looks it up by seat; only the shard has references.
+/// A class because queues and counters are changed in place by whoever looks it up by slot; only the shard has references.
 final class Member {
     // What each frame looks at stands together: memory that is not at hand is the most that a frame costs here.
     let connection: Connection
     let handle: ParticipantHandle
     @exclusivity(unchecked) var link = Link.up
-    /// The log of the seat whose place it has taken is on its way.
+    /// The log of the slot whose place it has taken is on its way.
     @exclusivity(unchecked) var awaitsLog = false
     /// Whether it is on the shard's list of those for whom something waits.
     @exclusivity(unchecked) var isWaiting = false
     @exclusivity(unchecked) var lastHeard: Instant
     /// It is to be closed for this reason once its control messages are out, or by this time.
-    @exclusivity(unchecked) var farewell: (reason: CloseReason, deadline: Instant)?
-    @exclusivity(unchecked) var receipts = Receipts()
-    @exclusivity(unchecked) var budget = SendBudget()
+    @exclusivity(unchecked) var pendingClose: (reason: CloseReason, deadline: Instant)?
+    @exclusivity(unchecked) var deliveryProbe = DeliveryProbe()
+    @exclusivity(unchecked) var sendWindow = SendWindow()
     @exclusivity(unchecked) var framesSent: UInt64 = 0
     @exclusivity(unchecked) var outbox: Outbox
 
@@ -27,8 +27,8 @@ final class Member {
     let kind: ParticipantKind
     /// The last events and their numbers.
     var log = EventLog()
-    /// The seat that is to have that log instead, for its place has been taken meanwhile.
-    var heir: ParticipantHandle?
+    /// The slot that is to have that log instead, for its place has been taken meanwhile.
+    var successor: ParticipantHandle?
     /// It is back, and has not shown yet that it knows.
     @exclusivity(unchecked) var owesProof = false
     /// What it wanted to take back, until it is known what becomes of that.
@@ -82,11 +82,11 @@ final class Member {
     var isReachable: Bool { link == .up && !awaitsLog }
     var isNowhere: Bool { if case .nowhere = place { true } else { false } }
 
-    /// Goes on where the old seat was.
-    func take(_ luggage: Luggage) {
-        log = luggage.log
-        framesSent = luggage.framesSent
-        framesDropped = luggage.framesDropped
+    /// Goes on where the old slot was.
+    func take(_ handover: SessionHandover) {
+        log = handover.log
+        framesSent = handover.framesSent
+        framesDropped = handover.framesDropped
         // What was dropped while there was no socket says nothing about the new one.
         reported = (framesSent, framesDropped)
     }

@@ -9,7 +9,7 @@ internal import Wire
 extension Shard {
     static var socketPath: String { "/v1/rtc" }
 
-    func admit(_ request: UpgradeRequest, as connection: Connection) -> Response? {
+    func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
         do {
             try check(request)
             connection.context = request.path == Self.devicePath ? try deviceTicket(for: request) : try ticket(for: request)
@@ -17,30 +17,30 @@ extension Shard {
         } catch {
             counters.joinsRefused[error.code, default: 0] += 1
             log.debug("join refused", metadata: ["code": "\(error.code)", "address": "\(request.peerAddress)"])
-            return Response(error)
+            return HTTPServerResponse(error)
         }
     }
 
-    private func check(_ request: UpgradeRequest) throws(Refusal) {
+    private func check(_ request: UpgradeRequest) throws(HTTPError) {
         guard request.isSecure else {
-            throw Refusal(.badRequest, "tls_required", "this port speaks TLS only; use wss:// or https://")
+            throw HTTPError(.badRequest, "tls_required", "this port speaks TLS only; use wss:// or https://")
         }
         guard !request.isPathCutOff else { throw .lineEndInPath }
         guard request.path == Self.socketPath || (request.path == Self.devicePath && common.calls != nil) else {
-            throw Refusal(.notFound, "not_found", "there is no WebSocket here; the gateway's is at \(Self.socketPath)")
+            throw HTTPError(.notFound, "not_found", "there is no WebSocket here; the gateway's is at \(Self.socketPath)")
         }
         guard drain == nil else {
-            throw Refusal(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
+            throw HTTPError(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
         }
         guard common.failures.mayTry(request.peerAddress, at: clock.now) else {
-            throw Refusal(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
+            throw HTTPError(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
         guard request.subprotocols.contains(Substring(ProtocolLimits.subprotocol)) else {
-            throw Refusal(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
+            throw HTTPError(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
         }
     }
 
-    private func ticket(for request: UpgradeRequest) throws(Refusal) -> JoinTicket {
+    private func ticket(for request: UpgradeRequest) throws(HTTPError) -> JoinTicket {
         let started = loop.exactNow
         let (token, grant) = try identify(request)
         if let refusal = common.facts?.refuses(grant.room, grant.identity) { throw refusal }
@@ -50,7 +50,7 @@ extension Shard {
         admission.resuming = request.query("resume")
         admission.briefing = common.facts?.briefing(grant.room)
         guard !isFull(grant.room, for: admission) else {
-            throw Refusal(.conflict, "room_full", "as many participants are in the room as it takes")
+            throw HTTPError(.conflict, "room_full", "as many participants are in the room as it takes")
         }
         return JoinTicket(
             admission: admission, lastSeq: request.query("last_seq").flatMap(UInt64.init), room: grant.room, settings: room,
@@ -60,25 +60,25 @@ extension Shard {
     /// What `verify` makes of the request's token. A bad one counts as a failed attempt of its address.
     func token<Claims>(
         of request: UpgradeRequest, _ verify: (String) throws(TokenError) -> Claims
-    ) throws(Refusal) -> Claims {
+    ) throws(HTTPError) -> Claims {
         do throws(TokenError) {
             return try verify(
                 try TokenPlace.find(
                     authorization: request.authorization, subprotocols: request.subprotocols, query: request.query("access_token")))
         } catch {
             common.failures.record(from: request.peerAddress, at: clock.now)
-            throw Refusal(.unauthorized, error.code, error.message)
+            throw HTTPError(.unauthorized, error.code, error.message)
         }
     }
 
-    private func identify(_ request: UpgradeRequest) throws(Refusal) -> (AccessToken, JoinGrant) {
+    private func identify(_ request: UpgradeRequest) throws(HTTPError) -> (AccessToken, JoinGrant) {
         let token = try token(of: request) { text throws(TokenError) in
             try TokenVerifier().verify(text, keys: keys, now: WallClock.seconds)
         }
         do throws(GrantError) {
             return (token, try JoinGrant(token))
         } catch {
-            throw Refusal(.forbidden, error.code, error.message)
+            throw HTTPError(.forbidden, error.code, error.message)
         }
     }
 
@@ -88,10 +88,10 @@ extension Shard {
     }
 
     /// The settings that a room gets if it is made now.
-    private func settingsOfRoom(for token: AccessToken, _ grant: JoinGrant) throws(Refusal) -> RoomSettings {
+    private func settingsOfRoom(for token: AccessToken, _ grant: JoinGrant) throws(HTTPError) -> RoomSettings {
         let mayCreate = common.settings.createsRooms || token.video?.roomCreate == true
         guard mayCreate || common.directory.home(of: grant.room) != nil else {
-            throw Refusal(.notFound, "room_not_found", "the room does not exist, and this gateway makes none for who joins")
+            throw HTTPError(.notFound, "room_not_found", "the room does not exist, and this gateway makes none for who joins")
         }
         return RoomSettings(token.roomSettings, over: common.settings.room)
     }
@@ -100,18 +100,18 @@ extension Shard {
         if let ticket = connection.context as? DeviceTicket { return openedDevice(connection, ticket) }
         guard let ticket = connection.context as? JoinTicket else { return connection.abort() }
         connection.context = nil
-        let handle = takeSeat()
+        let handle = takeSlot()
         let member = Member(
             handle: handle, connection: connection, kind: ticket.admission.kind, joinStartedAt: ticket.startedAt, now: clock.now)
-        seats[Int(handle.seat)] = member
-        connection.seat = Int(handle.seat)
+        slots[Int(handle.slot)] = member
+        connection.slot = Int(handle.slot)
         counters.connections += 1
         counters.participants += 1
         if ticket.admission.resuming == nil { counters.joins += 1 } else { member.resumption = ticket }
         join(member, ticket)
         scheduleTick()
         // The first round trip is known before the first frame is.
-        askForReceipt(from: member)
+        sendProbe(from: member)
     }
 
     func refused(_ reason: CloseReason, on connection: Connection) {
@@ -119,13 +119,13 @@ extension Shard {
     }
 
     func closed(_ connection: Connection, _ end: SocketEnd) {
-        guard connection.seat >= 0, let member = seats[connection.seat], member.connection === connection else {
+        guard connection.slot >= 0, let member = slots[connection.slot], member.connection === connection else {
             return closedDevice(connection)
         }
-        connection.seat = -1
+        connection.slot = -1
         counters.connections -= 1
         // Who was about to be closed when its socket broke was closed.
-        let end = member.farewell.map { SocketEnd.closed($0.reason) } ?? end
+        let end = member.pendingClose.map { SocketEnd.closed($0.reason) } ?? end
         let reason: DisconnectReason =
             switch end {
             case .closed(let reason): reason.disconnectReason

@@ -27,20 +27,20 @@ extension Shard {
     // MARK: Out
 
     /// Lets out what cannot wait for the next look, of tracks that frames have just come to.
-    func letOutFresh() {
-        while let place = aheads.nextFresh() { letOut(place, at: clock.now, onlyIfUrgent: true) }
+    func releaseFresh() {
+        while let place = aheads.nextFresh() { release(place, at: clock.now, onlyIfUrgent: true) }
         tellFacts()
     }
 
     /// Lets out what is due, of all tracks.
-    func letOutActive() {
+    func releaseActive() {
         guard !aheads.active.isEmpty else { return }
         let now = clock.now
         aheads.findDue(at: now)
         var index = 0
         while index < aheads.due.count {
-            foresee(dueAfter: index)
-            letOut(aheads.due[index], at: now, onlyIfUrgent: false)
+            prefetch(dueAfter: index)
+            release(aheads.due[index], at: now, onlyIfUrgent: false)
             index += 1
         }
         aheads.settle(at: now)
@@ -49,77 +49,77 @@ extension Shard {
     }
 
     /// What is let out next is called to hand while the kernel takes what is let out now.
-    private func foresee(dueAfter index: Int) {
+    private func prefetch(dueAfter index: Int) {
         if index + 2 < aheads.due.count {
             let place = aheads.due[index + 2]
             let (address, count) = aheads.memory(of: place)
-            Foresight.fetch(address, lines: Int32(count / 64 + 1))
-            if place < aheadForesights.count { aheadForesights[place].fetch() }
+            PrefetchHints.fetch(address, lines: Int32(count / 64 + 1))
+            if place < aheadPrefetchHints.count { aheadPrefetchHints[place].fetch() }
         }
         if index + 1 < aheads.due.count {
-            let (frames, listeners) = aheads.memoryOfNext(from: aheads.due[index + 1])
-            Foresight.fetch(frames, lines: 8)
-            Foresight.fetch(listeners, lines: 2)
+            let (frames, subscribers) = aheads.memoryOfNext(from: aheads.due[index + 1])
+            PrefetchHints.fetch(frames, lines: 8)
+            PrefetchHints.fetch(subscribers, lines: 2)
         }
     }
 
-    /// Remembers what was looked at for the first of its listeners.
-    private func noteForesight(of place: Int, listener: Member) {
-        let publisher = Int(aheads.tracks[place].publisher.seat)
+    /// Remembers what was looked at for the first of its subscribers.
+    private func noteForesight(of place: Int, subscriber: Member) {
+        let publisher = Int(aheads.tracks[place].publisher.slot)
         guard publisher < panel.patches.count else { return }
         let patch = panel.patches[publisher].withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
-        guard let foresight = listener.connection.foresight(sender: 0, track: patch, listener: listener.address) else { return }
-        while aheadForesights.count <= place { aheadForesights.append(Foresight()) }
-        aheadForesights[place] = foresight
+        guard let prefetchHints = subscriber.connection.prefetchHints(sender: 0, track: patch, subscriber: subscriber.address) else { return }
+        while aheadPrefetchHints.count <= place { aheadPrefetchHints.append(PrefetchHints()) }
+        aheadPrefetchHints[place] = prefetchHints
     }
 
     /// Lets out what waited for room, now that there is some.
-    func letOutAhead(to member: Member) {
+    func releaseAhead(to member: Member) {
         member.isBehind = false
         for place in member.aheadPlaces {
-            guard let index = aheads.tracks[place].listener(at: member.handle.seat) else { continue }
-            letOut(place, to: member, index, at: clock.now, onlyIfUrgent: false)
+            guard let index = aheads.tracks[place].subscriber(at: member.handle.slot) else { continue }
+            release(place, to: member, index, at: clock.now, onlyIfUrgent: false)
         }
     }
 
-    private func letOut(_ place: Int, at now: Instant, onlyIfUrgent: Bool) {
-        aheads.tracks[place].letOutReference(at: now, onlyIfUrgent: onlyIfUrgent)
+    private func release(_ place: Int, at now: Instant, onlyIfUrgent: Bool) {
+        aheads.tracks[place].releaseReference(at: now, onlyIfUrgent: onlyIfUrgent)
         let edges = meter(place, at: now)
-        for index in 0..<aheads.tracks[place].listenerCount {
-            withMember(at: aheads.tracks[place].seat(ofListener: index)) {
+        for index in 0..<aheads.tracks[place].subscriberCount {
+            withMember(at: aheads.tracks[place].slot(ofSubscriber: index)) {
                 // With a first or a last frame goes what its room makes of it.
-                letOut(place, to: $0, index, at: now, onlyIfUrgent: onlyIfUrgent, withTurn: !edges.isEmpty)
+                release(place, to: $0, index, at: now, onlyIfUrgent: onlyIfUrgent, withTurn: !edges.isEmpty)
             }
         }
         for (track, edge) in edges {
-            if let publisher = seats[Int(aheads.tracks[place].publisher.seat)] { talk(edge, of: track, publishedBy: publisher) }
+            if let publisher = slots[Int(aheads.tracks[place].publisher.slot)] { talk(edge, of: track, publishedBy: publisher) }
         }
         noteFacts(of: place)
     }
 
-    private func letOut(_ place: Int, to listener: Member, _ index: Int, at now: Instant, onlyIfUrgent: Bool, withTurn: Bool = false) {
-        for _ in 0..<aheads.tracks[place].takeSkippedFrames(ofListener: index) { dropQueued(.full, of: listener) }
-        guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
+    private func release(_ place: Int, to subscriber: Member, _ index: Int, at now: Instant, onlyIfUrgent: Bool, withTurn: Bool = false) {
+        for _ in 0..<aheads.tracks[place].takeSkippedFrames(ofSubscriber: index) { dropQueued(.full, of: subscriber) }
+        guard subscriber.pendingClose == nil, aheads.tracks[place].isDue(forSubscriber: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
         // Who has just come back is told first what it missed, and that it is back. What is due waits as for a socket without room.
-        guard listener.isReachable else {
-            listener.isBehind = true
+        guard subscriber.isReachable else {
+            subscriber.isBehind = true
             return
         }
         let message = messageStaging + Connection.headroom
         repeat {
-            guard !listener.outbox.hasControl, hasRoom(listener, at: now) else {
-                listener.isBehind = true
-                if listener.connection.isCongested { listener.connection.askForWritable() }
+            guard !subscriber.outbox.hasControl, hasRoom(subscriber, at: now) else {
+                subscriber.isBehind = true
+                if subscriber.connection.isCongested { subscriber.connection.askForWritable() }
                 return
             }
-            guard let output = aheads.tracks[place].letOut(toListener: index, at: now, into: message) else { return }
-            deliver(message, output.bytes, frames: output.frames, withTurn: withTurn, to: listener)
-            if index == 0 { noteForesight(of: place, listener: listener) }
+            guard let output = aheads.tracks[place].release(toSubscriber: index, at: now, into: message) else { return }
+            deliver(message, output.bytes, frames: output.frames, withTurn: withTurn, to: subscriber)
+            if index == 0 { noteForesight(of: place, subscriber: subscriber) }
             if output.frames > 1 {
                 counters.bundlesOut += 1
                 counters.bundledFramesOut += UInt64(output.frames)
             }
-        } while aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: false)
+        } while aheads.tracks[place].isDue(forSubscriber: index, at: now, onlyIfUrgent: false)
     }
 
     /// Shows the track's meter what is let out: who talks is who is heard, not who was published.
@@ -127,14 +127,14 @@ extension Shard {
     /// - Returns: where talkspurts begin and end in it; mostly nowhere.
     private func meter(_ place: Int, at now: Instant) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
         var edges: [(track: TrackSID, edge: TrackMeter.Edge)] = []
-        let seat = Int(aheads.tracks[place].publisher.seat)
-        while let header = aheads.tracks[place].nextHeaderLetOut() {
-            guard let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
-            if let tap = panel.patches[seat][patch].tap {
-                aheads.tracks[place].withFrameLetOut { copy($0, toTap: tap, heardAt: $1) }
+        let slot = Int(aheads.tracks[place].publisher.slot)
+        while let header = aheads.tracks[place].nextReleasedHeader() {
+            guard let patch = panel.index(of: header.alias, publishedBy: slot) else { continue }
+            if let tap = panel.patches[slot][patch].tap {
+                aheads.tracks[place].withReleasedFrame { copy($0, toTap: tap, heardAt: $1) }
             }
-            if let edge = panel.note(header, of: patch, publishedBy: seat, at: now) {
-                edges.append((panel.patches[seat][patch].track, edge))
+            if let edge = panel.note(header, of: patch, publishedBy: slot, at: now) {
+                edges.append((panel.patches[slot][patch].track, edge))
             }
         }
         return edges

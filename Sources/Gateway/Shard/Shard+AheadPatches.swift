@@ -13,7 +13,7 @@ extension Shard {
     /// The track has ended, or nobody listens here any more to one that is published elsewhere.
     func closeAhead(_ place: Int) {
         var track = aheads.tracks[place]
-        for index in 0..<track.listenerCount { seats[Int(track.seat(ofListener: index))]?.aheadPlaces.removeAll { $0 == place } }
+        for index in 0..<track.subscriberCount { slots[Int(track.slot(ofSubscriber: index))]?.aheadPlaces.removeAll { $0 == place } }
         if track.sid != nil { drop(.cleared, track.waitingFrames) }
         aheads.close(place)
     }
@@ -33,9 +33,9 @@ extension Shard {
         noteFacts(of: place)
     }
 
-    // MARK: Listeners
+    // MARK: Subscribers
 
-    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by listener: ParticipantHandle, _ listening: Room.Listening) {
+    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ listening: Room.Listening) {
         let place =
             aheads.place(of: alias, by: publisher)
             ?? aheads.open(
@@ -44,16 +44,16 @@ extension Shard {
                     awaiting: listening.number, at: clock.now))
         // Also for one that has gone meanwhile: its room will say so, here and where the frames come from.
         aheads.tracks[place].subscriptions += 1
-        guard let member = member(at: listener) else { return }
-        aheads.tracks[place].add(listener: listener.seat, from: listening.from, at: clock.now)
+        guard let member = member(at: subscriber) else { return }
+        aheads.tracks[place].add(subscriber: subscriber.slot, from: listening.from, at: clock.now)
         if !member.aheadPlaces.contains(place) { member.aheadPlaces.append(place) }
         aheads.activate(place)
     }
 
-    func stopHearingAhead(_ place: Int, by listener: ParticipantHandle) {
+    func stopHearingAhead(_ place: Int, by subscriber: ParticipantHandle) {
         aheads.tracks[place].subscriptions -= 1
-        aheads.tracks[place].remove(listener: listener.seat)
-        member(at: listener)?.aheadPlaces.removeAll { $0 == place }
+        aheads.tracks[place].remove(subscriber: subscriber.slot)
+        member(at: subscriber)?.aheadPlaces.removeAll { $0 == place }
         if aheads.tracks[place].subscriptions == 0, aheads.tracks[place].sid == nil { closeAhead(place) }
     }
 
@@ -87,15 +87,15 @@ extension Shard {
     func noteFacts(of place: Int) {
         guard aheads.tracks[place].hasFacts, let track = aheads.tracks[place].sid else { return }
         let publisher = aheads.tracks[place].publisher
-        for fact in aheads.tracks[place].takeFacts() { playoutFacts.append((publisher, track, fact)) }
+        for fact in aheads.tracks[place].takeFacts() { playoutQueueReports.append((publisher, track, fact)) }
     }
 
     /// Tells what is noted, unless a room's effects are being done: what follows from a fact comes after them.
     func tellFacts() {
-        guard performing == 0, !isTellingFacts, !playoutFacts.isEmpty else { return }
+        guard performing == 0, !isTellingFacts, !playoutQueueReports.isEmpty else { return }
         isTellingFacts = true
-        while !playoutFacts.isEmpty {
-            let (publisher, track, fact) = playoutFacts.removeFirst()
+        while !playoutQueueReports.isEmpty {
+            let (publisher, track, fact) = playoutQueueReports.removeFirst()
             if let member = member(at: publisher) { tell(.playout(track, fact), roomOf: member) }
         }
         isTellingFacts = false

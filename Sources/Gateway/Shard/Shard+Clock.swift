@@ -34,7 +34,7 @@ extension Shard {
         }
         nextTick = nil
         pumpWaiting()
-        letOutActive()
+        releaseActive()
         // With somebody waiting the timer rings twice as often; the rest keeps its pace by the clock and not by the count.
         let tick = Int(clock.now.nanoseconds / 20_000_000)
         if tick != ticks {
@@ -49,25 +49,25 @@ extension Shard {
     }
 
     private func everyTick(_ tick: Int) {
-        for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
+        for slot in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: slot) }
         for room in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(room: room) }
         if common.mailboxes.count > 1 {
-            for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat: seat) }
+            for slot in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(slot: slot) }
         }
         for room in roomDeadlines.indices {
             if let deadline = roomDeadlines[room], deadline <= clock.now { perform(.deadlinePassed, in: room) }
         }
-        for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
-            if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
+        for slot in stride(from: tick % Self.careTicks, to: slots.count, by: Self.careTicks) {
+            if let member = slots[slot] { look(after: member, second: tick / Self.careTicks) }
         }
         guard tick % Self.careTicks == 0 else { return }
         lookAfterDevices()
         publishMetrics()
     }
 
-    private func watchTalk(of seat: Int) {
-        for (track, edge) in panel.endTalk(of: seat, at: clock.now) {
-            if let publisher = seats[seat] { talk(edge, of: track, publishedBy: publisher) }
+    private func watchTalk(of slot: Int) {
+        for (track, edge) in panel.endTalk(of: slot, at: clock.now) {
+            if let publisher = slots[slot] { talk(edge, of: track, publishedBy: publisher) }
         }
     }
 
@@ -75,15 +75,15 @@ extension Shard {
     private func measure(room: Int) {
         guard let hosted = rooms[room] else { return }
         var measurements: [TrackMeasurement] = []
-        for seat in hosted.seats { panel.takeMeasurements(of: seat, into: &measurements) }
+        for slot in hosted.slots { panel.takeMeasurements(of: slot, into: &measurements) }
         if !measurements.isEmpty { perform(.measured(measurements), in: room) }
     }
 
     /// One whose room is on another shard.
-    private func measure(seat: Int) {
-        guard let publisher = seats[seat], case .on = publisher.place else { return }
+    private func measure(slot: Int) {
+        guard let publisher = slots[slot], case .on = publisher.place else { return }
         var measurements: [TrackMeasurement] = []
-        panel.takeMeasurements(of: seat, into: &measurements)
+        panel.takeMeasurements(of: slot, into: &measurements)
         if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
     }
 
@@ -95,8 +95,8 @@ extension Shard {
             close(member, .pingTimeout)
             return
         }
-        let turn = second + Int(member.handle.seat)
-        if turn.isMultiple(of: 10), member.receipts.isDue(at: clock.now) { askForReceipt(from: member) }
+        let turn = second + Int(member.handle.slot)
+        if turn.isMultiple(of: 10), member.deliveryProbe.isDue(at: clock.now) { sendProbe(from: member) }
         if turn.isMultiple(of: 5), clock.now - member.connection.openedAt >= .seconds(4) {
             report(to: member, isSilent: silent > .seconds(10))
         }

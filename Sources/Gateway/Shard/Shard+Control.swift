@@ -5,8 +5,8 @@ internal import Wire
 /// Text messages: requests in; events, replies and errors out.
 extension Shard {
     func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
-        guard connection.seat >= 0 else { return received(text: message, fromDevice: connection) }
-        guard let member = seats[connection.seat], member.farewell == nil else { return }
+        guard connection.slot >= 0 else { return received(text: message, fromDevice: connection) }
+        guard let member = slots[connection.slot], member.pendingClose == nil else { return }
         member.lastHeard = clock.now
         counters.controlIn += 1
         guard String(validating: message, as: UTF8.self) != nil else {
@@ -54,7 +54,7 @@ extension Shard {
             counters.joins += 1
             member.resumption = nil
         }
-        if member.owesProof { askForReceipt(from: member) }
+        if member.owesProof { sendProbe(from: member) }
         counters.joinSeconds.add(Double((loop.exactNow - member.joinStartedAt).inNanoseconds) / 1e9)
         for answer in member.answersBeforeHello { send(answer, to: member) }
         member.answersBeforeHello = []
@@ -107,7 +107,7 @@ extension Shard {
 
     /// Counts a control message for whom there may still be one.
     private func takesControl(_ member: Member) -> Bool {
-        guard member.connection.phase == .open, member.farewell == nil else { return false }
+        guard member.connection.phase == .open, member.pendingClose == nil else { return false }
         counters.controlOut += 1
         return true
     }
@@ -124,7 +124,7 @@ extension Shard {
 
     /// The shard itself ends a connection: says why, and closes.
     func close(_ member: Member, _ reason: CloseReason) {
-        guard member.connection.phase == .open, member.farewell == nil else { return }
+        guard member.connection.phase == .open, member.pendingClose == nil else { return }
         if reason != .slowConsumer { send(.bye(reason.disconnectReason, retryable: reason.isRetryable), to: member) }
         finish(member, reason)
     }
@@ -132,19 +132,19 @@ extension Shard {
     /// Closes the socket once its control messages are out, or after a second; the room is told when it is closed, unless it
     /// knows already.
     func finish(_ member: Member, _ reason: CloseReason) {
-        guard member.connection.phase == .open, member.farewell == nil else { return }
+        guard member.connection.phase == .open, member.pendingClose == nil else { return }
         counters.closed[reason.code, default: 0] += 1
         guard member.outbox.hasControl, reason != .slowConsumer else {
             member.connection.close(reason)
             return
         }
-        member.farewell = (reason, clock.now + .seconds(1))
+        member.pendingClose = (reason, clock.now + .seconds(1))
         startWaiting(member)
     }
 
     /// Closes a socket whose control messages are out, or whose time is over.
-    func closeIfFarewellIsSaid(_ member: Member) {
-        guard let farewell = member.farewell, !member.outbox.hasControl || clock.now >= farewell.deadline else { return }
-        member.connection.close(farewell.reason)
+    func finishPendingClose(_ member: Member) {
+        guard let pendingClose = member.pendingClose, !member.outbox.hasControl || clock.now >= pendingClose.deadline else { return }
+        member.connection.close(pendingClose.reason)
     }
 }

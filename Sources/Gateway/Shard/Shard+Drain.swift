@@ -49,7 +49,7 @@ extension Shard {
         guard drain?.endsAt == nil else { return }
         // As long as a close handshake may take.
         drain?.endsAt = clock.now + .seconds(2)
-        for case let member? in seats { close(member, .serverShutdown) }
+        for case let member? in slots { close(member, .serverShutdown) }
         for device in devices.values { close(device, .serverShutdown) }
         finishDrainIfEmpty()
         scheduleTick()

@@ -5,27 +5,27 @@ internal import Wire
 /// A frame's way through the shard (DESIGN section 2, stops 3 to 8). Nothing here allocates for a frame that leaves at once.
 extension Shard {
     func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
-        let seat = connection.seat
-        guard seat >= 0 else { return receivedBinary(fromDevice: connection) }
-        withMember(at: UInt32(seat)) { received(message, from: $0, at: seat) }
-        if aheads.hasFresh { letOutFresh() }
+        let slot = connection.slot
+        guard slot >= 0 else { return receivedBinary(fromDevice: connection) }
+        withMember(at: UInt32(slot)) { received(message, from: $0, at: slot) }
+        if aheads.hasFresh { releaseFresh() }
     }
 
-    private func received(_ message: UnsafeRawBufferPointer, from sender: Member, at seat: Int) {
-        guard sender.farewell == nil else { return }
+    private func received(_ message: UnsafeRawBufferPointer, from sender: Member, at slot: Int) {
+        guard sender.pendingClose == nil else { return }
         sender.lastHeard = clock.now
         if message.first == FrameKind.bundle.rawValue {
             do throws(FrameError) {
-                try Bundle.forEachFrame(in: message) { relay($0, from: sender, at: seat) }
+                try Bundle.forEachFrame(in: message) { relay($0, from: sender, at: slot) }
             } catch {
                 malformed(error, from: sender)
             }
         } else {
-            relay(message, from: sender, at: seat)
+            relay(message, from: sender, at: slot)
         }
     }
 
-    private func relay(_ frame: UnsafeRawBufferPointer, from sender: Member, at seat: Int) {
+    private func relay(_ frame: UnsafeRawBufferPointer, from sender: Member, at slot: Int) {
         counters.framesIn += 1
         counters.bytesIn += UInt64(frame.count)
         let header: FrameHeader
@@ -36,52 +36,52 @@ extension Shard {
             return
         }
         let now = clock.now
-        switch panel.pass(header, publishedBy: seat, at: now) {
+        switch panel.pass(header, publishedBy: slot, at: now) {
         case .refused(let reason): drop(reason)
         case .ahead(let patch, let place, let goesFurther):
             if let refusal = aheads.append(frame, header, to: place, at: now) { return drop(refusal) }
-            if goesFurther { pass(newestOf: place, to: panel.patches[seat][patch].trunks, from: sender) }
+            if goesFurther { pass(newestOf: place, to: panel.patches[slot][patch].trunks, from: sender) }
         case .live(let patch, let sole, let edge, let goesFurther):
-            if header.sequence.value & Self.foresightMask == 0 { foresee(from: sender, at: seat, patch) }
+            if header.sequence.value & Self.foresightMask == 0 { prefetch(from: sender, at: slot, patch) }
             // With a first or a last frame goes what its room makes of it.
             if let sole {
                 forward(frame, of: header.alias, toSole: sole, withTurn: edge != nil, at: now)
             } else {
-                forward(frame, of: header.alias, to: panel.patches[seat][patch].listeners, withTurn: edge != nil, at: now)
+                forward(frame, of: header.alias, to: panel.patches[slot][patch].subscribers, withTurn: edge != nil, at: now)
             }
             if goesFurther {
-                if let tap = panel.patches[seat][patch].tap { copy(frame, toTap: tap, heardAt: now) }
-                for trunk in panel.patches[seat][patch].trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
+                if let tap = panel.patches[slot][patch].tap { copy(frame, toTap: tap, heardAt: now) }
+                for trunk in panel.patches[slot][patch].trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
             }
             // After the frame: what a room makes of it may take longer, and may change the panel.
-            if let edge { talk(edge, of: panel.patches[seat][patch].track, publishedBy: sender) }
+            if let edge { talk(edge, of: panel.patches[slot][patch].track, publishedBy: sender) }
         }
     }
 
-    /// Fewer listeners are not worth looking ahead.
+    /// Fewer subscribers are not worth looking ahead.
     private static var foreseenMin: Int { 4 }
     /// Every so many frames: what is foreseen rarely changes.
     private static var foresightMask: UInt16 { 31 }
 
-    private func foresee(from sender: Member, at seat: Int, _ patch: Int) {
-        guard let first = panel.patches[seat][patch].listeners.first, let listener = seats[Int(first)] else { return }
-        let track = panel.patches[seat].withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
-        let foresight = listener.connection.foresight(sender: sender.address, track: track, listener: listener.address)
-        if let foresight { sender.connection.foresee(foresight) }
+    private func prefetch(from sender: Member, at slot: Int, _ patch: Int) {
+        guard let first = panel.patches[slot][patch].subscribers.first, let subscriber = slots[Int(first)] else { return }
+        let track = panel.patches[slot].withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        let prefetchHints = subscriber.connection.prefetchHints(sender: sender.address, track: track, subscriber: subscriber.address)
+        if let prefetchHints { sender.connection.prefetch(prefetchHints) }
     }
 
-    /// What the next listeners will have us look at comes while the kernel takes the frame for this one. One thing leads to the next, so
-    /// each listener is come closer to, a step with every one before it.
-    private func foresee(_ listeners: [UInt32], after place: Int) {
-        if place + 4 < listeners.count { Foresight.fetch(memberAt(listeners[place + 4]), lines: 5) }
-        if place + 3 < listeners.count { withMember(at: listeners[place + 3]) { $0.connection.foresee(.itself) } }
-        if place + 2 < listeners.count { withMember(at: listeners[place + 2]) { $0.connection.foresee(.records) } }
-        if place + 1 < listeners.count { withMember(at: listeners[place + 1]) { $0.connection.foresee(.cipher) } }
+    /// What the next subscribers will have us look at comes while the kernel takes the frame for this one. One thing leads to the next, so
+    /// each subscriber is come closer to, a step with every one before it.
+    private func prefetch(_ subscribers: [UInt32], after place: Int) {
+        if place + 4 < subscribers.count { PrefetchHints.fetch(memberAt(subscribers[place + 4]), lines: 5) }
+        if place + 3 < subscribers.count { withMember(at: subscribers[place + 3]) { $0.connection.prefetch(.itself) } }
+        if place + 2 < subscribers.count { withMember(at: subscribers[place + 2]) { $0.connection.prefetch(.records) } }
+        if place + 1 < subscribers.count { withMember(at: subscribers[place + 1]) { $0.connection.prefetch(.cipher) } }
     }
 
     /// The address, without a look at what is there: even a reference count would be one.
-    private func memberAt(_ seat: UInt32) -> UInt {
-        seats.withUnsafeBytes { $0.load(fromByteOffset: Int(seat) * MemoryLayout<Member?>.stride, as: UInt.self) }
+    private func memberAt(_ slot: UInt32) -> UInt {
+        slots.withUnsafeBytes { $0.load(fromByteOffset: Int(slot) * MemoryLayout<Member?>.stride, as: UInt.self) }
     }
 
     /// Gives a frame to another shard, which is woken if it has none yet.
@@ -95,35 +95,35 @@ extension Shard {
     func carry(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle) {
         guard let base = frame.baseAddress else { return }
         let header = FrameHeader(unchecked: base)
-        let listeners = inlets.listeners(to: header.alias, of: publisher)
-        guard listeners.isEmpty else { return forward(frame, of: header.alias, to: listeners, at: clock.now) }
+        let subscribers = remoteTracks.subscribers(to: header.alias, of: publisher)
+        guard subscribers.isEmpty else { return forward(frame, of: header.alias, to: subscribers, at: clock.now) }
         if aheads.count > 0 { carryAhead(frame, header, from: publisher) }
     }
 
-    /// Hands a frame to every listener.
+    /// Hands a frame to every subscriber.
     private func forward(
-        _ frame: UnsafeRawBufferPointer, of alias: TrackAlias, to listeners: [UInt32], withTurn: Bool = false, at now: Instant
+        _ frame: UnsafeRawBufferPointer, of alias: TrackAlias, to subscribers: [UInt32], withTurn: Bool = false, at now: Instant
     ) {
-        guard !listeners.isEmpty else { return }
+        guard !subscribers.isEmpty else { return }
         var frame = StagedFrame(frame, of: alias, in: staging)
-        for place in 0..<listeners.count {
-            if listeners.count > Self.foreseenMin { foresee(listeners, after: place) }
-            withMember(at: listeners[place]) { hand(&frame, to: $0, withTurn: withTurn, at: now) }
+        for place in 0..<subscribers.count {
+            if subscribers.count > Self.foreseenMin { prefetch(subscribers, after: place) }
+            withMember(at: subscribers[place]) { hand(&frame, to: $0, withTurn: withTurn, at: now) }
         }
     }
 
     private func forward(
-        _ frame: UnsafeRawBufferPointer, of alias: TrackAlias, toSole listener: UInt32, withTurn: Bool, at now: Instant
+        _ frame: UnsafeRawBufferPointer, of alias: TrackAlias, toSole subscriber: UInt32, withTurn: Bool, at now: Instant
     ) {
         var frame = StagedFrame(frame, of: alias, in: staging)
-        withMember(at: listener) { hand(&frame, to: $0, withTurn: withTurn, at: now) }
+        withMember(at: subscriber) { hand(&frame, to: $0, withTurn: withTurn, at: now) }
     }
 
-    /// A frame on its way to listeners.
+    /// A frame on its way to subscribers.
     private struct StagedFrame {
         let frame: UnsafeRawBufferPointer
         let alias: TrackAlias
-        /// With room before it for each listener's WebSocket header.
+        /// With room before it for each subscriber's WebSocket header.
         let copy: UnsafeMutableRawPointer
         /// For all who must wait for it.
         var stored: FrameRef?
@@ -136,64 +136,64 @@ extension Shard {
         }
     }
 
-    /// Hands a frame to a listener: at once where nothing waits and the socket has room, else into its outbox.
-    private func hand(_ frame: inout StagedFrame, to listener: Member, withTurn: Bool, at now: Instant) {
-        guard listener.farewell == nil else { return }
-        guard listener.isReachable else {
-            listener.outbox.noteRefused(frame.alias)
-            return dropQueued(.away, of: listener)
+    /// Hands a frame to a subscriber: at once where nothing waits and the socket has room, else into its outbox.
+    private func hand(_ frame: inout StagedFrame, to subscriber: Member, withTurn: Bool, at now: Instant) {
+        guard subscriber.pendingClose == nil else { return }
+        guard subscriber.isReachable else {
+            subscriber.outbox.noteRefused(frame.alias)
+            return dropQueued(.away, of: subscriber)
         }
-        if listener.outbox.isEmpty, hasRoom(listener, at: now) {
-            let afterDrop = listener.outbox.takeInterruption(of: frame.alias)
-            write(frame.copy, frame.frame.count, afterDrop: afterDrop, withTurn: withTurn, to: listener)
+        if subscriber.outbox.isEmpty, hasRoom(subscriber, at: now) {
+            let afterDrop = subscriber.outbox.takeInterruption(of: frame.alias)
+            write(frame.copy, frame.frame.count, afterDrop: afterDrop, withTurn: withTurn, to: subscriber)
         } else {
-            queue(&frame, for: listener, at: now)
+            queue(&frame, for: subscriber, at: now)
         }
     }
 
-    /// Looks at who has a seat without counting a reference. Nobody's seat may be freed meanwhile; no frame does that.
-    func withMember(at seat: UInt32, _ body: (Member) -> Void) {
-        guard Int(seat) < seats.count, let member = UnsafeRawPointer(bitPattern: memberAt(seat)) else { return }
+    /// Looks at who has a slot without counting a reference. Nobody's slot may be freed meanwhile; no frame does that.
+    func withMember(at slot: UInt32, _ body: (Member) -> Void) {
+        guard Int(slot) < slots.count, let member = UnsafeRawPointer(bitPattern: memberAt(slot)) else { return }
         Unmanaged<Member>.fromOpaque(member)._withUnsafeGuaranteedRef(body)
     }
 
-    /// Puts a frame into a listener's outbox; it is stored once for all who wait for it.
-    private func queue(_ frame: inout StagedFrame, for listener: Member, at now: Instant) {
+    /// Puts a frame into a subscriber's outbox; it is stored once for all who wait for it.
+    private func queue(_ frame: inout StagedFrame, for subscriber: Member, at now: Instant) {
         if let reference = frame.stored {
             store.hold(reference)
         } else {
             frame.stored = store.store(frame.frame)
         }
         guard let stored = frame.stored else {
-            listener.outbox.noteRefused(frame.alias)
-            return dropQueued(.full, of: listener)
+            subscriber.outbox.noteRefused(frame.alias)
+            return dropQueued(.full, of: subscriber)
         }
-        listener.outbox.append(stored, of: frame.alias, at: now) { dropped in
+        subscriber.outbox.append(stored, of: frame.alias, at: now) { dropped in
             store.release(dropped)
-            dropQueued(.full, of: listener)
+            dropQueued(.full, of: subscriber)
         }
         counters.framesQueued += 1
-        startWaiting(listener)
+        startWaiting(subscriber)
     }
 
     private func write(
-        _ frame: UnsafeMutableRawPointer, _ count: Int, afterDrop: Bool, withTurn: Bool = false, to listener: Member
+        _ frame: UnsafeMutableRawPointer, _ count: Int, afterDrop: Bool, withTurn: Bool = false, to subscriber: Member
     ) {
         let flags = frame.load(fromByteOffset: 1, as: UInt8.self)
         if afterDrop { frame.storeBytes(of: flags | FrameFlags.discontinuity.rawValue, toByteOffset: 1, as: UInt8.self) }
-        deliver(frame, count, frames: 1, withTurn: withTurn, to: listener)
+        deliver(frame, count, frames: 1, withTurn: withTurn, to: subscriber)
         if afterDrop { frame.storeBytes(of: flags, toByteOffset: 1, as: UInt8.self) }
     }
 
     /// Sends media to one who has room for it, and asks for a receipt where one is due: with the same system call if that can be.
-    func deliver(_ message: UnsafeMutableRawPointer, _ count: Int, frames: Int, withTurn: Bool = false, to listener: Member) {
+    func deliver(_ message: UnsafeMutableRawPointer, _ count: Int, frames: Int, withTurn: Bool = false, to subscriber: Member) {
         let now = clock.now
-        let asks = listener.receipts.isDue(at: now) && receiptBucket.take(at: now)
-        let receipt = asks && listener.connection.pingsAlong ? askForReceipt(of: listener, at: now) : nil
-        listener.connection.write(binary: message, count: count, withTurn: withTurn, followedByPing: receipt)
-        if asks, receipt == nil { askForReceipt(from: listener) }
-        listener.budget.wrote(count + Self.wireOverhead)
-        listener.framesSent += UInt64(frames)
+        let asks = subscriber.deliveryProbe.isDue(at: now) && receiptBucket.take(at: now)
+        let receipt = asks && subscriber.connection.pingsAlong ? sendProbe(of: subscriber, at: now) : nil
+        subscriber.connection.write(binary: message, count: count, withTurn: withTurn, followedByPing: receipt)
+        if asks, receipt == nil { sendProbe(from: subscriber) }
+        subscriber.sendWindow.wrote(count + Self.wireOverhead)
+        subscriber.framesSent += UInt64(frames)
         counters.framesOut += UInt64(frames)
         counters.bytesOut += UInt64(count)
     }
@@ -201,34 +201,34 @@ extension Shard {
     /// WebSocket header and TLS 1.3 record around one message.
     private static var wireOverhead: Int { 2 + 22 }
 
-    /// Whether media may go to this listener now, after asking the kernel where that is due.
-    func hasRoom(_ listener: Member, at now: Instant) -> Bool {
-        guard !listener.connection.isCongested, !listener.receipts.isOverdue(at: now, ownLag: recentLag) else { return false }
-        switch listener.budget.verdict {
+    /// Whether media may go to this subscriber now, after asking the kernel where that is due.
+    func hasRoom(_ subscriber: Member, at now: Instant) -> Bool {
+        guard !subscriber.connection.isCongested, !subscriber.deliveryProbe.isOverdue(at: now, ownLag: recentLag) else { return false }
+        switch subscriber.sendWindow.verdict {
         case .send: return true
         case .ask:
-            guard let bytes = listener.connection.tcp.unacknowledgedBytes else { return false }
-            listener.budget.observe(unacknowledged: bytes, roundTrip: listener.receipts.roundTrip, at: now)
-            return listener.budget.hasRoom
+            guard let bytes = subscriber.connection.tcp.unacknowledgedBytes else { return false }
+            subscriber.sendWindow.observe(unacknowledged: bytes, roundTrip: subscriber.deliveryProbe.roundTrip, at: now)
+            return subscriber.sendWindow.hasRoom
         }
     }
 
     /// Pings, so that the pong tells that everything up to here was read.
-    func askForReceipt(from member: Member) {
+    func sendProbe(from member: Member) {
         guard member.connection.phase == .open, !member.connection.isCongested else { return }
-        member.connection.ping(askForReceipt(of: member, at: clock.now))
+        member.connection.ping(sendProbe(of: member, at: clock.now))
     }
 
-    private func askForReceipt(of member: Member, at now: Instant) -> UInt32 {
+    private func sendProbe(of member: Member, at now: Instant) -> UInt32 {
         counters.receiptsAsked += 1
-        return member.receipts.ask(at: now)
+        return member.deliveryProbe.ask(at: now)
     }
 
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
-        guard connection.seat >= 0 else { return heardDevice(connection) }
-        guard let member = seats[connection.seat] else { return }
+        guard connection.slot >= 0 else { return heardDevice(connection) }
+        guard let member = slots[connection.slot] else { return }
         member.lastHeard = clock.now
-        guard member.receipts.answered(payload, at: clock.now) else { return }
+        guard member.deliveryProbe.answered(payload, at: clock.now) else { return }
         // The ping came after `hello`.
         if member.owesProof, member.wasGreeted { confirmResume(of: member) }
         pump(member)
@@ -239,18 +239,18 @@ extension Shard {
     func startWaiting(_ member: Member) {
         guard !member.isWaiting else { return }
         member.isWaiting = true
-        waiting.append(Int(member.handle.seat))
+        waiting.append(Int(member.handle.slot))
         if member.connection.isCongested { member.connection.askForWritable() }
         scheduleTick()
     }
 
     func writable(_ connection: Connection) {
-        guard connection.seat >= 0 else { return pumpDevice(connection) }
-        guard let member = seats[connection.seat] else { return }
+        guard connection.slot >= 0 else { return pumpDevice(connection) }
+        guard let member = slots[connection.slot] else { return }
         pump(member)
     }
 
-    /// Sends what waits for one listener, as far as its socket goes.
+    /// Sends what waits for one subscriber, as far as its socket goes.
     func pump(_ member: Member) {
         let now = clock.now
         member.outbox.dropOld(at: now) { dropped in
@@ -262,7 +262,7 @@ extension Shard {
                 member.connection.askForWritable()
                 return
             }
-            let mayTakeFrame = !member.outbox.hasControl && member.farewell == nil && hasRoom(member, at: now)
+            let mayTakeFrame = !member.outbox.hasControl && member.pendingClose == nil && hasRoom(member, at: now)
             switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
             case .control(let message):
                 member.connection.write(text: message)
@@ -275,17 +275,17 @@ extension Shard {
                 return
             }
         }
-        if member.isBehind { letOutAhead(to: member) }
+        if member.isBehind { releaseAhead(to: member) }
     }
 
     /// Looks after everybody for whom something waits; every 10 ms while there is somebody.
     func pumpWaiting() {
         var index = 0
         while index < waiting.count {
-            let member = seats[waiting[index]]
+            let member = slots[waiting[index]]
             if let member {
                 pump(member)
-                closeIfFarewellIsSaid(member)
+                finishPendingClose(member)
             }
             if let member, !member.outbox.isEmpty {
                 index += 1
@@ -303,8 +303,8 @@ extension Shard {
         counters.dropped[reason.rawValue] += UInt64(count)
     }
 
-    func dropQueued(_ reason: DropReason, of listener: Member) {
-        listener.framesDropped += 1
+    func dropQueued(_ reason: DropReason, of subscriber: Member) {
+        subscriber.framesDropped += 1
         drop(reason)
     }
 

@@ -4,7 +4,7 @@ internal import Wire
 
 /// What shards have to do with each other. A room is homed on one of them; its participants' sockets may be on any. Their joins,
 /// requests and measurements go to the home, its effects come back, and frames go straight from the publisher's shard to the
-/// listeners'.
+/// subscribers'.
 ///
 /// What keeps the order: a mailbox is first in, first out; a home posts what it wants done one after the other; and whoever is
 /// woken takes the trunks' frames first, then does all that came by mail, and only then carries the frames. So a frame that was
@@ -24,7 +24,7 @@ extension Shard {
             carryArrivals(from: peer) { _, _ in true }
             arrivals[peer].removeAll()
         }
-        if aheads.hasFresh { letOutFresh() }
+        if aheads.hasFresh { releaseFresh() }
     }
 
     private func takeArrivals(from peer: Int) {
@@ -46,11 +46,11 @@ extension Shard {
         swap(&batch, &arrivals[peer])
     }
 
-    /// Carries what a track's publisher has said up to now, before its inlet closes.
+    /// Carries what a track's publisher has said up to now, before its remote track closes.
     ///
     /// More may have come than was taken when this turn began. Those frames wait for mail that came before them.
     func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
-        guard inlets.hasListeners(to: alias, of: publisher) else { return }
+        guard remoteTracks.hasSubscribers(to: alias, of: publisher) else { return }
         let peer = Int(publisher.shard)
         takeArrivals(from: peer)
         hasLateArrivals = true
@@ -69,16 +69,16 @@ extension Shard {
             if let room = guests[handle] { perform(input, in: room) }
         case .left(let handle, let reason):
             if let room = guests.removeValue(forKey: handle) { perform(.left(handle, reason), in: room) }
-            post(.seatIsFree(handle), to: Int(handle.shard))
+            post(.slotIsFree(handle), to: Int(handle.shard))
             finishDrainIfEmpty()
         case .deliver(let event, let handles):
             for handle in handles {
                 if let member = member(at: handle) { send(event, to: member) }
             }
         case .effect(let effect): performHere(effect)
-        case .seatIsFree(let handle): freeSeat(handle)
+        case .slotIsFree(let handle): freeSlot(handle)
         case .takeAhead(let track): takeAhead(track)
-        case .takeOver(let handle, let luggage): takeOver(handle, luggage)
+        case .takeOver(let handle, let handover): takeOver(handle, handover)
         case .device(let order): perform(order)
         case .question(let question, let reply): reply(answer(question))
         case .respond(let answer, let number): respond(answer, toRequest: number)
@@ -101,7 +101,7 @@ extension Shard {
         if home == index {
             let room = roomIndex(named: ticket.room, settings: ticket.settings)
             member.place = .here(room: room)
-            rooms[room]?.seats.append(Int(member.handle.seat))
+            rooms[room]?.slots.append(Int(member.handle.slot))
             perform(.joined(member.handle, ticket.admission), in: room)
         } else {
             member.place = .on(shard: home)
@@ -156,15 +156,15 @@ extension Shard {
         }
     }
 
-    /// Has a patch changed on the shards that it is on. The listener's comes first, so that it knows for whom the frames are; and where a
+    /// Has a patch changed on the shards that it is on. The subscriber's comes first, so that it knows for whom the frames are; and where a
     /// track is cleared the publisher's comes last, so that every shard knows of the new epoch before a frame of it comes.
     func perform(_ change: Room.PatchChange) {
         switch change {
         case .publish(_, let publisher):
             perform(.patch(change), whereIs: publisher)
-        case .listen(let listener, _, let publisher, _), .stopListening(let listener, _, let publisher):
-            perform(.patch(change), whereIs: listener)
-            if publisher.shard != listener.shard { perform(.patch(change), whereIs: publisher) }
+        case .subscribe(let subscriber, _, let publisher, _), .unsubscribe(let subscriber, _, let publisher):
+            perform(.patch(change), whereIs: subscriber)
+            if publisher.shard != subscriber.shard { perform(.patch(change), whereIs: publisher) }
         case .move(_, _, let publisher, _, _):
             // Where it is published now first: what goes there from where it was comes after.
             perform(change, on: Int(publisher.shard))
@@ -190,54 +190,54 @@ extension Shard {
         switch change {
         case .publish(let track, let publisher):
             let place = track.mode == .ahead ? openAhead(track, by: publisher) : nil
-            panel.publish(track, by: Int(publisher.seat), aheadPlace: place)
+            panel.publish(track, by: Int(publisher.slot), aheadPlace: place)
         case .unpublish(let alias, let publisher):
             if isHere(publisher) {
                 forgetTap(of: alias, by: publisher)
-                panel.unpublish(alias, by: Int(publisher.seat))
+                panel.unpublish(alias, by: Int(publisher.slot))
             }
             if let place = aheads.place(of: alias, by: publisher) {
                 closeAhead(place)
             } else if !isHere(publisher) {
                 carryLastWords(of: alias, by: publisher)
-                inlets.remove(alias, of: publisher)
+                remoteTracks.remove(alias, of: publisher)
             }
-        case .move(let track, let old, let new, let gate, let listeners): move(track, from: old, to: new, gate, heardBy: listeners)
+        case .move(let track, let old, let new, let gate, let subscribers): move(track, from: old, to: new, gate, heardBy: subscribers)
         case .gate(let alias, let publisher, let gate):
-            if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.seat)) }
+            if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.slot)) }
             if let place = aheads.place(of: alias, by: publisher) {
                 pauseAhead(place, gate != .open)
             } else if !isHere(publisher) {
                 if gate != .open { carryLastWords(of: alias, by: publisher) }
-                inlets.setGate(gate, of: alias, by: publisher)
+                remoteTracks.setGate(gate, of: alias, by: publisher)
             }
         case .clear(let alias, let publisher, let epoch):
-            if isHere(publisher) { panel.clear(alias, by: Int(publisher.seat), epoch: epoch) }
+            if isHere(publisher) { panel.clear(alias, by: Int(publisher.slot), epoch: epoch) }
             if let place = aheads.place(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
         case .keep(let alias, let publisher, let time):
             if let place = aheads.place(of: alias, by: publisher) { aheads.tracks[place].keep(from: time) }
-        case .listen(let listener, let alias, let publisher, let listening) where listening.mode == .ahead:
-            if isHere(listener) {
-                hearAhead(alias, of: publisher, by: listener, listening)
-            } else if panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat)) {
-                replayAhead(alias, of: publisher, to: listener.shard, listening)
+        case .subscribe(let subscriber, let alias, let publisher, let listening) where listening.mode == .ahead:
+            if isHere(subscriber) {
+                hearAhead(alias, of: publisher, by: subscriber, listening)
+            } else if panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot)) {
+                replayAhead(alias, of: publisher, to: subscriber.shard, listening)
             }
-        case .listen(let listener, let alias, let publisher, _):
+        case .subscribe(let subscriber, let alias, let publisher, _):
             // An assistant has no loudspeaker, and its path loses next to nothing.
-            if let member = member(at: listener), member.kind != .agent { member.connection.tcp.tuneForLiveMedia() }
-            switch (isHere(listener), isHere(publisher)) {
-            case (true, true): panel.add(listener: listener.seat, to: alias, of: Int(publisher.seat))
-            case (true, false): if member(at: listener) != nil { inlets.add(listener: listener.seat, to: alias, of: publisher) }
-            case (false, _): panel.add(trunk: listener.shard, to: alias, of: Int(publisher.seat))
+            if let member = member(at: subscriber), member.kind != .agent { member.connection.tcp.tuneForLiveMedia() }
+            switch (isHere(subscriber), isHere(publisher)) {
+            case (true, true): panel.add(subscriber: subscriber.slot, to: alias, of: Int(publisher.slot))
+            case (true, false): if member(at: subscriber) != nil { remoteTracks.add(subscriber: subscriber.slot, to: alias, of: publisher) }
+            case (false, _): panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot))
             }
-        case .stopListening(let listener, let alias, let publisher):
-            if isHere(listener), let place = aheads.place(of: alias, by: publisher) { return stopHearingAhead(place, by: listener) }
-            switch (isHere(listener), isHere(publisher)) {
-            case (true, true): panel.remove(listener: listener.seat, from: alias, of: Int(publisher.seat))
-            case (true, false): inlets.remove(listener: listener.seat, from: alias, of: publisher)
+        case .unsubscribe(let subscriber, let alias, let publisher):
+            if isHere(subscriber), let place = aheads.place(of: alias, by: publisher) { return stopHearingAhead(place, by: subscriber) }
+            switch (isHere(subscriber), isHere(publisher)) {
+            case (true, true): panel.remove(subscriber: subscriber.slot, from: alias, of: Int(publisher.slot))
+            case (true, false): remoteTracks.remove(subscriber: subscriber.slot, from: alias, of: publisher)
             case (false, _):
-                if panel.remove(trunk: listener.shard, from: alias, of: Int(publisher.seat)) {
-                    forgetReplay(of: alias, by: publisher, to: listener.shard)
+                if panel.remove(trunk: subscriber.shard, from: alias, of: Int(publisher.slot)) {
+                    forgetReplay(of: alias, by: publisher, to: subscriber.shard)
                 }
             }
         }

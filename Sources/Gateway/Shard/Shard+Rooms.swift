@@ -3,13 +3,13 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// A room that is homed here, and which seats of this shard are in it.
+/// A room that is homed here, and which slots of this shard are in it.
 ///
 /// Not a value: to look at one in an array would copy all that it refers to.
 final class HostedRoom {
     @exclusivity(unchecked) var room: Room
     let name: String
-    var seats: [Int] = []
+    var slots: [Int] = []
     /// As the directory knows it.
     var independents = 0
     /// After the last input.
@@ -129,25 +129,25 @@ extension Shard {
         }
     }
 
-    /// The socket is gone: the room hears of it once, and the seat is free as soon as nothing more is on its way to it.
+    /// The socket is gone: the room hears of it once, and the slot is free as soon as nothing more is on its way to it.
     func leaveRoom(_ member: Member, _ reason: DisconnectReason) {
         let place = member.place
         forget(member)
         switch place {
         case .here(let room):
             perform(.left(member.handle, reason), in: room)
-            freeSeat(member.handle)
+            freeSlot(member.handle)
         case .on(let home):
-            seats[Int(member.handle.seat)] = nil
+            slots[Int(member.handle.slot)] = nil
             post(.left(member.handle, reason), to: home)
         case .nowhere:
-            freeSeat(member.handle)
+            freeSlot(member.handle)
         }
     }
 
-    /// The room has nothing to do with this seat any more.
+    /// The room has nothing to do with this slot any more.
     func forget(_ member: Member) {
-        if case .here(let room) = member.place { rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) } }
+        if case .here(let room) = member.place { rooms[room]?.slots.removeAll { $0 == Int(member.handle.slot) } }
         member.place = .nowhere
     }
 

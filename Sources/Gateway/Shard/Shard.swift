@@ -20,10 +20,10 @@ final class Shard: SocketOwner {
     @exclusivity(unchecked) private(set) var clock = LoopClock(standingAt: Instant(nanoseconds: 0))
     var log: Logger
 
-    // Seats: who is connected here.
-    @exclusivity(unchecked) var seats: [Member?] = []
+    // Slots: who is connected here.
+    @exclusivity(unchecked) var slots: [Member?] = []
     var generations: [UInt16] = []
-    var freeSeats: [Int] = []
+    var freeSlots: [Int] = []
 
     // Rooms whose home this is.
     var rooms: [HostedRoom?] = []
@@ -37,13 +37,13 @@ final class Shard: SocketOwner {
     // Media.
     @exclusivity(unchecked) var panel = PatchPanel()
     /// Tracks from other shards.
-    @exclusivity(unchecked) var inlets = Inlets()
+    @exclusivity(unchecked) var remoteTracks = RemoteTracks()
     /// Tracks of mode `ahead`, published here or heard here.
     @exclusivity(unchecked) var aheads = AheadTracks()
     /// What each of them looked at when it was let out last, by its place.
-    @exclusivity(unchecked) var aheadForesights: [Foresight] = []
+    @exclusivity(unchecked) var aheadPrefetchHints: [PrefetchHints] = []
     /// What became of those that are published here, and is not told yet.
-    var playoutFacts: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutFact)] = []
+    var playoutQueueReports: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutQueueReport)] = []
     var isTellingFacts = false
     /// What came through the trunks, by the shard that it came from.
     var arrivals: [TrunkBatch]
@@ -53,9 +53,9 @@ final class Shard: SocketOwner {
     let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
     let messageStaging = UnsafeMutableRawPointer.allocate(
         byteCount: Connection.headroom + ProtocolLimits.messageBytesMax, alignment: 64)
-    /// How many receipts may be asked for, over all listeners: a quarter of a percent of a core.
+    /// How many deliveryProbe may be asked for, over all listeners: a quarter of a percent of a core.
     @exclusivity(unchecked) var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
-    /// Seats for whom something waits.
+    /// Slots for whom something waits.
     @exclusivity(unchecked) var waiting: [Int] = []
 
     @exclusivity(unchecked) var counters = Counters()
@@ -140,31 +140,31 @@ final class Shard: SocketOwner {
         common.metrics.publish(counters, ofShard: index)
     }
 
-    // MARK: Seats
+    // MARK: Slots
 
     func member(at handle: ParticipantHandle) -> Member? {
-        let seat = Int(handle.seat)
-        guard handle.shard == index, seat < seats.count, generations[seat] == handle.generation else { return nil }
-        return seats[seat]
+        let slot = Int(handle.slot)
+        guard handle.shard == index, slot < slots.count, generations[slot] == handle.generation else { return nil }
+        return slots[slot]
     }
 
-    func takeSeat() -> ParticipantHandle {
-        let seat: Int
-        if let free = freeSeats.popLast() {
-            seat = free
+    func takeSlot() -> ParticipantHandle {
+        let slot: Int
+        if let free = freeSlots.popLast() {
+            slot = free
         } else {
-            seat = seats.count
-            seats.append(nil)
+            slot = slots.count
+            slots.append(nil)
             generations.append(0)
         }
-        return ParticipantHandle(shard: UInt16(index), seat: UInt32(seat), generation: generations[seat])
+        return ParticipantHandle(shard: UInt16(index), slot: UInt32(slot), generation: generations[slot])
     }
 
-    func freeSeat(_ handle: ParticipantHandle) {
-        let seat = Int(handle.seat)
-        seats[seat] = nil
-        generations[seat] &+= 1
-        freeSeats.append(seat)
+    func freeSlot(_ handle: ParticipantHandle) {
+        let slot = Int(handle.slot)
+        slots[slot] = nil
+        generations[slot] &+= 1
+        freeSlots.append(slot)
     }
 }
 
@@ -186,14 +186,14 @@ struct GatewayContext: Sendable {
     /// The port of each shard's own; empty where there is one shard only.
     var shardPorts: [Int]
     /// Where what happens in rooms is told, if anywhere.
-    let facts: FactQueue?
+    let facts: AuditEventQueue?
     /// Who writes tracks down, if anybody does.
     let recorder: Recorder?
     /// The way to who keeps the calls, if anybody does.
-    let calls: CallDoor?
+    let calls: CallInbox?
     private let trunks: [Trunk]
 
-    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: FactQueue?, recorder: Recorder?, calls: CallDoor?) {
+    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?) {
         self.settings = settings
         self.keys = keys
         self.shardPorts = shardPorts

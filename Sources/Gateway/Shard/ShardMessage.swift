@@ -16,17 +16,17 @@ enum ShardMessage: Sendable {
     // To a room's home, from the shard that serves the participant's socket.
     case joined(ParticipantHandle, JoinTicket)
     case input(Room.Input, of: ParticipantHandle)
-    /// Answered by `seatIsFree`: until then nothing may take the seat, for frames and events may be on their way to it.
+    /// Answered by `slotIsFree`: until then nothing may take the slot, for frames and events may be on their way to it.
     case left(ParticipantHandle, DisconnectReason)
 
     // From a room's home.
     case deliver(EncodedEvent, to: [ParticipantHandle])
     /// One that is to be done where the participant's socket is, or the track's frames.
     case effect(Room.Effect)
-    case seatIsFree(ParticipantHandle)
+    case slotIsFree(ParticipantHandle)
 
     /// From the shard of a lost socket to that of the one in its stead; nil if there is nothing any more to go on from.
-    case takeOver(ParticipantHandle, Luggage?)
+    case takeOver(ParticipantHandle, SessionHandover?)
     /// The queue of an `ahead` track that is published there from now on; before `takeOver`.
     case takeAhead(AheadTrack)
 

@@ -1,5 +1,5 @@
 internal import ServiceLifecycle
-package import Sessions
+package import Store
 
 /// Sends webhooks from the store to their endpoints for as long as its task runs. What it is given is in the store first; what has not
 /// arrived when it ends is sent by the next one.
@@ -10,7 +10,7 @@ package struct WebhookService: Service {
     ///   - client: with the trust of `settings`; others may use it too.
     ///   - leaseSpan: how long a webhook is this process's: longer than a request may take. One that was killed left its own behind for as long.
     package init(
-        _ settings: WebhookSettings, store: Store, client: OutgoingClient, leaseSpan: Duration = .seconds(30),
+        _ settings: WebhookSettings, store: SessionStore, client: OutgoingClient, leaseSpan: Duration = .seconds(30),
         now: @escaping @Sendable () -> WallTime = { WallTime(milliseconds: WallClock.milliseconds) }
     ) {
         delivery = WebhookDelivery(

@@ -1,5 +1,5 @@
 package import Engine
-package import Sessions
+package import Store
 internal import Wire
 
 /// Writes what endpoints are told of what has happened: for each endpoint one webhook, with the same identifier and the same words.
@@ -16,7 +16,7 @@ package struct WebhookWriter: Sendable {
     /// - Parameter session: whose room it is, if it is a session's.
     /// - Returns: nothing for what is no webhook: what was said, held or recorded.
     package func webhooks(
-        for fact: RoomFact, of session: SessionID? = nil, user: UserID? = nil, id: WebhookID = WebhookID()
+        for fact: RoomAuditEvent, of session: SessionID? = nil, user: UserID? = nil, id: WebhookID = WebhookID()
     ) -> [OutgoingWebhook] {
         guard let event = WebhookEvent.Fact(fact) else { return [] }
         return webhooks(for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: fact.at), fact: event), of: session, user: user)
@@ -53,7 +53,7 @@ package struct WebhookWriter: Sendable {
 
 extension WebhookEvent.Fact {
     /// Nil if it is nothing that LiveKit's webhooks tell.
-    fileprivate init?(_ fact: RoomFact) {
+    fileprivate init?(_ fact: RoomAuditEvent) {
         guard case .room(let event) = fact.event else { return nil }
         let room = WebhookRoom(fact.room.info, participants: fact.room.participantCount, publishers: fact.room.publisherCount)
         switch event {

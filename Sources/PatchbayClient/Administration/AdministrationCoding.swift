@@ -13,14 +13,14 @@ enum AdministrationCoding {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let body = Data(answer.body)
         guard (200..<300).contains(answer.status) else {
-            guard let refusal = try? decoder.decode(Refusal.self, from: body) else { throw .badAnswer(status: answer.status) }
+            guard let refusal = try? decoder.decode(HTTPError.self, from: body) else { throw .badAnswer(status: answer.status) }
             throw .refused(status: answer.status, code: refusal.code, message: refusal.message)
         }
         guard let value = try? decoder.decode(Answer.self, from: body) else { throw .badAnswer(status: answer.status) }
         return value
     }
 
-    private struct Refusal: Decodable {
+    private struct HTTPError: Decodable {
         var code: String
         var message: String
     }

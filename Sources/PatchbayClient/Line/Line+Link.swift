@@ -128,7 +128,7 @@ extension Line {
             let deadline = thread.now + Self.leaveTimeout
             phase = .leaving(until: deadline)
             thread.arm(at: deadline)
-            sayFarewell(reason)
+            sayPendingClose(reason)
         case .connecting, .resting:
             connection?.abort()
             drop()

@@ -66,7 +66,7 @@ class Line {
     func expireRequests(at now: Instant) {}
     func ping(at now: Instant) {}
     /// Says that we go; the gateway closes then.
-    func sayFarewell(_ reason: String?) {}
+    func sayPendingClose(_ reason: String?) {}
     /// The socket has gone. What waits for an answer fails, for nobody knows whether it was done: the gateway does not answer on another one.
     func dropped() {}
     func comesBack(attempt: Int, after delay: Duration, because reason: Disconnection) {}

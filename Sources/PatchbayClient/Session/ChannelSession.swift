@@ -178,7 +178,7 @@ final class ChannelSession: Line {
         ask(.ping(Int64(now.nanoseconds)), timeout: options.requestTimeout, .ping(sentAt: thread.loop.exactNow))
     }
 
-    override func sayFarewell(_ reason: String?) {
+    override func sayPendingClose(_ reason: String?) {
         connection?.close(.left)
     }
 

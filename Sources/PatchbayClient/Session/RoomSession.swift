@@ -28,7 +28,7 @@ final class RoomSession: Line {
     var queue = SendQueue()
     /// Frames of `ahead` tracks: late is better than lost, so they have room for as far ahead as one may be.
     var aheadQueue = SendQueue(limit: SendQueue.aheadFramesMax)
-    var remote = RemoteTracks()
+    var remote = SubscribedTracks()
     var published: [Int: PublishedTrack] = [:]
     /// What was asked for beyond the default, to be asked for again after a reconnect.
     var subscriptions: [TrackSID: Bool] = [:]
@@ -87,7 +87,7 @@ final class RoomSession: Line {
         ask(.ping(Int64(now.nanoseconds)), timeout: options.requestTimeout, .ping(sentAt: thread.loop.exactNow))
     }
 
-    override func sayFarewell(_ reason: String?) {
+    override func sayPendingClose(_ reason: String?) {
         pump()
         connection?.write(text: OutgoingRequest(.leave(reason: reason)).bytes)
     }

@@ -47,9 +47,9 @@ internal import COpenSSL
         (ivStart, ivEnd) = iv
     }
 
-    /// See `Foresight`.
-    func foresee() {
-        Foresight.fetch(address, lines: Self.cacheLines)
+    /// See `PrefetchHints`.
+    func prefetch() {
+        PrefetchHints.fetch(address, lines: Self.cacheLines)
     }
 
     /// Where OpenSSL's cipher is in memory.

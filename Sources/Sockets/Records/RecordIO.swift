@@ -18,13 +18,13 @@ internal import Wire
     static var lingerLookMilliseconds: UInt64 { 20 }
 
     /// Whose a descriptor is, and what its next message will look at.
-    @safe private struct Seat {
+    @safe private struct Slot {
         var socket: Unmanaged<RecordSocket>?
-        var foresight = Foresight()
+        var prefetchHints = PrefetchHints()
     }
 
     /// By descriptor.
-    @exclusivity(unchecked) private var seats: [Seat] = []
+    @exclusivity(unchecked) private var slots: [Slot] = []
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
     /// Where each record is sealed that leaves the loop.
     let outgoing = UnsafeMutableRawPointer.allocate(byteCount: RecordIO.bytesMax, alignment: 64)
@@ -76,10 +76,10 @@ internal import Wire
             unsafe content.withUnsafeBytes { unsafe socket.keepForLibrary($0) }
         }
         let place = Int(socket.descriptor)
-        if unsafe place >= seats.count { unsafe seats += Array(repeating: Seat(), count: place + 64 - seats.count) }
-        unsafe seats[place] = unsafe Seat(
+        if unsafe place >= slots.count { unsafe slots += Array(repeating: Slot(), count: place + 64 - slots.count) }
+        unsafe slots[place] = unsafe Slot(
             socket: Unmanaged.passUnretained(socket),
-            foresight: Foresight(
+            prefetchHints: PrefetchHints(
                 connection: UInt(bitPattern: Unmanaged.passUnretained(connection).toOpaque()), cipher: socket.ciphers.opening.address))
         // It has the same keys, and the memory for a handshake; of all that only the socket's number is asked for again.
         unsafe SSL_clear(ssl)
@@ -124,11 +124,11 @@ internal import Wire
         unsafe Int(header.load(fromByteOffset: 3, as: UInt8.self)) << 8 | Int(header.load(fromByteOffset: 4, as: UInt8.self))
     }
 
-    /// See `Foresight`.
-    func foresee(_ foresight: Foresight, at socket: RecordSocket) {
+    /// See `PrefetchHints`.
+    func prefetch(_ prefetchHints: PrefetchHints, at socket: RecordSocket) {
         let place = Int(socket.descriptor)
-        guard unsafe place < seats.count && seats[place].socket != nil else { return }
-        unsafe seats[place].foresight = unsafe foresight.coming(from: seats[place].foresight)
+        guard unsafe place < slots.count && slots[place].socket != nil else { return }
+        unsafe slots[place].prefetchHints = unsafe prefetchHints.coming(from: slots[place].prefetchHints)
     }
 
     // MARK: A batch
@@ -136,9 +136,9 @@ internal import Wire
     /// A socket's event: read without lws if it brings nothing but media.
     func handle(_ handle: UnsafeMutablePointer<uv_poll_t>, _ status: Int32, _ events: Int32) {
         let place = unsafe Int(patchbay_poll_descriptor(handle))
-        if status == 0, unsafe events == UV_READABLE.rawValue && place < seats.count, let socket = unsafe seats[place].socket {
-            Foresight.fetch(unsafe UInt(bitPattern: socket.toOpaque()), lines: 5)
-            unsafe seats[place].foresight.fetch()
+        if status == 0, unsafe events == UV_READABLE.rawValue && place < slots.count, let socket = unsafe slots[place].socket {
+            PrefetchHints.fetch(unsafe UInt(bitPattern: socket.toOpaque()), lines: 5)
+            unsafe slots[place].prefetchHints.fetch()
             if unsafe socket._withUnsafeGuaranteedRef({ $0.takeMessages() }) { return eventEnds() }
         }
         unsafe handler?(handle, status, events)
@@ -229,7 +229,7 @@ internal import Wire
         pending.removeAll { $0 === source }
         // A newer one may have got the same descriptor.
         let place = Int(source.descriptor)
-        if unsafe place < seats.count, unsafe seats[place].socket?.toOpaque() == gone { unsafe seats[place] = Seat() }
+        if unsafe place < slots.count, unsafe slots[place].socket?.toOpaque() == gone { unsafe slots[place] = Slot() }
         unsafe gathered.removeAll { $0 === source }
         unsafe lingering.removeAll { $0 === source }
     }

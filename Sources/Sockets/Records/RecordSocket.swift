@@ -85,9 +85,9 @@ internal import Wire
     var connection: Connection { unsafe held.takeUnretainedValue() }
     var owner: RecordIO { unsafe common.takeUnretainedValue() }
 
-    /// See `Foresight`.
-    func foresee(_ foresight: Foresight) {
-        unsafe common._withUnsafeGuaranteedRef { $0.foresee(foresight, at: self) }
+    /// See `PrefetchHints`.
+    func prefetch(_ prefetchHints: PrefetchHints) {
+        unsafe common._withUnsafeGuaranteedRef { $0.prefetch(prefetchHints, at: self) }
     }
 
     // MARK: Messages

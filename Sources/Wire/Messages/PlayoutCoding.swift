@@ -57,7 +57,7 @@ struct PlayoutFields: Codable {
     }
 }
 
-/// The body of the reply to `playout.clear`: without the track, the reason and who it was, which the asker knows.
+/// The body of the reply to `playout.clear`: without the track, the reason and who it was, which the requester knows.
 struct ClearedFields: Encodable {
     private let cut: PlayoutCut
 

@@ -4,7 +4,7 @@ import Gateway
 import Identity
 import Logging
 import ServiceLifecycle
-import Sessions
+import Store
 import Sockets
 import UnixSignals
 

@@ -4,7 +4,7 @@ import Foundation
 import Gateway
 import Identity
 import Logging
-import Sessions
+import Store
 import Sockets
 
 /// All that `serve` was told, by file, environment and flags, checked.

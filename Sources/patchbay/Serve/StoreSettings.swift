@@ -1,7 +1,7 @@
 import Foundation
 import Identity
 import Logging
-import Sessions
+import Store
 
 /// Where the store is, and with what it is locked.
 struct StoreSettings {
@@ -15,9 +15,9 @@ struct StoreSettings {
     ///
     /// - Parameter others: keys with which it may be locked instead.
     /// - Throws: `UsageError`, a line that says what to do.
-    func open(_ access: Store.Access, _ log: Logger? = nil, knowing others: [MasterKey] = []) throws -> Store {
+    func open(_ access: SessionStore.Access, _ log: Logger? = nil, knowing others: [MasterKey] = []) throws -> SessionStore {
         do {
-            return try Store(directory: directory, masterKeys: [try key(access, log)] + others, access: access)
+            return try SessionStore(directory: directory, masterKeys: [try key(access, log)] + others, access: access)
         } catch StoreError.alreadyOpen(let directory) {
             throw UsageError("data: the store in \(directory) is in use, for this the gateway has to be stopped")
         } catch let error as StoreError {
@@ -27,7 +27,7 @@ struct StoreSettings {
         }
     }
 
-    private func key(_ access: Store.Access, _ log: Logger?) throws -> MasterKey {
+    private func key(_ access: SessionStore.Access, _ log: Logger?) throws -> MasterKey {
         if let masterKey {
             guard let key = MasterKey(text: masterKey) else {
                 throw UsageError("PATCHBAY_MASTER_KEY: not 32 bytes in base64 or hexadecimal; `openssl rand -base64 32` makes such a key")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Gateway
-import Sessions
+import Store
 
 struct SessionListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +30,7 @@ struct SessionListCommand: AsyncParsableCommand {
         Console.say(listings.isEmpty ? "no sessions" : table.text)
     }
 
-    private func list(_ store: Store, _ user: UserID) async throws -> [SessionListing] {
+    private func list(_ store: SessionStore, _ user: UserID) async throws -> [SessionListing] {
         var listings: [SessionListing] = []
         var cursor: SessionCursor?
         repeat {

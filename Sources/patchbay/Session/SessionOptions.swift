@@ -1,5 +1,5 @@
 import ArgumentParser
-package import Sessions
+package import Store
 
 /// Whose sessions: nobody is shown a session without saying whose it is.
 struct SessionOptions: ParsableArguments {
@@ -8,7 +8,7 @@ struct SessionOptions: ParsableArguments {
     @OptionGroup var store: StoreOptions
 
     /// Opens the store, does it for the user, closes the store.
-    func with<Answer>(_ body: (Store, UserID) async throws -> Answer) async throws -> Answer {
+    func with<Answer>(_ body: (SessionStore, UserID) async throws -> Answer) async throws -> Answer {
         let store = try store.openBeside()
         defer { try? store.close() }
         let id: UserID

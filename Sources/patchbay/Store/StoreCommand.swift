@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Identity
-import Sessions
+import Store
 
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Identity
-import Sessions
+import Store
 
 /// Where a store is and what opens it: the same for all commands that look into one.
 struct StoreOptions: ParsableArguments {
@@ -30,7 +30,7 @@ struct StoreOptions: ParsableArguments {
     /// The store as it is, beside a gateway that may be running.
     ///
     /// - Throws: `UsageError` if there is none, or it does not open with this key.
-    func openBeside() throws -> Store {
+    func openBeside() throws -> SessionStore {
         try settings().open(.beside)
     }
 

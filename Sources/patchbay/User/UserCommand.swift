@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Gateway
 import Identity
-import Sessions
+import Store
 import Wire
 
 struct UserCommand: AsyncParsableCommand {

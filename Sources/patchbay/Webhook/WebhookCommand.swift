@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Sessions
+import Store
 
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -107,7 +107,7 @@ struct CallLimitsTests {
     }
 
     @Test func theSameInputsHaveTheSameEffects() {
-        func run() -> [CallDesk.Effect] {
+        func run() -> [CallStateMachine.Effect] {
             var world = RandomCallWorld(seed: 7)
             for _ in 0..<300 { world.step() }
             return world.world.history

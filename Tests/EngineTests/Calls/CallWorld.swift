@@ -7,7 +7,7 @@ struct CallWorld {
     enum Answer: Equatable {
         case reply(CallReply)
         case admitted(CallInfo)
-        case refused(CallRefusal)
+        case refused(CallError)
 
         var code: RequestError.Code? { if case .refused(let refusal) = self { refusal.error.code } else { nil } }
         var isAdmission: Bool { if case .admitted = self { true } else { false } }
@@ -22,23 +22,23 @@ struct CallWorld {
         }
     }
 
-    var desk: CallDesk
+    var desk: CallStateMachine
     var now = Instant(nanoseconds: 1_000_000_000)
     /// What the last step had for effect.
-    var effects: [CallDesk.Effect] = []
-    var history: [CallDesk.Effect] = []
+    var effects: [CallStateMachine.Effect] = []
+    var history: [CallStateMachine.Effect] = []
     var heard: [DeviceID: [CallEvent]] = [:]
     var greetings: [DeviceID: [CallInfo]] = [:]
-    var answers: [CallDesk.Asker: [Answer]] = [:]
+    var answers: [CallStateMachine.Requester: [Answer]] = [:]
     var owners: [DeviceID: Identity] = [:]
     var checker = CallChecker()
     private var lastNumber: UInt64 = 0
 
     init(_ settings: CallSettings = CallSettings(), seed: UInt64 = 1) {
-        desk = CallDesk(settings: settings, seed: seed)
+        desk = CallStateMachine(settings: settings, seed: seed)
     }
 
-    mutating func happens(_ input: CallDesk.Input) {
+    mutating func happens(_ input: CallStateMachine.Input) {
         effects = []
         checker.nextStep()
         desk.handle(input, at: now, into: &effects)
@@ -46,7 +46,7 @@ struct CallWorld {
         for effect in effects { note(effect) }
     }
 
-    private mutating func note(_ effect: CallDesk.Effect) {
+    private mutating func note(_ effect: CallStateMachine.Effect) {
         switch effect {
         case .greet(let device, let user, let calls):
             greetings[device] = calls
@@ -54,9 +54,9 @@ struct CallWorld {
         case .tell(let event, let devices):
             for device in devices { heard[device, default: []].append(event) }
             checker.told(event, to: devices, owners)
-        case .reply(let reply, let asker): answers[asker, default: []].append(.reply(reply))
-        case .admit(_, let call, let asker): answers[asker, default: []].append(.admitted(call))
-        case .refuse(let refusal, let asker): answers[asker, default: []].append(.refused(refusal))
+        case .reply(let reply, let requester): answers[requester, default: []].append(.reply(reply))
+        case .admit(_, let call, let requester): answers[requester, default: []].append(.admitted(call))
+        case .refuse(let refusal, let requester): answers[requester, default: []].append(.refused(refusal))
         case .close(let device): owners[device] = nil
         case .dispatch, .recall, .hold, .mute, .remove, .endRoom, .record: break
         }
@@ -65,7 +65,7 @@ struct CallWorld {
     /// Lets time pass, and wakes the desk whenever it wants to be.
     mutating func pass(_ span: Duration) {
         let end = now + span
-        var passed: [CallDesk.Effect] = []
+        var passed: [CallStateMachine.Effect] = []
         while let deadline = desk.deadline, deadline <= end {
             now = max(now, deadline)
             happens(.deadlinePassed)
@@ -104,10 +104,10 @@ struct CallWorld {
         return ask(.web(user, ticket: lastNumber), request)
     }
 
-    private mutating func ask(_ asker: CallDesk.Asker, _ request: CallRequest) -> Answer? {
-        happens(.request(request, from: asker))
-        #expect(answers[asker]?.count == 1, "every request has exactly one answer")
-        return answers[asker]?.first
+    private mutating func ask(_ requester: CallStateMachine.Requester, _ request: CallRequest) -> Answer? {
+        happens(.request(request, from: requester))
+        #expect(answers[requester]?.count == 1, "every request has exactly one answer")
+        return answers[requester]?.first
     }
 
     /// Rings, and gives the call's id.
@@ -121,10 +121,10 @@ struct CallWorld {
     /// The last step in short: what was told to whom, and what else was to be done.
     var trace: [String] { effects.compactMap(Self.describe) }
 
-    private static func describe(_ effect: CallDesk.Effect) -> String? {
+    private static func describe(_ effect: CallStateMachine.Effect) -> String? {
         func names(_ devices: [DeviceID]) -> String { devices.map { String($0.text.prefix { $0 != "#" }) }.joined(separator: " ") }
-        func name(_ asker: CallDesk.Asker) -> String {
-            switch asker {
+        func name(_ requester: CallStateMachine.Requester) -> String {
+            switch requester {
             case .device(let device, _): names([device])
             case .web(let user, _): "web of \(user)"
             }
@@ -133,9 +133,9 @@ struct CallWorld {
         case .greet(let device, _, let calls): "greet \(calls.count) > \(names([device]))"
         case .tell(let event, let devices):
             "\(event.kind.rawValue.dropFirst(5))\(event.by.map { " by \($0)" } ?? "") > \(names(devices))"
-        case .reply(_, let asker): "reply > \(name(asker))"
-        case .admit(let user, _, let asker): "admit \(user) > \(name(asker))"
-        case .refuse(let refusal, let asker): "refuse \(refusal.error.code) > \(name(asker))"
+        case .reply(_, let requester): "reply > \(name(requester))"
+        case .admit(let user, _, let requester): "admit \(user) > \(name(requester))"
+        case .refuse(let refusal, let requester): "refuse \(refusal.error.code) > \(name(requester))"
         case .close(let device): "close \(names([device]))"
         case .dispatch(let assistant, _): "dispatch \(assistant)"
         case .recall(let assistant, _): "recall \(assistant)"

@@ -64,10 +64,10 @@ struct PatchTests {
         panel.add(trunk: 1, to: track.alias, of: 3)
         let next = panel.pass(header(), publishedBy: 3, at: .at(20))
         #expect(next == .live(patch: 0, sole: nil, edge: nil, goesFurther: true))
-        panel.add(listener: 7, to: track.alias, of: 3)
+        panel.add(subscriber: 7, to: track.alias, of: 3)
         let toOne = panel.pass(header(), publishedBy: 3, at: .at(40))
         #expect(toOne == .live(patch: 0, sole: 7, edge: nil, goesFurther: true))
-        panel.add(listener: 8, to: track.alias, of: 3)
+        panel.add(subscriber: 8, to: track.alias, of: 3)
         let toTwo = panel.pass(header(), publishedBy: 3, at: .at(60))
         #expect(toTwo == .live(patch: 0, sole: nil, edge: nil, goesFurther: true))
     }
@@ -103,11 +103,11 @@ struct PatchTests {
     @Test func somebodyListensOnceHoweverOftenHeIsAdded() {
         var panel = PatchPanel()
         panel.publish(track, by: 3)
-        panel.add(listener: 5, to: track.alias, of: 3)
-        panel.add(listener: 5, to: track.alias, of: 3)
-        #expect(panel.patches[3][0].listeners == [5])
-        panel.remove(listener: 5, from: track.alias, of: 3)
-        #expect(panel.patches[3][0].listeners.isEmpty)
+        panel.add(subscriber: 5, to: track.alias, of: 3)
+        panel.add(subscriber: 5, to: track.alias, of: 3)
+        #expect(panel.patches[3][0].subscribers == [5])
+        panel.remove(subscriber: 5, from: track.alias, of: 3)
+        #expect(panel.patches[3][0].subscribers.isEmpty)
     }
 
     @Test func anAliasBelongsToItsPublisher() {

@@ -151,7 +151,7 @@ struct JoiningTests {
         #expect(world.room.participantCount == 1 && world.room.publisherCount == 1 && world.room.trackCount == 2)
     }
 
-    @Test func aSeatDoesNotJoinTwice() async {
+    @Test func aSlotDoesNotJoinTwice() async {
         await #expect(processExitsWith: .failure) {
             var world = RoomWorld()
             let ann = world.join("ann")

@@ -22,7 +22,7 @@ struct RandomRoomTests {
 
     @Test(arguments: 0..<200)
     func whatIsToldOutsideAddsUp(seed: Int) {
-        var visit = RandomVisit(seed: UInt64(seed), keeping: RoomKeeping(tellsText: true, records: true))
+        var visit = RandomVisit(seed: UInt64(seed), keeping: RoomReporting(reportsText: true, records: true))
         visit.run(steps: 200)
         visit.end()
         var account = FactAccount()
@@ -75,7 +75,7 @@ private struct RandomVisit {
 
     private static let names = ["ann", "bob", "cid", "dan", "eve", "helper", "spy"]
 
-    init(seed: UInt64, keeping: RoomKeeping = .nothing) {
+    init(seed: UInt64, keeping: RoomReporting = .nothing) {
         chance = SplitMix64(seed: seed)
         world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3), keeping: keeping), seed: seed)
     }
@@ -126,7 +126,7 @@ private struct RandomVisit {
             hidden: name == "spy")
         let admission = Admission(
             identity: Identity(text: name), kind: name == "helper" ? .agent : .standard, permission: permission,
-            isRoomAdmin: below(4) == 0, autoSubscribe: below(4) > 0, resumeToken: "token \(handle.seat)",
+            isRoomAdmin: below(4) == 0, autoSubscribe: below(4) > 0, resumeToken: "token \(handle.slot)",
             resuming: [nil, lastTokens[name], "token 1"][below(3)])
         lastTokens[name] = admission.resumeToken
         input(.joined(handle, admission))
@@ -177,7 +177,7 @@ private struct RandomVisit {
         }
     }
 
-    private mutating func fact() -> Room.PlayoutFact {
+    private mutating func fact() -> Room.PlayoutQueueReport {
         let (epoch, time) = (UInt8(below(3)), MediaTime(ticks: UInt32(below(100_000))))
         return switch below(4) {
         case 0: .started(epoch: epoch, at: time, playsAt: world.now)

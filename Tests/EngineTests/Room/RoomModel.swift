@@ -22,7 +22,7 @@ struct RoomModel {
     }
 
     private struct Question: Hashable {
-        var asker: ParticipantHandle
+        var requester: ParticipantHandle
         var id: UInt64
     }
 
@@ -83,7 +83,7 @@ struct RoomModel {
     mutating func end(_ input: Room.Input, isOver: Bool) {
         switch input {
         case .left(let handle, _): forget(handle)
-        case .request(let request, let id, let asker): finish(request, id, of: asker)
+        case .request(let request, let id, let requester): finish(request, id, of: requester)
         default: break
         }
         leaver = nil
@@ -105,7 +105,7 @@ struct RoomModel {
             }
             for (handle, person) in people where handle != track.publisher {
                 guard person.canSubscribe, !person.isHeld, person.wishes[track.sid] ?? person.autoSubscribe else { continue }
-                listening.insert(RoomWorld.Listening(listener: handle, alias: alias))
+                listening.insert(RoomWorld.Listening(subscriber: handle, alias: alias))
             }
         }
         if listening != world.listening { problems.append("others listen than should") }
@@ -146,52 +146,52 @@ struct RoomModel {
     }
 
     private mutating func countAnswer(_ id: UInt64, to handle: ParticipantHandle) {
-        let question = Question(asker: handle, id: id)
+        let question = Question(requester: handle, id: id)
         answers[question, default: 0] += 1
         if answers[question] != 1 { problems.append("request \(id) was answered twice") }
         waiting.remove(question)
     }
 
-    private mutating func finish(_ request: Request, _ id: UInt64?, of asker: ParticipantHandle) {
-        guard people[asker] != nil else {
-            if let id, answers[Question(asker: asker, id: id)] != nil { problems.append("somebody gone was answered") }
+    private mutating func finish(_ request: Request, _ id: UInt64?, of requester: ParticipantHandle) {
+        guard people[requester] != nil else {
+            if let id, answers[Question(requester: requester, id: id)] != nil { problems.append("somebody gone was answered") }
             return
         }
         guard let id else {
-            finishUnanswered(request, of: asker)
+            finishUnanswered(request, of: requester)
             return
         }
-        let question = Question(asker: asker, id: id)
+        let question = Question(requester: requester, id: id)
         if answers[question] == nil {
             switch request {
             case .callProcedure, .playoutClear: waiting.insert(question)
             default: problems.append("no answer to \(request)")
             }
         }
-        if wasDone { adopt(request, of: asker) }
+        if wasDone { adopt(request, of: requester) }
     }
 
     /// No answer tells whether it was done, so it is known from what a request needs.
-    private mutating func finishUnanswered(_ request: Request, of asker: ParticipantHandle) {
+    private mutating func finishUnanswered(_ request: Request, of requester: ParticipantHandle) {
         if wasDone, !request.mayAnswerAnother { problems.append("a request without an id was answered") }
         switch request {
-        case .hold: adopt(request, of: asker)
+        case .hold: adopt(request, of: requester)
         case .subscribe(let sid, let subscribed):
-            let isAllowed = people[asker]?.canSubscribe == true || !subscribed
-            if let track = tracks.values.first(where: { $0.sid == sid }), track.publisher != asker, isAllowed {
-                adopt(request, of: asker)
+            let isAllowed = people[requester]?.canSubscribe == true || !subscribed
+            if let track = tracks.values.first(where: { $0.sid == sid }), track.publisher != requester, isAllowed {
+                adopt(request, of: requester)
             }
         case .mute(let sid, let muted):
-            let isOwn = tracks.values.contains { $0.sid == sid && $0.publisher == asker }
-            if isOwn || (muted && people[asker]?.isRoomAdmin == true) { setMuted(sid, muted) }
+            let isOwn = tracks.values.contains { $0.sid == sid && $0.publisher == requester }
+            if isOwn || (muted && people[requester]?.isRoomAdmin == true) { setMuted(sid, muted) }
         default: break
         }
     }
 
-    private mutating func adopt(_ request: Request, of asker: ParticipantHandle) {
+    private mutating func adopt(_ request: Request, of requester: ParticipantHandle) {
         switch request {
-        case .hold(let held): people[asker]?.isHeld = held
-        case .subscribe(let sid, let subscribed): people[asker]?.wishes[sid] = subscribed
+        case .hold(let held): people[requester]?.isHeld = held
+        case .subscribe(let sid, let subscribed): people[requester]?.wishes[sid] = subscribed
         case .mute(let sid, let muted): setMuted(sid, muted)
         default: break
         }
@@ -209,7 +209,7 @@ struct RoomModel {
 
     /// What was asked on a socket that is lost need not be answered.
     private mutating func forgetQuestions(of handle: ParticipantHandle) {
-        waiting = waiting.filter { $0.asker != handle }
+        waiting = waiting.filter { $0.requester != handle }
     }
 
     private mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {

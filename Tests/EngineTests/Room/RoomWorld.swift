@@ -12,7 +12,7 @@ struct RoomWorld {
     }
 
     struct Listening: Hashable {
-        var listener: ParticipantHandle
+        var subscriber: ParticipantHandle
         var alias: TrackAlias
     }
 
@@ -24,14 +24,14 @@ struct RoomWorld {
     var heard: [ParticipantHandle: [Event]] = [:]
     var answers: [ParticipantHandle: [UInt64: [Answer]]] = [:]
     var closed: [ParticipantHandle: CloseReason] = [:]
-    var facts: [Room.Fact] = []
+    var facts: [Room.AuditEvent] = []
     var tokens: [(handle: ParticipantHandle, content: TokenContent, re: UInt64?)] = []
     /// The patch panels, as the effects have made them.
     var listening: Set<Listening> = []
     var gates: [TrackAlias: Room.Gate] = [:]
     private var names: [ParticipantHandle: String] = [:]
     private var lastID: UInt64 = 0
-    private var lastSeat: UInt32 = 0
+    private var lastSlot: UInt32 = 0
 
     init(_ settings: RoomSettings = RoomSettings(), seed: UInt64 = 1) {
         room = Room(name: "den", sid: RoomSID(text: "RM_den"), settings: settings, createdAt: 1_700_000_000, seed: seed, at: now)
@@ -76,8 +76,8 @@ struct RoomWorld {
     }
 
     mutating func newHandle(_ name: String) -> ParticipantHandle {
-        lastSeat += 1
-        let handle = ParticipantHandle(shard: 0, seat: lastSeat, generation: 1)
+        lastSlot += 1
+        let handle = ParticipantHandle(shard: 0, slot: lastSlot, generation: 1)
         names[handle] = name
         return handle
     }
@@ -99,8 +99,8 @@ struct RoomWorld {
         return info
     }
 
-    func hears(_ listener: ParticipantHandle, _ track: TrackInfo) -> Bool {
-        listening.contains(Listening(listener: listener, alias: track.alias)) && gates[track.alias] == .open
+    func hears(_ subscriber: ParticipantHandle, _ track: TrackInfo) -> Bool {
+        listening.contains(Listening(subscriber: subscriber, alias: track.alias)) && gates[track.alias] == .open
     }
 
     /// What this one has heard since it was last asked.
@@ -123,13 +123,13 @@ struct RoomWorld {
         case .refuse(let error, _, let handle): "refuse \(error.code) > \(name(handle))"
         case .patch(.publish(let track, let publisher)): "patch publish \(track.alias.value) by \(name(publisher))"
         case .patch(.unpublish(let alias, let publisher)): "patch unpublish \(alias.value) by \(name(publisher))"
-        case .patch(.move(let track, let old, let new, _, let listeners)):
-            "patch move \(track.alias.value) from \(name(old)) to \(name(new)) heard by \(listeners.map(name).joined(separator: " "))"
+        case .patch(.move(let track, let old, let new, _, let subscribers)):
+            "patch move \(track.alias.value) from \(name(old)) to \(name(new)) heard by \(subscribers.map(name).joined(separator: " "))"
         case .patch(.gate(let alias, _, let gate)): "patch gate \(alias.value) \(gate)"
         case .patch(.clear(let alias, _, let epoch)): "patch clear \(alias.value) to \(epoch)"
         case .patch(.keep(let alias, _, let time)): "patch keep \(alias.value) from \(time?.ticks.description ?? "now")"
-        case .patch(.listen(let listener, let alias, _, _)): "patch listen \(name(listener)) to \(alias.value)"
-        case .patch(.stopListening(let listener, let alias, _)): "patch stop \(name(listener)) to \(alias.value)"
+        case .patch(.subscribe(let subscriber, let alias, _, _)): "patch listen \(name(subscriber)) to \(alias.value)"
+        case .patch(.unsubscribe(let subscriber, let alias, _)): "patch stop \(name(subscriber)) to \(alias.value)"
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
         case .handOver(let old, let new): "hand over \(name(old)) to \(name(new))"
         case .close(let handle, let reason): "close \(reason) \(name(handle))"
@@ -169,19 +169,19 @@ struct RoomWorld {
             #expect(gates[alias] != nil, "no such patch")
             gates[alias] = nil
             listening = listening.filter { $0.alias != alias }
-        case .move(let track, _, _, let gate, let listeners):
+        case .move(let track, _, _, let gate, let subscribers):
             #expect(gates[track.alias] == gate, "moving changes no gate")
-            let heard = listeners.map { Listening(listener: $0, alias: track.alias) }
+            let heard = subscribers.map { Listening(subscriber: $0, alias: track.alias) }
             #expect(Set(heard) == listening.filter { $0.alias == track.alias }, "moving changes no listeners")
         case .gate(let alias, _, let gate):
             #expect(gates[alias] != nil && gates[alias] != gate, "a gate that moves nowhere")
             gates[alias] = gate
         case .clear(let alias, _, _), .keep(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
-        case .listen(let listener, let alias, _, _):
+        case .subscribe(let subscriber, let alias, _, _):
             #expect(gates[alias] != nil, "no such patch")
-            #expect(listening.insert(Listening(listener: listener, alias: alias)).inserted, "listens already")
-        case .stopListening(let listener, let alias, _):
-            #expect(listening.remove(Listening(listener: listener, alias: alias)) != nil, "did not listen")
+            #expect(listening.insert(Listening(subscriber: subscriber, alias: alias)).inserted, "listens already")
+        case .unsubscribe(let subscriber, let alias, _):
+            #expect(listening.remove(Listening(subscriber: subscriber, alias: alias)) != nil, "did not listen")
         }
     }
 }

@@ -2,7 +2,7 @@ import Engine
 import Foundation
 import Gateway
 import Identity
-import Sessions
+import Store
 import Testing
 import Wire
 

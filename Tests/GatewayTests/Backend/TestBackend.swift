@@ -1,13 +1,13 @@
 import Foundation
 import Gateway
 import Identity
-import Sessions
+import Store
 import Wire
 
 /// A gateway with a store of its own, in a directory that is gone after the test.
 final class TestBackend: Sendable {
     let gateway: TestGateway
-    let store: Store
+    let store: SessionStore
     let place: BackendPlace
     private let keeping: Task<Void, any Error>
 
@@ -72,7 +72,7 @@ final class BackendPlace: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     func open(outside: OutsideIssuer? = nil, storeBytesMax: Int? = nil) throws -> Backend {
-        let store = try Store(
+        let store = try SessionStore(
             directory: directory, masterKeys: [masterKey],
             passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1), sizeMax: storeBytesMax)
         return try Backend(store: store, outside: outside, recordingsDirectory: records ? recordings : nil)

@@ -2,7 +2,7 @@ import Engine
 import Foundation
 import Gateway
 import Identity
-import Sessions
+import Store
 import Synchronization
 import Testing
 import Wire
@@ -18,7 +18,7 @@ final class CallHouse: Sendable {
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
-        let store = try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
+        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
         let backend = try Backend(store: store)
         var service: CallService?
         gateway = try TestGateway(
@@ -83,7 +83,7 @@ final class TestDevice {
     private(set) var events: [CallEvent] = []
     private(set) var closeCode: UInt16?
     private var isOver = false
-    private var answers: [UInt64?: Result<CallReply, CallRefusal>] = [:]
+    private var answers: [UInt64?: Result<CallReply, CallError>] = [:]
     private var lastID: UInt64 = 0
 
     init(_ socket: RawWebSocket) throws {
@@ -154,7 +154,7 @@ final class TestDevice {
         return lastID
     }
 
-    func answer(to id: UInt64?) throws -> Result<CallReply, CallRefusal> {
+    func answer(to id: UInt64?) throws -> Result<CallReply, CallError> {
         try take(until: "an answer to \(id.map(String.init) ?? "null")") { $0.answers[id] != nil }
         return answers.removeValue(forKey: id)!
     }
@@ -162,7 +162,7 @@ final class TestDevice {
     @discardableResult
     func ask(_ request: CallRequest) throws -> CallReply { try answer(to: try send(request)).get() }
 
-    func refusal(of request: CallRequest) throws -> CallRefusal? {
+    func refusal(of request: CallRequest) throws -> CallError? {
         if case .failure(let refusal) = try answer(to: try send(request)) { refusal } else { nil }
     }
 

@@ -2,9 +2,9 @@ import Engine
 import Gateway
 import Wire
 
-extension FactQueue {
+extension AuditEventQueue {
     /// The next fact of a room that `choose` takes; those before it are passed over.
-    func fact<T>(_ what: String, _ choose: (Room.Fact) -> T?) async throws -> T {
+    func fact<T>(_ what: String, _ choose: (Room.AuditEvent) -> T?) async throws -> T {
         for await item in self {
             if case .fact(let fact) = item, case .room(let event) = fact.event, let found = choose(event) { return found }
         }

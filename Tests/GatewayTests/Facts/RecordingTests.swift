@@ -10,7 +10,7 @@ import Wire
 struct RecordingTests {
     private let scratch: Scratch
     private var directory: URL { scratch.directory }
-    private let facts = FactQueue()
+    private let facts = AuditEventQueue()
     private let gateway: TestGateway
 
     init() throws {
@@ -135,7 +135,7 @@ struct RecordingTests {
     }
 
     @Test func aDiskThatIsFullEndsTheRecordingAndNotTheCall() async throws {
-        let facts = FactQueue()
+        let facts = AuditEventQueue()
         let gateway = try TestGateway(facts: facts, recordings: FullDisk())
         let listener = try Caller(gateway, room: "r", identity: "listener")
         let speaker = try Caller(gateway, room: "r", identity: "speaker")
@@ -150,7 +150,7 @@ struct RecordingTests {
     }
 
     @Test func aRoomIsRecordedFromItsBeginningIfItIsToBe() async throws {
-        let facts = FactQueue { _ in RoomKeeping(records: true) }
+        let facts = AuditEventQueue { _ in RoomReporting(records: true) }
         let gateway = try TestGateway(facts: facts, recordings: RecordingDirectory(directory))
         let speaker = try Caller(gateway, room: "r", identity: "speaker")
         let track = try speaker.publish()

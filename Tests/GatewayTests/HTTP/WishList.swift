@@ -41,8 +41,8 @@ enum WishList {
     static let token = "Bearer of wishes"
 
     static let giver = Access.token(refusing: [403]) { question -> String in
-        guard let token = question.headers[.authorization] else { throw Refusal(.unauthorized, "missing_token", "bring a token") }
-        guard token == Self.token else { throw Refusal(.unauthorized, "unknown_token", "bring another token") }
+        guard let token = question.headers[.authorization] else { throw HTTPError(.unauthorized, "missing_token", "bring a token") }
+        guard token == Self.token else { throw HTTPError(.unauthorized, "unknown_token", "bring another token") }
         return "giver"
     }
 
@@ -75,13 +75,13 @@ enum WishList {
             },
             Route(.get, "/v1/lists/:list/late", "Takes its time", access: .open, gives: [.content("text/plain")]) { question, _ in
                 await gate.passed()
-                return Response(text: question.parameter("list"))
+                return HTTPServerResponse(text: question.parameter("list"))
             },
             Route(
                 .get, "/v1/sound", "Many bytes", access: .open,
                 parameters: [.requiredQuery("bytes", .integer(0...100_000_000), "How many")], gives: [.content("audio/ogg")]
             ) { question, _ in
-                Response(status: .ok, fields: [.contentType: "audio/ogg"], body: sound(Int(question.query("bytes")!)!))
+                HTTPServerResponse(status: .ok, fields: [.contentType: "audio/ogg"], body: sound(Int(question.query("bytes")!)!))
             },
             Route(.get, "/v1/broken", "Fails", access: .open, gives: [.noContent]) { _, _ in throw SecretError() },
         ]

@@ -13,7 +13,7 @@ final class TestGateway: Sendable {
 
     /// Whoever loses its socket there has left at once, unless the test wants it otherwise.
     convenience init(
-        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
+        facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         try self.init(facts: facts, recordings: recordings, serving: { _, _ in routes }, change)
@@ -21,8 +21,8 @@ final class TestGateway: Sendable {
 
     /// - Parameter routes: made once there is a door to the rooms.
     init(
-        facts: FactQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallDoor? = nil,
-        serving routes: (RoomDesk, KeysInUse) throws -> [Route],
+        facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
+        serving routes: (RoomService, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         var settings = GatewaySettings(

@@ -1,6 +1,6 @@
 import Foundation
 import Gateway
-import Sessions
+import Store
 import Sockets
 import Testing
 

@@ -1,7 +1,7 @@
 import Engine
 import Foundation
 import Gateway
-import Sessions
+import Store
 import Testing
 import Wire
 
@@ -27,7 +27,7 @@ struct WebhookInteropTests {
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path),
             "the interop tests need their Python environment: run `make interop` (or `make test`, which does it)")
-        let facts: [Room.Fact] = [
+        let facts: [Room.AuditEvent] = [
             .started, .joined(Self.ana, sessionID: nil), .published(Self.track, by: Self.ana.sid),
             .unpublished(Self.track, by: Self.ana.sid),
             .left(Self.ana, sessionID: nil, .clientInitiated), .aborted(Self.ana, sessionID: nil, .joinFailure), .finished(.roomClosed),
@@ -46,7 +46,7 @@ struct WebhookInteropTests {
         let url = "http://127.0.0.1:\(port)/"
         let writer = WebhookWriter(to: [url])
         let at = WebhookWorld.now.milliseconds
-        let webhooks = facts.flatMap { writer.webhooks(for: RoomFact(.room($0), room: Self.room, at: at)) }
+        let webhooks = facts.flatMap { writer.webhooks(for: RoomAuditEvent(.room($0), room: Self.room, at: at)) }
         try await world.store.tell(webhooks, at: WebhookWorld.now)
         try await world.serving([url]) { try await world.emptied() }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Gateway
 import Identity
-import Sessions
+import Store
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import Gateway
 import Identity
-import Sessions
+import Store
 import Testing
 
 /// A store with webhooks in a directory of its own, and services that send them.
@@ -14,7 +14,7 @@ final class WebhookWorld: Sendable {
 
     let directory: String
     let masterKey: MasterKey
-    let store: Store
+    let store: SessionStore
 
     init(
         directory: String = FileManager.default.temporaryDirectory.appending(path: "webhooks-\(UUID().uuidString)").path,
@@ -22,7 +22,7 @@ final class WebhookWorld: Sendable {
     ) throws {
         self.directory = directory
         masterKey = key
-        store = try Store(directory: directory, masterKeys: [key])
+        store = try SessionStore(directory: directory, masterKeys: [key])
     }
 
     deinit {

@@ -1,7 +1,7 @@
 import Engine
 import Foundation
 import Gateway
-import Sessions
+import Store
 import Testing
 import Wire
 
@@ -20,20 +20,20 @@ struct WebhookWriterTests {
 
     private let writer = WebhookWriter(to: endpoints)
 
-    private static func fact(_ fact: Room.Fact) -> RoomFact { RoomFact(.room(fact), room: room, at: 1_795_000_002_500) }
+    private static func fact(_ fact: Room.AuditEvent) -> RoomAuditEvent { RoomAuditEvent(.room(fact), room: room, at: 1_795_000_002_500) }
 
     private static func fields(_ webhook: OutgoingWebhook) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(webhook.body.utf8)) as? [String: Any])
     }
 
     @Test(arguments: [
-        (Room.Fact.started, "room_started"), (.finished(.roomClosed), "room_finished"),
+        (Room.AuditEvent.started, "room_started"), (.finished(.roomClosed), "room_finished"),
         (.joined(ana, sessionID: nil), "participant_joined"),
         (.left(ana, sessionID: nil, .clientInitiated), "participant_left"),
         (.aborted(ana, sessionID: nil, .joinFailure), "participant_connection_aborted"),
         (.published(track, by: ana.sid), "track_published"), (.unpublished(track, by: ana.sid), "track_unpublished"),
     ])
-    func aFactIsToldByLiveKitsName(_ fact: Room.Fact, _ name: String) throws {
+    func aFactIsToldByLiveKitsName(_ fact: Room.AuditEvent, _ name: String) throws {
         let webhooks = writer.webhooks(for: Self.fact(fact))
         #expect(webhooks.map(\.event) == [name, name])
         #expect(try Self.fields(webhooks[0])["event"] as? String == name)
@@ -55,7 +55,7 @@ struct WebhookWriterTests {
     }
 
     @Test func whatIsSaidHeldOrRecordedIsToldToNobody() {
-        let said = Room.SaidSegment(
+        let said = Room.TranscribedSegment(
             segment: TranscriptSegment(id: "s1", role: .user, text: "between us", final: true), speaker: .standard)
         #expect(writer.webhooks(for: Self.fact(.said(said))).isEmpty)
         #expect(writer.webhooks(for: Self.fact(.held(Identity(text: "ana"), true))).isEmpty)

@@ -25,12 +25,12 @@ struct CallRaceTests {
     }
 
     private struct Exchange {
-        var desk: CallDesk
+        var desk: CallStateMachine
         var devices: [Device] = []
         let now = Instant(nanoseconds: 1_000_000_000)
 
         init(seed: UInt64) throws {
-            desk = CallDesk(seed: seed)
+            desk = CallStateMachine(seed: seed)
             for name in ["ann.phone", "ann.tablet", "bob.phone", "bob.car"] {
                 let device = Device(id: DeviceID(text: name), user: Identity(text: String(name.prefix(3))))
                 devices.append(device)
@@ -43,8 +43,8 @@ struct CallRaceTests {
             try happens(.request(try incoming.content.get(), from: .device(devices[index].id, id: incoming.id)))
         }
 
-        private mutating func happens(_ input: CallDesk.Input) throws {
-            var effects: [CallDesk.Effect] = []
+        private mutating func happens(_ input: CallStateMachine.Input) throws {
+            var effects: [CallStateMachine.Effect] = []
             desk.handle(input, at: now, into: &effects)
             for effect in effects {
                 switch effect {

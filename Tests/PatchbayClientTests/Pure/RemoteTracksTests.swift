@@ -4,7 +4,7 @@ import Wire
 @testable import PatchbayClient
 
 struct RemoteTracksTests {
-    private var tracks = RemoteTracks()
+    private var tracks = SubscribedTracks()
     private let inbox = FrameInbox()
 
     private func info(_ sid: String, alias: UInt16, of identity: String = "alice") -> TrackInfo {
@@ -16,7 +16,7 @@ struct RemoteTracksTests {
         tracks.add(info("TR_b", alias: 2))
         tracks.listen(to: TrackSID(text: "TR_b"), .inbox(inbox))
         _ = tracks.receive(.number(1, alias: 1))
-        #expect(tracks.receive(.number(7, alias: 2)) == RemoteTracks.Report())
+        #expect(tracks.receive(.number(7, alias: 2)) == SubscribedTracks.Report())
         #expect(inbox.takeAll().frames == [.number(7, alias: 2)])
         #expect(tracks.receive(.number(1, alias: 3)).unheard == 1)
     }
@@ -94,7 +94,7 @@ struct RemoteTracksTests {
         _ = tracks.receive(.number(1, alias: 1))
         // The same track under another alias; frames in between are not counted as lost.
         tracks.replace(with: [info("TR_a", alias: 5)])
-        #expect(tracks.receive(.number(40, alias: 5)) == RemoteTracks.Report())
+        #expect(tracks.receive(.number(40, alias: 5)) == SubscribedTracks.Report())
         #expect(inbox.takeAll().frames.count == 2)
         #expect(other.takeAll().isFinished)
     }

@@ -3,7 +3,7 @@ import Foundation
 import Gateway
 import Identity
 import PatchbayClient
-import Sessions
+import Store
 import Sockets
 import Synchronization
 import Wire
@@ -23,7 +23,7 @@ struct CallGateway: Sendable {
         let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-client-calls-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
-        let store = try Store(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
+        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
         let backend = try Backend(store: store, publicURL: publicURL)
         let files = try TestCertificates.shared.get()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])

@@ -14,7 +14,7 @@ struct TestGateway: Sendable {
 
     /// Runs a gateway for as long as `body` does.
     static func run(
-        room: RoomSettings = RoomSettings(), facts: FactQueue? = nil, _ body: @Sendable (TestGateway) async throws -> Void
+        room: RoomSettings = RoomSettings(), facts: AuditEventQueue? = nil, _ body: @Sendable (TestGateway) async throws -> Void
     ) async throws {
         let files = try TestCertificates.shared.get()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])

@@ -1,10 +1,10 @@
 internal import Engine
 internal import Wire
 
-/// How far each listener of an `ahead` track is ahead of what plays, reckoned from nothing but what was let out to it and when.
+/// How far each subscriber of an `ahead` track is ahead of what plays, reckoned from nothing but what was let out to it and when.
 struct Pacing {
     private struct Key: Hashable {
-        let listener: ParticipantHandle
+        let subscriber: ParticipantHandle
         let alias: TrackAlias
     }
 
@@ -44,7 +44,7 @@ struct Pacing {
     private var arrivals: [Arrival: Instant] = [:]
     /// What has arrived, by timestamp.
     private var kept: [Kept: [UInt32: Int]] = [:]
-    /// When a listener's socket had no room: what is overdue then leaves at once, and is more than the lead.
+    /// When a subscriber's socket had no room: what is overdue then leaves at once, and is more than the lead.
     private var stalledAt: [ParticipantHandle: Instant] = [:]
 
     /// - Parameter place: where the shard keeps the track.
@@ -62,20 +62,20 @@ struct Pacing {
     }
 
     /// Somebody begins to listen, from wherever that is and by whose clock.
-    mutating func listensAnew(_ listener: ParticipantHandle, to alias: TrackAlias) {
-        players[Key(listener: listener, alias: alias)]?.isTimed = false
+    mutating func listensAnew(_ subscriber: ParticipantHandle, to alias: TrackAlias) {
+        players[Key(subscriber: subscriber, alias: alias)]?.isTimed = false
     }
 
-    mutating func stall(_ listener: SimulatedMember, at now: Instant) {
-        stalledAt[listener.handle] = now
-        listener.line.world.note(
-            "speech for \(listener.line.stay) waits: control \(listener.outbox.hasControl), congested \(listener.line.isCongested)")
+    mutating func stall(_ subscriber: SimulatedMember, at now: Instant) {
+        stalledAt[subscriber.handle] = now
+        subscriber.line.world.note(
+            "speech for \(subscriber.line.stay) waits: control \(subscriber.outbox.hasControl), congested \(subscriber.line.isCongested)")
     }
 
     /// A frame is let out: not too early, and not late if it was there in time.
-    mutating func letOut(_ number: Int, _ said: Ledger.Frame, to listener: SimulatedMember, at shard: SimulatedShard, in world: World) {
+    mutating func release(_ number: Int, _ said: Ledger.Frame, to subscriber: SimulatedMember, at shard: SimulatedShard, in world: World) {
         let (now, span) = (world.now, Duration.nanoseconds(Int64(said.milliseconds * 1_000_000)))
-        let key = Key(listener: listener.handle, alias: said.header.alias)
+        let key = Key(subscriber: subscriber.handle, alias: said.header.alias)
         let end = said.header.timestamp.advanced(by: Int(said.milliseconds * Double(MediaTime.ticksPerMillisecond)))
         var player =
             players[key]
@@ -93,7 +93,7 @@ struct Pacing {
             // Nothing was said for a while: whatever was, is over.
             player.hasStalled = false
         }
-        if stalledAt[listener.handle].map({ now - $0 < Self.stallSpan }) == true { player.hasStalled = true }
+        if stalledAt[subscriber.handle].map({ now - $0 < Self.stallSpan }) == true { player.hasStalled = true }
         if world.truth.wasPaused(said, lately: world) { player.hasStalled = true }
         let playsAtBest = max(player.playedAtBest, since)
         if !player.hasStalled, follows {
@@ -101,11 +101,11 @@ struct Pacing {
             let lead = player.playedOut - now
             world.expect(
                 lead <= Self.leadMax + span + world.swarm.turnDelayMax,
-                "frame \(number) is let out \(lead.inMilliseconds) ms ahead to \(listener.line.stay)")
+                "frame \(number) is let out \(lead.inMilliseconds) ms ahead to \(subscriber.line.stay)")
             let late = now - playsAtBest
             world.expect(
                 late <= Self.lateMax + world.swarm.turnDelayMax,
-                "frame \(number) is let out \(late.inMilliseconds) ms late to \(listener.line.stay)")
+                "frame \(number) is let out \(late.inMilliseconds) ms late to \(subscriber.line.stay)")
         }
         if arrival == now, playsAtBest == since { player.isTimed = true }
         if player.hasStalled { player.isTimed = false }
@@ -117,17 +117,17 @@ struct Pacing {
 
     /// A shard has just looked at what is due: who had room has enough in hand, or nothing more was there.
     func looked(_ shard: SimulatedShard, in world: World) {
-        for case let listener? in shard.seats where !listener.aheadPlaces.isEmpty {
-            guard listener.farewell == nil, listener.isReachable, listener.line.phase == .open else { continue }
-            if let stalledAt = stalledAt[listener.handle], world.now - stalledAt < Self.stallSpan { continue }
-            for place in listener.aheadPlaces {
-                let key = Key(listener: listener.handle, alias: shard.aheads.tracks[place].alias)
-                if let player = players[key], player.isTimed { look(at: player, of: listener, on: shard, in: world) }
+        for case let subscriber? in shard.slots where !subscriber.aheadPlaces.isEmpty {
+            guard subscriber.pendingClose == nil, subscriber.isReachable, subscriber.line.phase == .open else { continue }
+            if let stalledAt = stalledAt[subscriber.handle], world.now - stalledAt < Self.stallSpan { continue }
+            for place in subscriber.aheadPlaces {
+                let key = Key(subscriber: subscriber.handle, alias: shard.aheads.tracks[place].alias)
+                if let player = players[key], player.isTimed { look(at: player, of: subscriber, on: shard, in: world) }
             }
         }
     }
 
-    private func look(at player: Player, of listener: SimulatedMember, on shard: SimulatedShard, in world: World) {
+    private func look(at player: Player, of subscriber: SimulatedMember, on shard: SimulatedShard, in world: World) {
         guard let number = kept[Kept(track: player.track, shard: shard.index)]?[player.end.ticks],
             let since = arrivals[Arrival(frame: number, shard: shard.index)], since < world.now
         else { return }
@@ -135,7 +135,7 @@ struct Pacing {
         guard said.header.epoch == player.epoch, world.truth.plays(said, in: world) else { return }
         let inHand = max(player.playedAtBest, since) - world.now
         world.expect(
-            inHand >= Self.leadMin, "frame \(number) waits though \(listener.line.stay) has only \(inHand.inMilliseconds) ms in hand")
+            inHand >= Self.leadMin, "frame \(number) waits though \(subscriber.line.stay) has only \(inHand.inMilliseconds) ms in hand")
     }
 
     /// What follows a stall within that time follows from it.

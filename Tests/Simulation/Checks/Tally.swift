@@ -5,7 +5,7 @@ struct Tally {
     var framesIn = 0
     var malformed = 0
     var admitted = 0
-    /// By `DropReason`: refused at the publisher's shard, and dropped on the way to one listener.
+    /// By `DropReason`: refused at the publisher's shard, and dropped on the way to one subscriber.
     var refused = [Int](repeating: 0, count: DropReason.allCases.count)
     var dropped = [Int](repeating: 0, count: DropReason.allCases.count)
     var handed = 0

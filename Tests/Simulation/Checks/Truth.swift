@@ -2,7 +2,7 @@ internal import DequeModule
 internal import Engine
 internal import Wire
 
-/// What the rooms have decided: who hears which track. Panels, inlets and trunks must carry it out, whatever is on its way between
+/// What the rooms have decided: who hears which track. Panels, remoteTracks and trunks must carry it out, whatever is on its way between
 /// shards.
 struct Truth {
     struct Key: Hashable {
@@ -10,7 +10,7 @@ struct Truth {
         let alias: TrackAlias
     }
 
-    private struct Listener {
+    private struct Subscriber {
         let handle: ParticipantHandle
         let since: Instant
         var until: Instant?
@@ -26,12 +26,12 @@ struct Truth {
         var epoch: UInt8 = 0
         var clearedAt = World.start
         var movedAt: Instant?
-        var listeners: [Listener] = []
+        var subscribers: [Subscriber] = []
     }
 
     private struct Delivery: Hashable {
         let frame: Int
-        let listener: ParticipantHandle
+        let subscriber: ParticipantHandle
     }
 
     private struct Expectation {
@@ -70,12 +70,12 @@ struct Truth {
             routes[key]?.epoch = epoch
             routes[key]?.clearedAt = now
         case .keep: break
-        case .listen(let listener, let alias, let publisher, _):
-            routes[Key(publisher: publisher, alias: alias)]?.listeners.append(Listener(handle: listener, since: now))
-        case .stopListening(let listener, let alias, let publisher):
+        case .subscribe(let subscriber, let alias, let publisher, _):
+            routes[Key(publisher: publisher, alias: alias)]?.subscribers.append(Subscriber(handle: subscriber, since: now))
+        case .unsubscribe(let subscriber, let alias, let publisher):
             let key = Key(publisher: publisher, alias: alias)
-            guard let place = routes[key]?.listeners.firstIndex(where: { $0.handle == listener && $0.until == nil }) else { return }
-            routes[key]?.listeners[place].until = now
+            guard let place = routes[key]?.subscribers.firstIndex(where: { $0.handle == subscriber && $0.until == nil }) else { return }
+            routes[key]?.subscribers[place].until = now
         }
     }
 
@@ -103,17 +103,17 @@ struct Truth {
                 world.now - route.gateChangedAt < delay, "frame \(frame) passes though its track is \(route.gate)")
         }
         if let endedAt = route.endedAt { world.expect(world.now - endedAt < delay, "frame \(frame) passes though its track has ended") }
-        // Between two seats of its publisher a track may be known here and not yet there.
+        // Between two slots of its publisher a track may be known here and not yet there.
         if let movedAt = route.movedAt, world.now - movedAt <= world.swarm.newsDelayMax { return }
-        for listener in route.listeners where listener.until == nil {
-            let isOnOneShard = route.home == Int(publisher.shard) && listener.handle.shard == publisher.shard
-            guard isOnOneShard || world.now - listener.since > world.swarm.newsDelayMax else { continue }
+        for subscriber in route.subscribers where subscriber.until == nil {
+            let isOnOneShard = route.home == Int(publisher.shard) && subscriber.handle.shard == publisher.shard
+            guard isOnOneShard || world.now - subscriber.since > world.swarm.newsDelayMax else { continue }
             // A gate that was closed lately may still be closed elsewhere; and what the room had decided before the frame passed, another
             // shard may know sooner than the publisher's.
             guard isOnOneShard || world.now - route.gateChangedAt > world.swarm.newsDelayMax && route.endedAt == nil else { continue }
             guard isOnOneShard || !world.ledger.frames[frame].isDoubtful else { continue }
             expected.append(
-                Expectation(delivery: Delivery(frame: frame, listener: listener.handle), key: key, since: listener.since, at: world.now))
+                Expectation(delivery: Delivery(frame: frame, subscriber: subscriber.handle), key: key, since: subscriber.since, at: world.now))
         }
     }
 
@@ -131,7 +131,7 @@ struct Truth {
     }
 
     /// Nothing of what was cleared leaves any more, on whatever shard.
-    func letOut(_ frame: Int, _ said: Ledger.Frame, in world: World) {
+    func release(_ frame: Int, _ said: Ledger.Frame, in world: World) {
         guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return }
         world.expect(
             route.epoch == said.header.epoch || world.now - route.clearedAt < world.swarm.newsDelayMax,
@@ -154,23 +154,23 @@ struct Truth {
         return route.wasEverClosed && world.now - route.gateChangedAt < .seconds(5)
     }
 
-    /// A frame is given to a listener, to be written or queued.
-    mutating func handed(_ frame: Int, of key: Key, to listener: ParticipantHandle, in world: World) {
+    /// A frame is given to a subscriber, to be written or queued.
+    mutating func handed(_ frame: Int, of key: Key, to subscriber: ParticipantHandle, in world: World) {
         guard let route = route(key) else { return world.fail("frame \(frame) is handed out on a track that no room knows") }
-        let isOnOneShard = route.home == Int(key.publisher.shard) && listener.shard == key.publisher.shard
-        let isListening = route.listeners.contains { known in
-            known.handle == listener
+        let isOnOneShard = route.home == Int(key.publisher.shard) && subscriber.shard == key.publisher.shard
+        let isListening = route.subscribers.contains { known in
+            known.handle == subscriber
                 && (known.until == nil || !isOnOneShard && world.now - (known.until ?? world.now) < world.swarm.newsDelayMax)
         }
         world.expect(isListening, "frame \(frame) is handed to somebody who does not listen")
         // Who listens anew to what is kept hears again what it had not played.
         if world.ledger.frames[frame].mode == .ahead { return }
-        world.expect(delivered.insert(Delivery(frame: frame, listener: listener)).inserted, "frame \(frame) is handed out twice")
+        world.expect(delivered.insert(Delivery(frame: frame, subscriber: subscriber)).inserted, "frame \(frame) is handed out twice")
     }
 
     /// It did not fit into a trunk, and was counted.
     mutating func lostInTrunk(_ frame: Int, to shard: Int) {
-        for expectation in expected where expectation.delivery.frame == frame && Int(expectation.delivery.listener.shard) == shard {
+        for expectation in expected where expectation.delivery.frame == frame && Int(expectation.delivery.subscriber.shard) == shard {
             lost.insert(expectation.delivery)
         }
     }
@@ -182,12 +182,12 @@ struct Truth {
             if delivered.remove(first.delivery) != nil || lost.remove(first.delivery) != nil { continue }
             // The room decided while the frame was on its way from the publisher's connection to the trunk.
             guard route(first.key)?.endedAt != first.at, route(first.key)?.gateChangedAt != first.at else { continue }
-            let listener = first.delivery.listener
-            let stillListens = route(first.key)?.listeners.contains {
-                $0.handle == listener && $0.since == first.since && $0.until == nil
+            let subscriber = first.delivery.subscriber
+            let stillListens = route(first.key)?.subscribers.contains {
+                $0.handle == subscriber && $0.since == first.since && $0.until == nil
             }
             guard route(first.key)?.movedAt ?? World.start < first.at else { continue }
-            guard stillListens == true, let member = world.shards[Int(listener.shard)].member(at: listener), member.farewell == nil,
+            guard stillListens == true, let member = world.shards[Int(subscriber.shard)].member(at: subscriber), member.pendingClose == nil,
                 member.line.phase == .open
             else { continue }
             world.fail("frame \(first.delivery.frame) was never handed to \(member.line.stay), who listens")

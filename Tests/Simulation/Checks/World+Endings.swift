@@ -25,16 +25,16 @@ extension World {
             let place = "shard \(shard.index)"
             expect(shard.participantsAway == 0, "\(place) still counts \(shard.participantsAway) who are away")
             expect(shard.participants == 0, "\(place) still counts \(shard.participants) participants")
-            expect(shard.seats.allSatisfy { $0 == nil }, "somebody still sits on \(place)")
+            expect(shard.slots.allSatisfy { $0 == nil }, "somebody still sits on \(place)")
             expect(
-                shard.freeSeats.count == shard.seats.count, "\(place) has given back \(shard.freeSeats.count) of \(shard.seats.count) seats"
+                shard.freeSlots.count == shard.slots.count, "\(place) has given back \(shard.freeSlots.count) of \(shard.slots.count) seats"
             )
             expect(shard.rooms.allSatisfy { $0 == nil } && shard.roomByName.isEmpty, "\(place) still has rooms: \(shard.roomByName.keys)")
             expect(shard.guests.isEmpty, "\(place) still has \(shard.guests.count) guests")
             expect(shard.panel.count == 0 && shard.panel.patches.allSatisfy(\.isEmpty), "\(place) still has patches")
             expect(shard.aheads.count == 0 && shard.aheads.active.isEmpty, "\(place) still has \(shard.aheads.count) tracks ahead")
-            expect(shard.playoutFacts.isEmpty, "\(place) has not told all it knows of what was heard")
-            expect(shard.inlets.count == 0, "\(place) still has \(shard.inlets.count) inlets")
+            expect(shard.playoutQueueReports.isEmpty, "\(place) has not told all it knows of what was heard")
+            expect(shard.remoteTracks.count == 0, "\(place) still has \(shard.remoteTracks.count) inlets")
             expect(shard.store.heldCount == 0, "\(place) still holds \(shard.store.heldCount) frames")
             expect(shard.waiting.isEmpty, "\(place) still waits for somebody")
             expect(shard.arrivals.allSatisfy(\.isEmpty), "\(place) has frames that it has not carried")

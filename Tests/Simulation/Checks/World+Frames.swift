@@ -2,7 +2,7 @@ internal import DequeModule
 internal import Engine
 internal import Wire
 
-/// What happens to a frame between its sender and its listeners, as the shards tell.
+/// What happens to a frame between its sender and its subscribers, as the shards tell.
 extension World {
     func admitted(_ frame: [UInt8], from sender: SimulatedMember, track: TrackSID, at shard: SimulatedShard) {
         let number = Ledger.number(of: frame)
@@ -29,16 +29,16 @@ extension World {
         pacing.arrived(number, at: shard.index, place: place, in: self)
     }
 
-    /// A message of an `ahead` track leaves for a listener.
-    func letOut(_ message: [UInt8], frames count: Int, to listener: SimulatedMember, at shard: SimulatedShard) {
+    /// A message of an `ahead` track leaves for a subscriber.
+    func release(_ message: [UInt8], frames count: Int, to subscriber: SimulatedMember, at shard: SimulatedShard) {
         var frames = [message]
         if message.first == FrameKind.bundle.rawValue { frames = (try? FrameReading.frames(in: message).get()) ?? [] }
         expect(frames.count == count, "a message of \(frames.count) frames is counted as \(count)")
         for frame in frames {
             let number = Ledger.number(of: frame)
-            handed(frame, to: listener, at: shard)
-            truth.letOut(number, ledger.frames[number], in: self)
-            pacing.letOut(number, ledger.frames[number], to: listener, at: shard, in: self)
+            handed(frame, to: subscriber, at: shard)
+            truth.release(number, ledger.frames[number], in: self)
+            pacing.release(number, ledger.frames[number], to: subscriber, at: shard, in: self)
         }
     }
 
@@ -51,37 +51,37 @@ extension World {
         fail("frame \(number) of \(ledger.frames[number].stay) is refused (\(reason)) though all is well")
     }
 
-    func handed(_ frame: [UInt8], to listener: SimulatedMember, at shard: SimulatedShard) {
+    func handed(_ frame: [UInt8], to subscriber: SimulatedMember, at shard: SimulatedShard) {
         let number = Ledger.number(of: frame)
         let said = ledger.frames[number]
         tally.handed += 1
-        note("frame \(number) is handed to \(listener.line.stay)")
+        note("frame \(number) is handed to \(subscriber.line.stay)")
         if let publisher = said.stay.handle {
-            truth.handed(number, of: Truth.Key(publisher: publisher, alias: said.header.alias), to: listener.handle, in: self)
+            truth.handed(number, of: Truth.Key(publisher: publisher, alias: said.header.alias), to: subscriber.handle, in: self)
         }
-        listener.line.handed[said.header.alias.value, default: []].append(Line.Handed(frame: number, at: shard.now))
+        subscriber.line.handed[said.header.alias.value, default: []].append(Line.Handed(frame: number, at: shard.now))
     }
 
-    func dropped(_ frame: [UInt8], _ reason: DropReason, of listener: SimulatedMember, at shard: SimulatedShard) {
+    func dropped(_ frame: [UInt8], _ reason: DropReason, of subscriber: SimulatedMember, at shard: SimulatedShard) {
         let number = Ledger.number(of: frame)
         let alias = ledger.frames[number].header.alias.value
         tally.dropped[reason.rawValue] += 1
-        note("frame \(number) is dropped (\(reason)) on its way to \(listener.line.stay): \(listener.obstacle(at: shard))")
-        guard let place = listener.line.handed[alias]?.lastIndex(where: { $0.frame == number }),
-            let at = listener.line.handed[alias]?[place].at
+        note("frame \(number) is dropped (\(reason)) on its way to \(subscriber.line.stay): \(subscriber.obstacle(at: shard))")
+        guard let place = subscriber.line.handed[alias]?.lastIndex(where: { $0.frame == number }),
+            let at = subscriber.line.handed[alias]?[place].at
         else { return fail("frame \(number) is dropped (\(reason)), which was not handed out") }
-        listener.line.handed[alias]?[place].isDropped = true
+        subscriber.line.handed[alias]?[place].isDropped = true
         if reason == .age {
-            expect(shard.now - at > listener.ageMax, "frame \(number) is too old after \((shard.now - at).inMilliseconds) ms")
+            expect(shard.now - at > subscriber.ageMax, "frame \(number) is too old after \((shard.now - at).inMilliseconds) ms")
         }
-        guard ledger.frames[number].mustBeHeard, listener.line.stay.isSettling, !listener.line.isPeerGone else { return }
+        guard ledger.frames[number].mustBeHeard, subscriber.line.stay.isSettling, !subscriber.line.isPeerGone else { return }
         // A room of nobody but agents ends in the midst of it, and so do their connections.
         if reason == .left || reason == .away { return }
         if reason == .full, swarm.hasSmallQueues {
             // A queue of a handful of frames may be full at any time.
-            listener.line.stay.mustHaveHeard.insert(number)
+            subscriber.line.stay.mustHaveHeard.insert(number)
         } else {
-            fail("frame \(number) is dropped (\(reason)) on its way to \(listener.line.stay) though all is well")
+            fail("frame \(number) is dropped (\(reason)) on its way to \(subscriber.line.stay) though all is well")
         }
     }
 }

@@ -16,7 +16,7 @@ final class Line {
     let stay: Stay
 
     // As the gateway sees it.
-    var seat = -1
+    var slot = -1
     var phase = Phase.connecting
     var openedAt = Instant(nanoseconds: 0)
     var peerCloseCode: UInt16?
@@ -59,7 +59,7 @@ final class Line {
     var readingPause: Duration = .zero
     private var isReadingLater = false
 
-    /// Frames that were handed to this listener, by track; the oldest first.
+    /// Frames that were handed to this subscriber, by track; the oldest first.
     var handed: [UInt16: Deque<Handed>] = [:]
 
     struct Handed {

@@ -1,7 +1,7 @@
 internal import Engine
 internal import Wire
 
-/// What a listener has of an `ahead` track, played as it comes.
+/// What a subscriber has of an `ahead` track, played as it comes.
 struct Player {
     var epoch: UInt8
     /// When all that it has will have played, and the track's time then.
@@ -53,7 +53,7 @@ extension Stay {
         ask(.playoutMark(PlayoutMark(track: published[track].sid, ts: published[track].timestamp, name: name)), .mark(name))
     }
 
-    // MARK: As a listener
+    // MARK: As a subscriber
 
     func bargeIn(_ sid: TrackSID) {
         ask(.playoutClear(sid, reason: "barge-in"), .clear(sid))

@@ -60,7 +60,7 @@ extension Stay {
             return world.fail("\(self) hears frame \(number), which was not handed to it")
         }
         world.expect(!found.isDropped, "\(self) hears frame \(number), which was counted as dropped")
-        // Of what is kept nothing is dropped on the way; what was refused at the door, all listeners miss.
+        // Of what is kept nothing is dropped on the way; what was refused at the door, all subscribers miss.
         if world.afterGap.contains(number) { hasDropped = true }
         let isMarked = header.flags.contains(.discontinuity)
         world.expect(

@@ -8,8 +8,8 @@ enum Mail {
     case left(ParticipantHandle, DisconnectReason)
     case deliver(EncodedEvent, to: [ParticipantHandle])
     case effect(Room.Effect)
-    case seatIsFree(ParticipantHandle)
-    case takeOver(ParticipantHandle, Luggage?)
+    case slotIsFree(ParticipantHandle)
+    case takeOver(ParticipantHandle, SessionHandover?)
     case takeAhead(AheadTrack)
     case administer(String, Room.AdminCommand)
 }

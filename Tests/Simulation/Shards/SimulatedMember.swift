@@ -9,18 +9,18 @@ final class SimulatedMember {
     let kind: ParticipantKind
     var outbox: Outbox
     let ageMax: Duration
-    var budget = SendBudget()
-    var receipts = Receipts()
+    var sendWindow = SendWindow()
+    var deliveryProbe = DeliveryProbe()
     var log = EventLog()
     var link = Link.up
     var awaitsLog = false
-    var heir: ParticipantHandle?
+    var successor: ParticipantHandle?
     var owesProof = false
     var resumption: JoinTicket?
     var held: [EncodedEvent] = []
     var wasGreeted = false
     var lastHeard: Instant
-    var farewell: (reason: CloseReason, deadline: Instant)?
+    var pendingClose: (reason: CloseReason, deadline: Instant)?
     var isWaiting = false
     var aheadPlaces: [Int] = []
     var isBehind = false
@@ -51,18 +51,18 @@ final class SimulatedMember {
     var isReachable: Bool { link == .up && !awaitsLog }
     var isNowhere: Bool { if case .nowhere = place { true } else { false } }
 
-    func take(_ luggage: Luggage) {
-        log = luggage.log
-        framesSent = luggage.framesSent
-        framesDropped = luggage.framesDropped
+    func take(_ handover: SessionHandover) {
+        log = handover.log
+        framesSent = handover.framesSent
+        framesDropped = handover.framesDropped
         reported = (framesSent, framesDropped)
     }
 
     /// What keeps media from it, for the trace.
     func obstacle(at shard: SimulatedShard) -> String {
-        var receipts = receipts
+        var deliveryProbe = deliveryProbe
         if line.isCongested { return "congested" }
-        if receipts.isOverdue(at: shard.now, ownLag: shard.recentLag) { return "receipt overdue, lag \(shard.recentLag)" }
-        return "\(line.unacknowledgedBytes ?? -1) bytes on the way, \(outbox.frameCount) frames wait, budget \(budget)"
+        if deliveryProbe.isOverdue(at: shard.now, ownLag: shard.recentLag) { return "receipt overdue, lag \(shard.recentLag)" }
+        return "\(line.unacknowledgedBytes ?? -1) bytes on the way, \(outbox.frameCount) frames wait, sendWindow \(sendWindow)"
     }
 }

@@ -13,25 +13,25 @@ extension SimulatedShard {
 
     func opened(_ line: Line) {
         let ticket = line.stay.ticket
-        let handle = takeSeat()
+        let handle = takeSlot()
         let member = SimulatedMember(handle: handle, line: line, kind: ticket.admission.kind, swarm: world.swarm, now: now)
-        seats[Int(handle.seat)] = member
-        line.seat = Int(handle.seat)
+        slots[Int(handle.slot)] = member
+        line.slot = Int(handle.slot)
         line.phase = .open
         line.openedAt = now
         line.stay.handle = handle
         participants += 1
         if ticket.admission.resuming != nil { member.resumption = ticket }
-        world.note("shard \(index) seats \(line.stay) at \(handle.seat).\(handle.generation)")
+        world.note("shard \(index) seats \(line.stay) at \(handle.slot).\(handle.generation)")
         join(member, ticket)
         scheduleTick()
-        askForReceipt(from: member)
+        sendProbe(from: member)
     }
 
     func memberClosed(_ line: Line, _ end: End) {
-        guard line.seat >= 0, let member = seats[line.seat], member.line === line else { return }
-        line.seat = -1
-        let end = member.farewell.map { End.closed($0.reason) } ?? end
+        guard line.slot >= 0, let member = slots[line.slot], member.line === line else { return }
+        line.slot = -1
+        let end = member.pendingClose.map { End.closed($0.reason) } ?? end
         let reason: DisconnectReason =
             switch end {
             case .closed(let reason): reason.disconnectReason

@@ -6,11 +6,11 @@ extension SimulatedShard {
     // MARK: In
 
     func push(_ frame: [UInt8], _ header: FrameHeader, of patch: Int, to place: Int, from sender: SimulatedMember, goesFurther: Bool) {
-        let seat = Int(sender.handle.seat)
-        let track = panel.patches[seat][patch].track
+        let slot = Int(sender.handle.slot)
+        let track = panel.patches[slot][patch].track
         if let refusal = frame.withUnsafeBytes({ aheads.append($0, header, to: place, at: now) }) { return drop(refusal, of: frame) }
         world.admittedAhead(frame, from: sender, track: track, at: self, place: place)
-        for trunk in goesFurther ? panel.patches[seat][patch].trunks : [] {
+        for trunk in goesFurther ? panel.patches[slot][patch].trunks : [] {
             var stored: [UInt8] = []
             aheads.tracks[place].withNewestFrame { stored = Array($0) }
             world.meanwhile(besides: index)
@@ -32,76 +32,76 @@ extension SimulatedShard {
 
     // MARK: Out
 
-    func letOutFresh() {
-        while let place = aheads.nextFresh() { letOut(place, onlyIfUrgent: true) }
+    func releaseFresh() {
+        while let place = aheads.nextFresh() { release(place, onlyIfUrgent: true) }
         tellFacts()
     }
 
-    func letOutActive() {
+    func releaseActive() {
         guard !aheads.active.isEmpty else { return }
         aheads.findDue(at: now)
-        for place in aheads.due { letOut(place, onlyIfUrgent: false) }
+        for place in aheads.due { release(place, onlyIfUrgent: false) }
         aheads.settle(at: now)
         for place in aheads.withFacts { noteFacts(of: place) }
         tellFacts()
     }
 
-    func letOutAhead(to member: SimulatedMember) {
+    func releaseAhead(to member: SimulatedMember) {
         member.isBehind = false
         for place in member.aheadPlaces {
-            guard let index = aheads.tracks[place].listener(at: member.handle.seat) else { continue }
-            letOut(place, to: member, index, onlyIfUrgent: false)
+            guard let index = aheads.tracks[place].subscriber(at: member.handle.slot) else { continue }
+            release(place, to: member, index, onlyIfUrgent: false)
         }
     }
 
-    private func letOut(_ place: Int, onlyIfUrgent: Bool) {
-        aheads.tracks[place].letOutReference(at: now, onlyIfUrgent: onlyIfUrgent)
+    private func release(_ place: Int, onlyIfUrgent: Bool) {
+        aheads.tracks[place].releaseReference(at: now, onlyIfUrgent: onlyIfUrgent)
         let edges = meter(place)
-        for index in 0..<aheads.tracks[place].listenerCount {
-            guard let listener = seats[Int(aheads.tracks[place].seat(ofListener: index))] else { continue }
-            letOut(place, to: listener, index, onlyIfUrgent: onlyIfUrgent)
+        for index in 0..<aheads.tracks[place].subscriberCount {
+            guard let subscriber = slots[Int(aheads.tracks[place].slot(ofSubscriber: index))] else { continue }
+            release(place, to: subscriber, index, onlyIfUrgent: onlyIfUrgent)
         }
         for (track, edge) in edges {
-            if let publisher = seats[Int(aheads.tracks[place].publisher.seat)] { talk(edge, of: track, publishedBy: publisher) }
+            if let publisher = slots[Int(aheads.tracks[place].publisher.slot)] { talk(edge, of: track, publishedBy: publisher) }
         }
         noteFacts(of: place)
     }
 
-    private func letOut(_ place: Int, to listener: SimulatedMember, _ index: Int, onlyIfUrgent: Bool) {
+    private func release(_ place: Int, to subscriber: SimulatedMember, _ index: Int, onlyIfUrgent: Bool) {
         world.expect(
-            aheads.tracks[place].takeSkippedFrames(ofListener: index) == 0, "\(listener.line.stay) loses speech that was not a minute old")
-        guard listener.farewell == nil, aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
-        guard listener.isReachable else {
-            listener.isBehind = true
-            world.pacing.stall(listener, at: world.now)
+            aheads.tracks[place].takeSkippedFrames(ofSubscriber: index) == 0, "\(subscriber.line.stay) loses speech that was not a minute old")
+        guard subscriber.pendingClose == nil, aheads.tracks[place].isDue(forSubscriber: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
+        guard subscriber.isReachable else {
+            subscriber.isBehind = true
+            world.pacing.stall(subscriber, at: world.now)
             return
         }
         repeat {
-            guard !listener.outbox.hasControl, hasRoom(listener) else {
-                listener.isBehind = true
-                world.pacing.stall(listener, at: world.now)
-                if listener.line.isCongested { listener.line.askForWritable() }
+            guard !subscriber.outbox.hasControl, hasRoom(subscriber) else {
+                subscriber.isBehind = true
+                world.pacing.stall(subscriber, at: world.now)
+                if subscriber.line.isCongested { subscriber.line.askForWritable() }
                 return
             }
             var message = [UInt8](repeating: 0, count: ProtocolLimits.messageBytesMax)
             let output = message.withUnsafeMutableBytes { buffer in
-                buffer.baseAddress.flatMap { aheads.tracks[place].letOut(toListener: index, at: now, into: $0) }
+                buffer.baseAddress.flatMap { aheads.tracks[place].release(toSubscriber: index, at: now, into: $0) }
             }
             guard let output else { return }
             message.removeSubrange(output.bytes...)
-            world.letOut(message, frames: output.frames, to: listener, at: self)
-            listener.line.write(.binary(message))
-            noteWritten(output.bytes, frames: output.frames, to: listener)
-        } while aheads.tracks[place].isDue(forListener: index, at: now, onlyIfUrgent: false)
+            world.release(message, frames: output.frames, to: subscriber, at: self)
+            subscriber.line.write(.binary(message))
+            noteWritten(output.bytes, frames: output.frames, to: subscriber)
+        } while aheads.tracks[place].isDue(forSubscriber: index, at: now, onlyIfUrgent: false)
     }
 
     private func meter(_ place: Int) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
         var edges: [(track: TrackSID, edge: TrackMeter.Edge)] = []
-        let seat = Int(aheads.tracks[place].publisher.seat)
-        while let header = aheads.tracks[place].nextHeaderLetOut() {
-            guard let patch = panel.index(of: header.alias, publishedBy: seat) else { continue }
-            if let edge = panel.note(header, of: patch, publishedBy: seat, at: now) {
-                edges.append((panel.patches[seat][patch].track, edge))
+        let slot = Int(aheads.tracks[place].publisher.slot)
+        while let header = aheads.tracks[place].nextReleasedHeader() {
+            guard let patch = panel.index(of: header.alias, publishedBy: slot) else { continue }
+            if let edge = panel.note(header, of: patch, publishedBy: slot, at: now) {
+                edges.append((panel.patches[slot][patch].track, edge))
             }
         }
         return edges

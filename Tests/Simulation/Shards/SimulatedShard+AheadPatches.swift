@@ -10,7 +10,7 @@ extension SimulatedShard {
 
     func closeAhead(_ place: Int) {
         var track = aheads.tracks[place]
-        for index in 0..<track.listenerCount { seats[Int(track.seat(ofListener: index))]?.aheadPlaces.removeAll { $0 == place } }
+        for index in 0..<track.subscriberCount { slots[Int(track.slot(ofSubscriber: index))]?.aheadPlaces.removeAll { $0 == place } }
         aheads.close(place)
         world.pacing.forgotten(place, at: index)
     }
@@ -29,9 +29,9 @@ extension SimulatedShard {
         noteFacts(of: place)
     }
 
-    // MARK: Listeners
+    // MARK: Subscribers
 
-    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by listener: ParticipantHandle, _ listening: Room.Listening) {
+    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ listening: Room.Listening) {
         let place =
             aheads.place(of: alias, by: publisher)
             ?? aheads.open(
@@ -39,17 +39,17 @@ extension SimulatedShard {
                     nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds,
                     awaiting: listening.number, at: now))
         aheads.tracks[place].subscriptions += 1
-        guard let member = member(at: listener) else { return }
-        aheads.tracks[place].add(listener: listener.seat, from: listening.from, at: now)
-        world.pacing.listensAnew(listener, to: alias)
+        guard let member = member(at: subscriber) else { return }
+        aheads.tracks[place].add(subscriber: subscriber.slot, from: listening.from, at: now)
+        world.pacing.listensAnew(subscriber, to: alias)
         if !member.aheadPlaces.contains(place) { member.aheadPlaces.append(place) }
         aheads.activate(place)
     }
 
-    func stopHearingAhead(_ place: Int, by listener: ParticipantHandle) {
+    func stopHearingAhead(_ place: Int, by subscriber: ParticipantHandle) {
         aheads.tracks[place].subscriptions -= 1
-        aheads.tracks[place].remove(listener: listener.seat)
-        member(at: listener)?.aheadPlaces.removeAll { $0 == place }
+        aheads.tracks[place].remove(subscriber: subscriber.slot)
+        member(at: subscriber)?.aheadPlaces.removeAll { $0 == place }
         if aheads.tracks[place].subscriptions == 0, aheads.tracks[place].sid == nil { closeAhead(place) }
     }
 
@@ -81,14 +81,14 @@ extension SimulatedShard {
     func noteFacts(of place: Int) {
         guard aheads.tracks[place].hasFacts, let track = aheads.tracks[place].sid else { return }
         let publisher = aheads.tracks[place].publisher
-        for fact in aheads.tracks[place].takeFacts() { playoutFacts.append((publisher, track, fact)) }
+        for fact in aheads.tracks[place].takeFacts() { playoutQueueReports.append((publisher, track, fact)) }
     }
 
     func tellFacts() {
-        guard performing == 0, !isTellingFacts, !playoutFacts.isEmpty else { return }
+        guard performing == 0, !isTellingFacts, !playoutQueueReports.isEmpty else { return }
         isTellingFacts = true
-        while !playoutFacts.isEmpty {
-            let (publisher, track, fact) = playoutFacts.removeFirst()
+        while !playoutQueueReports.isEmpty {
+            let (publisher, track, fact) = playoutQueueReports.removeFirst()
             if let member = member(at: publisher) { tell(.playout(track, fact), roomOf: member) }
         }
         isTellingFacts = false

@@ -19,7 +19,7 @@ extension SimulatedShard {
         if let nextTick { recentLag = max(recentLag / 2, max(.zero, world.now - nextTick)) }
         nextTick = nil
         pumpWaiting()
-        letOutActive()
+        releaseActive()
         world.pacing.looked(self, in: world)
         let tick = Int(now.nanoseconds / 20_000_000)
         if tick != ticks {
@@ -33,34 +33,34 @@ extension SimulatedShard {
     }
 
     private func everyTick(_ tick: Int) {
-        for seat in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: seat) }
+        for slot in stride(from: tick % Self.talkTicks, to: panel.patches.count, by: Self.talkTicks) { watchTalk(of: slot) }
         for room in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(room: room) }
-        for seat in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(seat: seat) }
+        for slot in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(slot: slot) }
         for room in rooms.indices {
             if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
         }
-        for seat in stride(from: tick % Self.careTicks, to: seats.count, by: Self.careTicks) {
-            if let member = seats[seat] { look(after: member, second: tick / Self.careTicks) }
+        for slot in stride(from: tick % Self.careTicks, to: slots.count, by: Self.careTicks) {
+            if let member = slots[slot] { look(after: member, second: tick / Self.careTicks) }
         }
     }
 
-    private func watchTalk(of seat: Int) {
-        for (track, edge) in panel.endTalk(of: seat, at: now) {
-            if let publisher = seats[seat] { talk(edge, of: track, publishedBy: publisher) }
+    private func watchTalk(of slot: Int) {
+        for (track, edge) in panel.endTalk(of: slot, at: now) {
+            if let publisher = slots[slot] { talk(edge, of: track, publishedBy: publisher) }
         }
     }
 
     private func measure(room: Int) {
         guard let hosted = rooms[room] else { return }
         var measurements: [TrackMeasurement] = []
-        for seat in hosted.seats { panel.takeMeasurements(of: seat, into: &measurements) }
+        for slot in hosted.slots { panel.takeMeasurements(of: slot, into: &measurements) }
         if !measurements.isEmpty { perform(.measured(measurements), in: room) }
     }
 
-    private func measure(seat: Int) {
-        guard let publisher = seats[seat], case .on = publisher.place else { return }
+    private func measure(slot: Int) {
+        guard let publisher = slots[slot], case .on = publisher.place else { return }
         var measurements: [TrackMeasurement] = []
-        panel.takeMeasurements(of: seat, into: &measurements)
+        panel.takeMeasurements(of: slot, into: &measurements)
         if !measurements.isEmpty { tell(.measured(measurements), roomOf: publisher) }
     }
 
@@ -68,8 +68,8 @@ extension SimulatedShard {
         guard member.line.phase == .open else { return }
         let silent = now - member.lastHeard
         if silent >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) { return close(member, .pingTimeout) }
-        let turn = second + Int(member.handle.seat)
-        if turn.isMultiple(of: 10), member.receipts.isDue(at: now) { askForReceipt(from: member) }
+        let turn = second + Int(member.handle.slot)
+        if turn.isMultiple(of: 10), member.deliveryProbe.isDue(at: now) { sendProbe(from: member) }
         if turn.isMultiple(of: 5), now - member.line.openedAt >= .seconds(4) { report(to: member, isSilent: silent > .seconds(10)) }
     }
 

@@ -4,7 +4,7 @@ internal import Wire
 /// As `Shard+Control`.
 extension SimulatedShard {
     func received(text message: [UInt8], from line: Line) {
-        guard line.seat >= 0, let member = seats[line.seat], member.farewell == nil else { return }
+        guard line.slot >= 0, let member = slots[line.slot], member.pendingClose == nil else { return }
         member.lastHeard = now
         guard String(validating: message, as: UTF8.self) != nil else { return close(member, .invalidText) }
         let incoming = IncomingRequest(parsing: message)
@@ -28,7 +28,7 @@ extension SimulatedShard {
         send(event.bytes(seq: seq), to: member)
         guard isGreeting else { return }
         member.resumption = nil
-        if member.owesProof { askForReceipt(from: member) }
+        if member.owesProof { sendProbe(from: member) }
         for answer in member.answersBeforeHello { send(answer, to: member) }
         member.answersBeforeHello = []
     }
@@ -53,7 +53,7 @@ extension SimulatedShard {
     }
 
     func send(_ message: [UInt8], to member: SimulatedMember) {
-        guard member.line.phase == .open, member.farewell == nil else { return }
+        guard member.line.phase == .open, member.pendingClose == nil else { return }
         if !member.outbox.hasControl, !member.line.isCongested { return member.line.write(.text(message)) }
         if member.outbox.append(control: message) {
             startWaiting(member)
@@ -63,21 +63,21 @@ extension SimulatedShard {
     }
 
     func close(_ member: SimulatedMember, _ reason: CloseReason) {
-        guard member.line.phase == .open, member.farewell == nil else { return }
+        guard member.line.phase == .open, member.pendingClose == nil else { return }
         if reason != .slowConsumer { send(.bye(reason.disconnectReason, retryable: reason.isRetryable), to: member) }
         finish(member, reason)
     }
 
     func finish(_ member: SimulatedMember, _ reason: CloseReason) {
-        guard member.line.phase == .open, member.farewell == nil else { return }
+        guard member.line.phase == .open, member.pendingClose == nil else { return }
         world.note("shard \(index) closes \(member.line.stay): \(reason)")
         guard member.outbox.hasControl, reason != .slowConsumer else { return member.line.close(reason) }
-        member.farewell = (reason, now + .seconds(1))
+        member.pendingClose = (reason, now + .seconds(1))
         startWaiting(member)
     }
 
-    func closeIfFarewellIsSaid(_ member: SimulatedMember) {
-        guard let farewell = member.farewell, !member.outbox.hasControl || now >= farewell.deadline else { return }
-        member.line.close(farewell.reason)
+    func finishPendingClose(_ member: SimulatedMember) {
+        guard let pendingClose = member.pendingClose, !member.outbox.hasControl || now >= pendingClose.deadline else { return }
+        member.line.close(pendingClose.reason)
     }
 }

@@ -4,34 +4,34 @@ internal import Wire
 /// As `Shard+Media`.
 extension SimulatedShard {
     func received(binary message: [UInt8], from line: Line) {
-        guard line.seat >= 0, let sender = seats[line.seat], sender.farewell == nil else { return }
+        guard line.slot >= 0, let sender = slots[line.slot], sender.pendingClose == nil else { return }
         sender.lastHeard = now
         if message.first == FrameKind.bundle.rawValue {
             switch FrameReading.frames(in: message) {
-            case .success(let frames): for frame in frames { relay(frame, from: sender, at: line.seat) }
+            case .success(let frames): for frame in frames { relay(frame, from: sender, at: line.slot) }
             case .failure(let error): malformed(error, from: sender)
             }
         } else {
-            relay(message, from: sender, at: line.seat)
+            relay(message, from: sender, at: line.slot)
         }
-        if aheads.hasFresh { letOutFresh() }
+        if aheads.hasFresh { releaseFresh() }
     }
 
-    private func relay(_ frame: [UInt8], from sender: SimulatedMember, at seat: Int) {
+    private func relay(_ frame: [UInt8], from sender: SimulatedMember, at slot: Int) {
         let header: FrameHeader
         switch FrameReading.header(of: frame) {
         case .success(let sound): header = sound
         case .failure(let error): return malformed(error, from: sender)
         }
         world.tally.framesIn += 1
-        switch panel.pass(header, publishedBy: seat, at: now) {
+        switch panel.pass(header, publishedBy: slot, at: now) {
         case .refused(let reason): drop(reason, of: frame)
         case .ahead(let patch, let place, let goesFurther):
             push(frame, header, of: patch, to: place, from: sender, goesFurther: goesFurther)
         case .live(let patch, let sole, let edge, let goesFurther):
-            let (track, trunks) = (panel.patches[seat][patch].track, panel.patches[seat][patch].trunks)
+            let (track, trunks) = (panel.patches[slot][patch].track, panel.patches[slot][patch].trunks)
             world.admitted(frame, from: sender, track: track, at: self)
-            forward(frame, of: header.alias, to: sole.map { [$0] } ?? panel.patches[seat][patch].listeners)
+            forward(frame, of: header.alias, to: sole.map { [$0] } ?? panel.patches[slot][patch].subscribers)
             for trunk in goesFurther ? trunks : [] {
                 world.meanwhile(besides: index)
                 send(frame, from: sender.handle, to: Int(trunk.shard))
@@ -51,80 +51,80 @@ extension SimulatedShard {
         let header = FrameReading.uncheckedHeader(of: carried.frame)
         let alias = header.alias
         world.note(
-            "shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(inlets.listeners(to: alias, of: carried.publisher))")
-        let listeners = inlets.listeners(to: alias, of: carried.publisher)
-        guard listeners.isEmpty else { return forward(carried.frame, of: alias, to: listeners) }
+            "shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(remoteTracks.subscribers(to: alias, of: carried.publisher))")
+        let subscribers = remoteTracks.subscribers(to: alias, of: carried.publisher)
+        guard subscribers.isEmpty else { return forward(carried.frame, of: alias, to: subscribers) }
         if aheads.count > 0 { carryAhead(carried.frame, header, from: carried.publisher) }
     }
 
-    private func forward(_ frame: [UInt8], of alias: TrackAlias, to listeners: [UInt32]) {
+    private func forward(_ frame: [UInt8], of alias: TrackAlias, to subscribers: [UInt32]) {
         var stored: FrameRef?
-        for seat in listeners {
-            guard let listener = seats[Int(seat)], listener.farewell == nil else { continue }
-            world.handed(frame, to: listener, at: self)
-            guard listener.isReachable else {
-                listener.outbox.noteRefused(alias)
-                dropQueued(frame, .away, of: listener)
+        for slot in subscribers {
+            guard let subscriber = slots[Int(slot)], subscriber.pendingClose == nil else { continue }
+            world.handed(frame, to: subscriber, at: self)
+            guard subscriber.isReachable else {
+                subscriber.outbox.noteRefused(alias)
+                dropQueued(frame, .away, of: subscriber)
                 continue
             }
-            if listener.outbox.isEmpty, hasRoom(listener) {
-                write(frame, afterDrop: listener.outbox.takeInterruption(of: alias), to: listener)
+            if subscriber.outbox.isEmpty, hasRoom(subscriber) {
+                write(frame, afterDrop: subscriber.outbox.takeInterruption(of: alias), to: subscriber)
             } else {
-                queue(frame, &stored, of: alias, for: listener)
+                queue(frame, &stored, of: alias, for: subscriber)
             }
         }
     }
 
-    private func queue(_ frame: [UInt8], _ stored: inout FrameRef?, of alias: TrackAlias, for listener: SimulatedMember) {
+    private func queue(_ frame: [UInt8], _ stored: inout FrameRef?, of alias: TrackAlias, for subscriber: SimulatedMember) {
         if let reference = stored {
             store.hold(reference)
         } else {
             stored = frame.withUnsafeBytes { store.store($0) }
         }
         guard let stored else {
-            listener.outbox.noteRefused(alias)
-            return dropQueued(frame, .full, of: listener)
+            subscriber.outbox.noteRefused(alias)
+            return dropQueued(frame, .full, of: subscriber)
         }
         var oldest: [FrameRef] = []
-        listener.outbox.append(stored, of: alias, at: now) { oldest.append($0) }
-        for dropped in oldest { release(dropped, .full, of: listener) }
-        startWaiting(listener)
+        subscriber.outbox.append(stored, of: alias, at: now) { oldest.append($0) }
+        for dropped in oldest { release(dropped, .full, of: subscriber) }
+        startWaiting(subscriber)
     }
 
-    private func write(_ frame: [UInt8], afterDrop: Bool, to listener: SimulatedMember) {
+    private func write(_ frame: [UInt8], afterDrop: Bool, to subscriber: SimulatedMember) {
         var sent = frame
         if afterDrop { sent[1] |= FrameFlags.discontinuity.rawValue }
-        listener.line.write(.binary(sent))
-        noteWritten(frame.count, frames: 1, to: listener)
+        subscriber.line.write(.binary(sent))
+        noteWritten(frame.count, frames: 1, to: subscriber)
     }
 
-    func noteWritten(_ count: Int, frames: Int, to listener: SimulatedMember) {
-        listener.budget.wrote(count + 24)
-        listener.framesSent += UInt64(frames)
+    func noteWritten(_ count: Int, frames: Int, to subscriber: SimulatedMember) {
+        subscriber.sendWindow.wrote(count + 24)
+        subscriber.framesSent += UInt64(frames)
         world.tally.written += frames
-        if listener.receipts.isDue(at: now), receiptBucket.take(at: now) { askForReceipt(from: listener) }
+        if subscriber.deliveryProbe.isDue(at: now), receiptBucket.take(at: now) { sendProbe(from: subscriber) }
     }
 
-    func hasRoom(_ listener: SimulatedMember) -> Bool {
-        guard !listener.line.isCongested, !listener.receipts.isOverdue(at: now, ownLag: recentLag) else { return false }
-        switch listener.budget.verdict {
+    func hasRoom(_ subscriber: SimulatedMember) -> Bool {
+        guard !subscriber.line.isCongested, !subscriber.deliveryProbe.isOverdue(at: now, ownLag: recentLag) else { return false }
+        switch subscriber.sendWindow.verdict {
         case .send: return true
         case .ask:
-            guard let bytes = listener.line.unacknowledgedBytes else { return false }
-            listener.budget.observe(unacknowledged: bytes, roundTrip: listener.receipts.roundTrip, at: now)
-            return listener.budget.hasRoom
+            guard let bytes = subscriber.line.unacknowledgedBytes else { return false }
+            subscriber.sendWindow.observe(unacknowledged: bytes, roundTrip: subscriber.deliveryProbe.roundTrip, at: now)
+            return subscriber.sendWindow.hasRoom
         }
     }
 
-    func askForReceipt(from member: SimulatedMember) {
+    func sendProbe(from member: SimulatedMember) {
         guard member.line.phase == .open, !member.line.isCongested else { return }
-        member.line.write(.ping(member.receipts.ask(at: now)))
+        member.line.write(.ping(member.deliveryProbe.ask(at: now)))
     }
 
     func ponged(_ number: UInt32, from line: Line) {
-        guard line.seat >= 0, let member = seats[line.seat] else { return }
+        guard line.slot >= 0, let member = slots[line.slot] else { return }
         member.lastHeard = now
-        let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.receipts.answered($0, at: now) }
+        let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.deliveryProbe.answered($0, at: now) }
         guard isReceipt else { return }
         if member.owesProof, member.wasGreeted { confirmResume(of: member) }
         pump(member)
@@ -135,7 +135,7 @@ extension SimulatedShard {
     func startWaiting(_ member: SimulatedMember) {
         guard !member.isWaiting else { return }
         member.isWaiting = true
-        waiting.append(Int(member.handle.seat))
+        waiting.append(Int(member.handle.slot))
         if member.line.isCongested { member.line.askForWritable() }
         scheduleTick()
     }
@@ -146,7 +146,7 @@ extension SimulatedShard {
         for dropped in old { release(dropped, .age, of: member) }
         while !member.outbox.isEmpty {
             guard !member.line.isCongested else { return member.line.askForWritable() }
-            let mayTakeFrame = !member.outbox.hasControl && member.farewell == nil && hasRoom(member)
+            let mayTakeFrame = !member.outbox.hasControl && member.pendingClose == nil && hasRoom(member)
             switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
             case .control(let message): member.line.write(.text(message))
             case .frame(let frame, let afterDrop, let since):
@@ -156,16 +156,16 @@ extension SimulatedShard {
             case nil: return
             }
         }
-        if member.isBehind { letOutAhead(to: member) }
+        if member.isBehind { releaseAhead(to: member) }
     }
 
     func pumpWaiting() {
         var index = 0
         while index < waiting.count {
-            let member = seats[waiting[index]]
+            let member = slots[waiting[index]]
             if let member {
                 pump(member)
-                closeIfFarewellIsSaid(member)
+                finishPendingClose(member)
             }
             if let member, !member.outbox.isEmpty {
                 index += 1
@@ -184,16 +184,16 @@ extension SimulatedShard {
         world.refused(frame, reason)
     }
 
-    private func dropQueued(_ frame: [UInt8], _ reason: DropReason, of listener: SimulatedMember) {
-        listener.framesDropped += 1
-        world.dropped(frame, reason, of: listener, at: self)
+    private func dropQueued(_ frame: [UInt8], _ reason: DropReason, of subscriber: SimulatedMember) {
+        subscriber.framesDropped += 1
+        world.dropped(frame, reason, of: subscriber, at: self)
     }
 
     /// A frame that waited goes nowhere.
-    func release(_ frame: FrameRef, _ reason: DropReason, of listener: SimulatedMember) {
+    func release(_ frame: FrameRef, _ reason: DropReason, of subscriber: SimulatedMember) {
         let bytes = Array(store.bytes(of: frame))
         store.release(frame)
-        dropQueued(bytes, reason, of: listener)
+        dropQueued(bytes, reason, of: subscriber)
     }
 
     func malformed(_ error: FrameError, from sender: SimulatedMember) {

@@ -5,53 +5,53 @@ internal import Wire
 extension SimulatedShard {
     func move(
         _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
-        heardBy listeners: [ParticipantHandle]
+        heardBy subscribers: [ParticipantHandle]
     ) {
-        guard track.mode == .live else { return moveAhead(track, from: old, to: new, gate, heardBy: listeners) }
+        guard track.mode == .live else { return moveAhead(track, from: old, to: new, gate, heardBy: subscribers) }
         let alias = track.alias
         switch (isHere(old), isHere(new)) {
-        case (true, true): panel.move(alias, from: Int(old.seat), to: Int(new.seat))
+        case (true, true): panel.move(alias, from: Int(old.slot), to: Int(new.slot))
         case (true, false):
-            panel.unpublish(alias, by: Int(old.seat))
-            for listener in listeners where isHere(listener) { inlets.add(listener: listener.seat, to: alias, of: new) }
-            inlets.setGate(gate, of: alias, by: new)
+            panel.unpublish(alias, by: Int(old.slot))
+            for subscriber in subscribers where isHere(subscriber) { remoteTracks.add(subscriber: subscriber.slot, to: alias, of: new) }
+            remoteTracks.setGate(gate, of: alias, by: new)
         case (false, true):
             carryLastWords(of: alias, by: old)
-            inlets.remove(alias, of: old)
-            panel.publish(track, by: Int(new.seat))
-            panel.setGate(gate, of: alias, by: Int(new.seat))
-            for listener in listeners {
-                if isHere(listener) {
-                    panel.add(listener: listener.seat, to: alias, of: Int(new.seat))
+            remoteTracks.remove(alias, of: old)
+            panel.publish(track, by: Int(new.slot))
+            panel.setGate(gate, of: alias, by: Int(new.slot))
+            for subscriber in subscribers {
+                if isHere(subscriber) {
+                    panel.add(subscriber: subscriber.slot, to: alias, of: Int(new.slot))
                 } else {
-                    panel.add(trunk: listener.shard, to: alias, of: Int(new.seat))
+                    panel.add(trunk: subscriber.shard, to: alias, of: Int(new.slot))
                 }
             }
         case (false, false):
             carryLastWords(of: alias, by: old)
-            inlets.move(alias, from: old, to: new)
+            remoteTracks.move(alias, from: old, to: new)
         }
     }
 
     private func moveAhead(
         _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
-        heardBy listeners: [ParticipantHandle]
+        heardBy subscribers: [ParticipantHandle]
     ) {
         let place = aheads.place(of: track.alias, by: old)
         if let place { aheads.rename(place, to: new) }
         switch (isHere(old), isHere(new)) {
-        case (true, true): panel.move(track.alias, from: Int(old.seat), to: Int(new.seat))
+        case (true, true): panel.move(track.alias, from: Int(old.slot), to: Int(new.slot))
         case (true, false):
-            panel.unpublish(track.alias, by: Int(old.seat))
+            panel.unpublish(track.alias, by: Int(old.slot))
             guard let place else { return }
             post(.takeAhead(aheads.tracks[place].handOver()), to: Int(new.shard))
             if aheads.tracks[place].subscriptions == 0 { closeAhead(place) }
         case (false, true):
             let place = place ?? openAhead(track, by: new)
             aheads.tracks[place].becomeReference(track.sid)
-            panel.publish(track, by: Int(new.seat), aheadPlace: place)
-            panel.setGate(gate, of: track.alias, by: Int(new.seat))
-            for listener in listeners where !isHere(listener) { panel.add(trunk: listener.shard, to: track.alias, of: Int(new.seat)) }
+            panel.publish(track, by: Int(new.slot), aheadPlace: place)
+            panel.setGate(gate, of: track.alias, by: Int(new.slot))
+            for subscriber in subscribers where !isHere(subscriber) { panel.add(trunk: subscriber.shard, to: track.alias, of: Int(new.slot)) }
         case (false, false): break
         }
     }

@@ -1,8 +1,8 @@
 internal import Engine
 internal import Wire
 
-/// What goes from an old seat to a new one.
-struct Luggage {
+/// What goes from an old slot to a new one.
+struct SessionHandover {
     var log: EventLog
     let framesSent: UInt64
     let framesDropped: UInt64
@@ -17,7 +17,7 @@ extension SimulatedShard {
     }
 
     func isLoss(_ end: End, of member: SimulatedMember) -> Bool {
-        if member.heir != nil { return true }
+        if member.successor != nil { return true }
         guard member.wasGreeted || member.resumption != nil || member.owesProof, !member.isNowhere else { return false }
         switch end {
         case .closed(let reason): return reason == .pingTimeout
@@ -28,7 +28,7 @@ extension SimulatedShard {
     func endAbsence(of member: SimulatedMember) {
         participants -= 1
         participantsAway -= 1
-        freeSeat(member.handle)
+        freeSlot(member.handle)
     }
 
     func confirmResume(of member: SimulatedMember) {
@@ -36,7 +36,7 @@ extension SimulatedShard {
         tell(.resumeConfirmed(member.handle), roomOf: member)
     }
 
-    // MARK: From seat to seat
+    // MARK: From slot to slot
 
     func handOver(from old: ParticipantHandle, to new: ParticipantHandle) {
         member(at: new)?.awaitsLog = true
@@ -44,16 +44,16 @@ extension SimulatedShard {
         guard let member = member(at: old) else { return give(nil, to: new) }
         forget(member)
         if member.awaitsLog {
-            member.heir = new
+            member.successor = new
             if member.link == .up { finish(member, .duplicateIdentity) }
         } else {
-            give(Luggage(log: member.log, framesSent: member.framesSent, framesDropped: member.framesDropped), to: new)
+            give(SessionHandover(log: member.log, framesSent: member.framesSent, framesDropped: member.framesDropped), to: new)
             end(member)
         }
     }
 
-    private func give(_ luggage: Luggage?, to new: ParticipantHandle) {
-        world.mailboxes[Int(new.shard)].post(.takeOver(new, luggage))
+    private func give(_ handover: SessionHandover?, to new: ParticipantHandle) {
+        world.mailboxes[Int(new.shard)].post(.takeOver(new, handover))
         world.shards[Int(new.shard)].wakeSoon()
     }
 
@@ -61,26 +61,26 @@ extension SimulatedShard {
         if member.link == .lost { endAbsence(of: member) } else { finish(member, .duplicateIdentity) }
     }
 
-    private func pass(_ luggage: Luggage?, from member: SimulatedMember, to heir: ParticipantHandle) {
-        member.heir = nil
-        var luggage = luggage
-        for event in member.held.dropFirst() { _ = luggage?.log.append(event, at: now) }
-        give(luggage, to: heir)
+    private func pass(_ handover: SessionHandover?, from member: SimulatedMember, to successor: ParticipantHandle) {
+        member.successor = nil
+        var handover = handover
+        for event in member.held.dropFirst() { _ = handover?.log.append(event, at: now) }
+        give(handover, to: successor)
         end(member)
     }
 
-    func takeOver(_ handle: ParticipantHandle, _ luggage: Luggage?) {
+    func takeOver(_ handle: ParticipantHandle, _ handover: SessionHandover?) {
         guard let member = member(at: handle), member.awaitsLog, let ticket = member.resumption else { return }
         member.awaitsLog = false
         member.resumption = nil
-        if let heir = member.heir { return pass(luggage, from: member, to: heir) }
-        var luggage = luggage
-        if let seq = ticket.lastSeq { luggage?.log.forgetGreetings(after: seq) }
-        let missed = luggage.flatMap { luggage in ticket.lastSeq.flatMap(luggage.log.events) }
+        if let successor = member.successor { return pass(handover, from: member, to: successor) }
+        var handover = handover
+        if let seq = ticket.lastSeq { handover?.log.forgetGreetings(after: seq) }
+        let missed = handover.flatMap { handover in ticket.lastSeq.flatMap(handover.log.events) }
         if member.link == .up, missed == nil { return joinAnew(member, ticket) }
         world.note("\(member.line.stay) takes its place back and has missed \(missed?.count ?? 0)")
         world.tally.resumed += 1
-        if let luggage { member.take(luggage) }
+        if let handover { member.take(handover) }
         member.owesProof = true
         member.outbox.controlBytesMax += (missed ?? []).reduce(0) { $0 + $1.event.byteCount }
         for (seq, event) in missed ?? [] { send(event.bytes(seq: seq), to: member) }
@@ -95,11 +95,11 @@ extension SimulatedShard {
         world.expect(
             line.handed.values.allSatisfy { $0.allSatisfy(\.isDropped) }, "\(line.stay) was given frames before it was told that it is new")
         line.handed.removeAll()
-        let handle = takeSeat()
+        let handle = takeSlot()
         let newcomer = SimulatedMember(handle: handle, line: line, kind: member.kind, swarm: world.swarm, now: now)
-        newcomer.receipts = member.receipts
-        seats[Int(handle.seat)] = newcomer
-        line.seat = Int(handle.seat)
+        newcomer.deliveryProbe = member.deliveryProbe
+        slots[Int(handle.slot)] = newcomer
+        line.slot = Int(handle.slot)
         line.stay.handle = handle
         leaveRoom(member, .duplicateIdentity)
         join(newcomer, ticket.withoutClaim)

@@ -5,7 +5,7 @@ internal import Wire
 struct HostedRoom {
     var room: Room
     let name: String
-    var seats: [Int] = []
+    var slots: [Int] = []
     var independents = 0
     /// Who is in it, as its inputs and effects tell.
     var present: Set<ParticipantHandle> = []
@@ -111,17 +111,17 @@ extension SimulatedShard {
         switch place {
         case .here(let room):
             perform(.left(member.handle, reason), in: room)
-            freeSeat(member.handle)
+            freeSlot(member.handle)
         case .on(let home):
-            seats[Int(member.handle.seat)] = nil
+            slots[Int(member.handle.slot)] = nil
             post(.left(member.handle, reason), to: home)
         case .nowhere:
-            freeSeat(member.handle)
+            freeSlot(member.handle)
         }
     }
 
     func forget(_ member: SimulatedMember) {
-        if case .here(let room) = member.place { rooms[room]?.seats.removeAll { $0 == Int(member.handle.seat) } }
+        if case .here(let room) = member.place { rooms[room]?.slots.removeAll { $0 == Int(member.handle.slot) } }
         member.place = .nowhere
     }
 

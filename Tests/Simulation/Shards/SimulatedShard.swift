@@ -10,9 +10,9 @@ final class SimulatedShard {
     let index: Int
     unowned let world: World
 
-    var seats: [SimulatedMember?] = []
+    var slots: [SimulatedMember?] = []
     var generations: [UInt16] = []
-    var freeSeats: [Int] = []
+    var freeSlots: [Int] = []
 
     var rooms: [HostedRoom?] = []
     var freeRooms: [Int] = []
@@ -20,9 +20,9 @@ final class SimulatedShard {
     var guests: [ParticipantHandle: Int] = [:]
 
     var panel = PatchPanel()
-    var inlets = Inlets()
+    var remoteTracks = RemoteTracks()
     var aheads = AheadTracks()
-    var playoutFacts: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutFact)] = []
+    var playoutQueueReports: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutQueueReport)] = []
     var isTellingFacts = false
     var performing = 0
     var arrivals: [[SimulatedTrunk.Carried]]
@@ -164,7 +164,7 @@ final class SimulatedShard {
     }
 
     private func tellWritable(_ line: Line) {
-        if line.seat >= 0, let member = seats[line.seat] { pump(member) }
+        if line.slot >= 0, let member = slots[line.slot] { pump(member) }
     }
 
     private func closeTimerRang(_ line: Line) {
@@ -189,36 +189,36 @@ final class SimulatedShard {
         memberClosed(line, end)
     }
 
-    // MARK: Seats
+    // MARK: Slots
 
     func member(at handle: ParticipantHandle) -> SimulatedMember? {
-        let seat = Int(handle.seat)
-        guard handle.shard == index, seat < seats.count, generations[seat] == handle.generation else { return nil }
-        return seats[seat]
+        let slot = Int(handle.slot)
+        guard handle.shard == index, slot < slots.count, generations[slot] == handle.generation else { return nil }
+        return slots[slot]
     }
 
-    func takeSeat() -> ParticipantHandle {
-        let seat: Int
-        if let free = freeSeats.popLast() {
-            seat = free
+    func takeSlot() -> ParticipantHandle {
+        let slot: Int
+        if let free = freeSlots.popLast() {
+            slot = free
         } else {
-            seat = seats.count
-            seats.append(nil)
+            slot = slots.count
+            slots.append(nil)
             generations.append(0)
         }
-        return ParticipantHandle(shard: UInt16(index), seat: UInt32(seat), generation: generations[seat])
+        return ParticipantHandle(shard: UInt16(index), slot: UInt32(slot), generation: generations[slot])
     }
 
-    func freeSeat(_ handle: ParticipantHandle) {
-        let seat = Int(handle.seat)
-        seats[seat] = nil
-        generations[seat] &+= 1
-        freeSeats.append(seat)
+    func freeSlot(_ handle: ParticipantHandle) {
+        let slot = Int(handle.slot)
+        slots[slot] = nil
+        generations[slot] &+= 1
+        freeSlots.append(slot)
     }
 
     /// Queues within their limits, after every turn.
     private func inspect() {
-        for case let member? in seats {
+        for case let member? in slots {
             world.expect(
                 member.outbox.frameCount <= world.swarm.outboxFramesMax, "an outbox holds \(member.outbox.frameCount) frames")
             world.expect(
@@ -226,7 +226,7 @@ final class SimulatedShard {
                 "\(member.outbox.controlBytes) bytes of control wait for a listener that is not closed")
         }
         world.expect(store.heldCount <= world.swarm.storedFramesMax, "a store holds \(store.heldCount) frames")
-        let queued = seats.reduce(0) { $0 + ($1?.outbox.frameCount ?? 0) }
+        let queued = slots.reduce(0) { $0 + ($1?.outbox.frameCount ?? 0) }
         world.expect(store.heldCount <= queued, "a store holds \(store.heldCount) frames for \(queued) that wait")
         world.expect(queued == 0 || store.heldCount > 0, "\(queued) frames wait and none is stored")
     }

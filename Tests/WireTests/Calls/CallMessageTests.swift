@@ -52,9 +52,9 @@ struct CallMessageTests {
     }
 
     @Test func aRefusalTellsWhatIsSoAlready() throws {
-        let refusal = CallRefusal(.conflict, "it is answered", call: Self.call)
+        let refusal = CallError(.conflict, "it is answered", call: Self.call)
         #expect(try CallMessage(parsing: refusal.bytes(re: 7)) == .refused(re: 7, refusal))
-        let malformed = CallRefusal(RequestError(.malformed, "no"))
+        let malformed = CallError(RequestError(.malformed, "no"))
         #expect(try CallMessage(parsing: malformed.bytes(re: nil)) == .refused(re: nil, malformed))
     }
 

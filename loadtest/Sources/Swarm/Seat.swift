@@ -1,7 +1,7 @@
 import Sockets
 
 /// One place for a connection: who sits there publishes a track, or hears one, or both. Kept when calls end and new ones take their place.
-struct Seat {
+struct Slot {
     enum State {
         case empty, connecting
         /// `hello` has come.
@@ -15,7 +15,7 @@ struct Seat {
     /// 0 is the user, or the one who speaks to many.
     let member: Int
     let publishes: Bool
-    /// The seat whose track is heard here; -1 for none.
+    /// The slot whose track is heard here; -1 for none.
     let hears: Int
     /// Stops reading from time to time.
     let isSlow: Bool
@@ -56,9 +56,9 @@ struct Call {
     var phase = Phase.vacant
     /// Unique in the run: the room's name.
     var number = 0
-    /// Seats that are not ready yet.
+    /// Slots that are not ready yet.
     var awaited = 0
-    /// Seats with a connection that is not closed.
+    /// Slots with a connection that is not closed.
     var open = 0
     var endsAt = UInt64.max
     var settlesAt = UInt64.max

@@ -20,21 +20,21 @@ extension Swarm {
 
     /// What has not come by now is lost.
     func settle(_ index: Int) {
-        for seat in members(of: index) where seats[seat].state == .ready && seats[seat].hears >= 0 {
-            let publisher = seats[seats[seat].hears]
+        for slot in members(of: index) where slots[slot].state == .ready && slots[slot].hears >= 0 {
+            let publisher = slots[slots[slot].hears]
             let missing = Reception.part(
-                of: seats[seat].reception.missing(before: publisher.sequence), before: publisher.sequence, since: publisher.measuredFrom)
-            if seats[seat].isSlow { tally.slowLost += missing } else { tally.lost += missing }
+                of: slots[slot].reception.missing(before: publisher.sequence), before: publisher.sequence, since: publisher.measuredFrom)
+            if slots[slot].isSlow { tally.slowLost += missing } else { tally.lost += missing }
         }
     }
 
     func leave(_ index: Int, _ now: UInt64) {
         calls[index].phase = .leaving
-        for seat in members(of: index) {
-            guard let connection = seats[seat].connection, seats[seat].state != .empty else { continue }
-            if seats[seat].isStopped { connection.setReading(true) }
-            seats[seat].state = .leaving
-            seats[seat].leavingSince = now
+        for slot in members(of: index) {
+            guard let connection = slots[slot].connection, slots[slot].state != .empty else { continue }
+            if slots[slot].isStopped { connection.setReading(true) }
+            slots[slot].state = .leaving
+            slots[slot].leavingSince = now
             if !connection.write(text: Self.leave) { connection.abort() }
         }
         vacateIfEmpty(index)
@@ -47,10 +47,10 @@ extension Swarm {
     // MARK: What the loop tells
 
     func closed(_ connection: Connection, _ end: SocketEnd) {
-        guard let seat = seat(of: connection), seat.pointee.state != .empty else { return }
-        let call = seat.pointee.call
-        let wasWanted = seat.pointee.state == .leaving || calls[call].phase == .cut
-        vacate(seat)
+        guard let slot = slot(of: connection), slot.pointee.state != .empty else { return }
+        let call = slot.pointee.call
+        let wasWanted = slot.pointee.state == .leaving || calls[call].phase == .cut
+        vacate(slot)
         if !wasWanted {
             total.died += 1
             total.note("a connection was closed by the gateway\(connection.peerCloseCode.map { " with \($0)" } ?? ", without a word")")
@@ -60,13 +60,13 @@ extension Swarm {
     }
 
     func failed(_ connection: Connection, _ error: ConnectError) {
-        guard let seat = seat(of: connection), seat.pointee.state != .empty else { return }
-        guard seat.pointee.state != .leaving else {
+        guard let slot = slot(of: connection), slot.pointee.state != .empty else { return }
+        guard slot.pointee.state != .leaving else {
             // It was us who gave it up.
-            vacate(seat)
-            return vacateIfEmpty(seat.pointee.call)
+            vacate(slot)
+            return vacateIfEmpty(slot.pointee.call)
         }
-        fail(seat, "a join failed: \(plain(error.message))\(error.code.map { " (\($0))" } ?? "")")
+        fail(slot, "a join failed: \(plain(error.message))\(error.code.map { " (\($0))" } ?? "")")
     }
 
     /// lws's words for a port where nobody listens.
@@ -74,31 +74,31 @@ extension Swarm {
         words.hasPrefix("closed before established") ? "the connection was refused" : words
     }
 
-    func fail(_ seat: UnsafeMutablePointer<Seat>, _ problem: String) {
-        let call = seat.pointee.call
+    func fail(_ slot: UnsafeMutablePointer<Slot>, _ problem: String) {
+        let call = slot.pointee.call
         total.joinsFailed += 1
         total.note(problem)
-        if seat.pointee.state != .empty { vacate(seat) }
+        if slot.pointee.state != .empty { vacate(slot) }
         breakUp(call)
         vacateIfEmpty(call)
     }
 
-    private func vacate(_ seat: UnsafeMutablePointer<Seat>) {
-        seat.pointee.state = .empty
-        seat.pointee.connection = nil
-        calls[seat.pointee.call].open -= 1
+    private func vacate(_ slot: UnsafeMutablePointer<Slot>) {
+        slot.pointee.state = .empty
+        slot.pointee.connection = nil
+        calls[slot.pointee.call].open -= 1
     }
 
     /// A call that has lost one of its own is over for the others too.
     private func breakUp(_ call: Int) {
         guard calls[call].phase != .leaving else { return }
         calls[call].phase = .leaving
-        seatsToConnect.removeAll { seats[$0].call == call }
+        slotsToConnect.removeAll { slots[$0].call == call }
         let now = clock
-        for seat in members(of: call) where seats[seat].state != .empty {
-            seats[seat].state = .leaving
-            seats[seat].leavingSince = now
-            seats[seat].connection?.abort()
+        for slot in members(of: call) where slots[slot].state != .empty {
+            slots[slot].state = .leaving
+            slots[slot].leavingSince = now
+            slots[slot].connection?.abort()
         }
     }
 

@@ -5,31 +5,31 @@ import Wire
 extension Swarm {
     func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
         let now = clock
-        guard let seat = seat(of: connection) else { return }
+        guard let slot = slot(of: connection) else { return }
         if message.first == FrameKind.bundle.rawValue {
-            hearBundle(message, seat, now)
+            hearBundle(message, slot, now)
         } else {
-            hear(message, seat, now)
+            hear(message, slot, now)
         }
         if sendGrid.due <= now { sendWhatIsDue(now, atMost: Self.framesBetween) }
     }
 
     /// `u8 0x42, u8 count, count × (u16 length, one whole frame)`.
-    private func hearBundle(_ message: UnsafeRawBufferPointer, _ seat: UnsafeMutablePointer<Seat>, _ now: UInt64) {
+    private func hearBundle(_ message: UnsafeRawBufferPointer, _ slot: UnsafeMutablePointer<Slot>, _ now: UInt64) {
         var at = 2
         while at + 2 <= message.count {
             let length = Int(message[at]) << 8 | Int(message[at + 1])
             guard at + 2 + length <= message.count else { break }
-            hear(UnsafeRawBufferPointer(rebasing: message[at + 2..<at + 2 + length]), seat, now)
+            hear(UnsafeRawBufferPointer(rebasing: message[at + 2..<at + 2 + length]), slot, now)
             at += 2 + length
         }
         if at != message.count { tally.corrupt += 1 }
     }
 
-    private func hear(_ frame: UnsafeRawBufferPointer, _ seat: UnsafeMutablePointer<Seat>, _ now: UInt64) {
-        let call = calls.baseAddress! + seat.pointee.call
-        guard seat.pointee.hears >= 0, call.pointee.phase == .talking || call.pointee.phase == .ending else { return }
-        let publisher = seats.baseAddress! + seat.pointee.hears
+    private func hear(_ frame: UnsafeRawBufferPointer, _ slot: UnsafeMutablePointer<Slot>, _ now: UInt64) {
+        let call = calls.baseAddress! + slot.pointee.call
+        guard slot.pointee.hears >= 0, call.pointee.phase == .talking || call.pointee.phase == .ending else { return }
+        let publisher = slots.baseAddress! + slot.pointee.hears
         guard frame.count >= FrameStamp.leastFrameBytes, let base = frame.baseAddress, frame[0] == FrameKind.audio.rawValue else {
             tally.corrupt += 1
             return
@@ -44,9 +44,9 @@ extension Swarm {
             return
         }
         if header.flags.contains(.discontinuity) { tally.flagged += 1 }
-        let arrival = measured(seat.pointee.reception.take(stamp.sequence), stamp.sequence, publisher.pointee.measuredFrom)
+        let arrival = measured(slot.pointee.reception.take(stamp.sequence), stamp.sequence, publisher.pointee.measuredFrom)
         let age = now &- stamp.time
-        if seat.pointee.isSlow {
+        if slot.pointee.isSlow {
             countSlow(arrival, age)
         } else {
             count(arrival)
@@ -57,7 +57,7 @@ extension Swarm {
                 tally.latency.record(nanoseconds: age)
             }
         }
-        if call.pointee.brokeInAt != 0 { noteBargeIn(call, member: seat.pointee.member, header.flags, now) }
+        if call.pointee.brokeInAt != 0 { noteBargeIn(call, member: slot.pointee.member, header.flags, now) }
     }
 
     /// An arrival without what had been sent before measuring began.

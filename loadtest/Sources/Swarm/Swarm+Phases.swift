@@ -34,9 +34,9 @@ extension Swarm {
     private var allHasArrived: Bool {
         calls.indices.allSatisfy { call in
             guard calls[call].phase == .talking || calls[call].phase == .ending else { return true }
-            return members(of: call).allSatisfy { seat in
-                let hears = seats[seat].hears
-                return hears < 0 || seats[seat].reception.missing(before: seats[hears].sequence) == 0
+            return members(of: call).allSatisfy { slot in
+                let hears = slots[slot].hears
+                return hears < 0 || slots[slot].reception.missing(before: slots[hears].sequence) == 0
             }
         }
     }
@@ -49,7 +49,7 @@ extension Swarm {
             tally = Tally()
             // Read anew: in this turn frames have been sent already.
             measuredFrom = clock
-            for seat in seats.indices { seats[seat].measuredFrom = seats[seat].sequence }
+            for slot in slots.indices { slots[slot].measuredFrom = slots[slot].sequence }
             total.callsEnded = 0
             timeline.measure(from: now, server: ProcessSample(pid: serverPid), own: ProcessSample(pid: nil), calls: liveCalls)
             if let storm = scenario.reconnectStorm { nextStorm = now + UInt64(min(2, storm.everySeconds) * 1e9) }

@@ -29,39 +29,39 @@ extension Swarm {
         guard call.pointee.phase == .talking || call.pointee.phase == .ending else { return }
         if member == 0 { endIfTimeHasCome(index, now) }
         call.pointee.advance(to: sendGrid.round)
-        let seat = seats.baseAddress! + index * scenario.membersPerCall + member
+        let slot = slots.baseAddress! + index * scenario.membersPerCall + member
         let (talks, talksNext) = call.pointee.talks(member)
         var flags: FrameFlags = []
         if talks {
-            if !seat.pointee.isTalking { flags.insert(.talkspurtStart) }
+            if !slot.pointee.isTalking { flags.insert(.talkspurtStart) }
             if !talksNext { flags.insert(.talkspurtEnd) }
-        } else if seat.pointee.isTalking {
+        } else if slot.pointee.isTalking {
             // It was silenced after its frame had gone: one more says that it is over.
             flags.insert(.talkspurtEnd)
         } else {
             return
         }
-        guard send(seat, flags) else { return }
-        seat.pointee.isTalking = !flags.contains(.talkspurtEnd)
+        guard send(slot, flags) else { return }
+        slot.pointee.isTalking = !flags.contains(.talkspurtEnd)
         if member == 0, flags.contains(.talkspurtStart), call.pointee.now.isBargeIn { call.pointee.brokeInAt = clock }
     }
 
     /// - Returns: false if the socket takes nothing now; the frame is given up, as a live source would.
-    private func send(_ seat: UnsafeMutablePointer<Seat>, _ flags: FrameFlags) -> Bool {
-        guard let connection = seat.pointee.connection, !connection.isCongested else {
+    private func send(_ slot: UnsafeMutablePointer<Slot>, _ flags: FrameFlags) -> Bool {
+        guard let connection = slot.pointee.connection, !connection.isCongested else {
             tally.withheld += 1
             return false
         }
-        let frame = speech.frame(Int(seat.pointee.sequence &+ seat.pointee.track &* 7))
+        let frame = speech.frame(Int(slot.pointee.sequence &+ slot.pointee.track &* 7))
         let start = staging + Connection.headroom
         start.copyMemory(from: frame.baseAddress!, byteCount: frame.count)
         let now = clock
-        let stamp = FrameStamp(time: now, track: seat.pointee.track, sequence: seat.pointee.sequence)
+        let stamp = FrameStamp(time: now, track: slot.pointee.track, sequence: slot.pointee.sequence)
         stamp.write(
-            to: start, flags: flags, alias: seat.pointee.alias,
+            to: start, flags: flags, alias: slot.pointee.alias,
             timestamp: UInt32(truncatingIfNeeded: sendGrid.round) &* SpeechPackets.ticksPerFrame &- 48_000 * 6)
         guard connection.write(binary: start, count: frame.count) else { return false }
-        seat.pointee.sequence &+= 1
+        slot.pointee.sequence &+= 1
         tally.sent += 1
         tally.expected += scenario.membersPerCall - 1
         tally.lateness.record(nanoseconds: now &- sendGrid.due)
@@ -71,12 +71,12 @@ extension Swarm {
     /// A client's own sign of life, every 5 s on each connection.
     func pingWhoIsDue(_ now: UInt64) {
         while pingGrid.due <= now {
-            let seat = seats.baseAddress! + pingGrid.place
+            let slot = slots.baseAddress! + pingGrid.place
             pingGrid.advance()
-            if seat.pointee.state == .ready, let connection = seat.pointee.connection { connection.write(text: Self.ping) }
+            if slot.pointee.state == .ready, let connection = slot.pointee.connection { connection.write(text: Self.ping) }
             // Who has been asked to close and does not.
-            if seat.pointee.state == .leaving, now &- seat.pointee.leavingSince > 3_000_000_000 { seat.pointee.connection?.abort() }
-            if seat.pointee.state == .connecting, now &- seat.pointee.connectStarted > 20_000_000_000 { seat.pointee.connection?.abort() }
+            if slot.pointee.state == .leaving, now &- slot.pointee.leavingSince > 3_000_000_000 { slot.pointee.connection?.abort() }
+            if slot.pointee.state == .connecting, now &- slot.pointee.connectStarted > 20_000_000_000 { slot.pointee.connection?.abort() }
         }
     }
 

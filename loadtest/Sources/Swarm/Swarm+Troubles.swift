@@ -14,15 +14,15 @@ extension Swarm {
     private func stopListeners(_ now: UInt64) {
         while let first = stopped.first, first.until <= now {
             stopped.removeFirst()
-            seats[first.seat].isStopped = false
-            if seats[first.seat].state == .ready { seats[first.seat].connection?.setReading(true) }
+            slots[first.slot].isStopped = false
+            if slots[first.slot].state == .ready { slots[first.slot].connection?.setReading(true) }
         }
         guard var grid = stopGrid, let slow = scenario.slowListeners else { return }
         while grid.due <= now {
-            let seat = seats.baseAddress! + grid.place
-            if seat.pointee.isSlow, seat.pointee.state == .ready, phase < .draining {
-                seat.pointee.isStopped = true
-                seat.pointee.connection?.setReading(false)
+            let slot = slots.baseAddress! + grid.place
+            if slot.pointee.isSlow, slot.pointee.state == .ready, phase < .draining {
+                slot.pointee.isStopped = true
+                slot.pointee.connection?.setReading(false)
                 stopped.append((now + UInt64(slow.stopSeconds * 1e9), grid.place))
                 tally.stops += 1
             }
@@ -38,7 +38,7 @@ extension Swarm {
             calls[call].phase = .cut
             calls[call].cutAt = now
             total.callsCut += 1
-            for seat in members(of: call) { seats[seat].connection?.abort() }
+            for slot in members(of: call) { slots[slot].connection?.abort() }
             // Not in this very turn: lws ends the old connections first.
             let delay = 0.02 + storm.withinSeconds * Double(place) / Double(hit.count)
             comingBack.append((now + UInt64(delay * 1e9), call))

@@ -15,7 +15,7 @@ final class Swarm: SocketOwner {
     var loop: Loop!
 
     // Memory of our own and not arrays: no bounds, no exclusivity checks and no copies on the frame's way.
-    let seats: UnsafeMutableBufferPointer<Seat>
+    let slots: UnsafeMutableBufferPointer<Slot>
     let calls: UnsafeMutableBufferPointer<Call>
     /// Headroom for lws and one frame; lws masks in place, so each frame is copied into it.
     let staging: UnsafeMutableRawPointer
@@ -32,18 +32,18 @@ final class Swarm: SocketOwner {
 
     /// Vacant calls that are to begin, last first.
     var startable: [Int]
-    /// Seats of the call that began last, last first.
-    var seatsToConnect: [Int] = []
+    /// Slots of the call that began last, last first.
+    var slotsToConnect: [Int] = []
     var firstRoundLeft: Int
     var nextStart: UInt64 = 0
     var lastCallNumber = 0
     var lastTrack: UInt32 = 0
-    /// The seat whose `Loop.connect` is at work: it may fail before it returns.
+    /// The slot whose `Loop.connect` is at work: it may fail before it returns.
     var connecting = -1
     /// Calls that were cut and come back, with when; in that order.
     var comingBack: [(at: UInt64, call: Int)] = []
-    /// Seats that do not read, with when they go on; in that order.
-    var stopped: [(until: UInt64, seat: Int)] = []
+    /// Slots that do not read, with when they go on; in that order.
+    var stopped: [(until: UInt64, slot: Int)] = []
     var nextStorm = UInt64.max
     var chance: SplitMix64
 
@@ -55,16 +55,16 @@ final class Swarm: SocketOwner {
         self.progress = progress
         var chance = SplitMix64(seed: scenario.seed)
         let members = scenario.membersPerCall
-        seats = .allocate(capacity: scenario.calls * members)
+        slots = .allocate(capacity: scenario.calls * members)
         calls = .allocate(capacity: scenario.calls)
         calls.initialize(repeating: Call())
-        for index in seats.indices {
+        for index in slots.indices {
             let call = index / members
             let member = index % members
             let hears = scenario.listenersPerRoom == nil ? call * members + 1 - member : member == 0 ? -1 : call * members
             let isSlow = hears >= 0 && chance.chance(scenario.slowListeners?.share ?? 0)
-            (seats.baseAddress! + index).initialize(
-                to: Seat(call: call, member: member, publishes: member < scenario.publishersPerCall, hears: hears, isSlow: isSlow))
+            (slots.baseAddress! + index).initialize(
+                to: Slot(call: call, member: member, publishes: member < scenario.publishersPerCall, hears: hears, isSlow: isSlow))
         }
         staging = .allocate(byteCount: Connection.headroom + ProtocolLimits.frameBytesMax + 64, alignment: 16)
         startable = (0..<scenario.calls).reversed()
@@ -73,7 +73,7 @@ final class Swarm: SocketOwner {
     }
 
     deinit {
-        seats.deinitialize().deallocate()
+        slots.deinitialize().deallocate()
         calls.deinitialize().deallocate()
         staging.deallocate()
     }
@@ -85,9 +85,9 @@ final class Swarm: SocketOwner {
         loop = try Loop(settings: LoopSettings(client: gate.trust), owner: self)
         let now = clock
         sendGrid = Grid(start: now, interval: 20_000_000, places: scenario.calls * scenario.publishersPerCall)
-        pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, places: seats.count)
+        pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, places: slots.count)
         if let slow = scenario.slowListeners {
-            stopGrid = Grid(start: now, interval: UInt64(slow.everySeconds * 1e9), places: seats.count)
+            stopGrid = Grid(start: now, interval: UInt64(slow.everySeconds * 1e9), places: slots.count)
         }
         nextStart = now
         timeline.begin(at: now, server: ProcessSample(pid: serverPid), own: ProcessSample(pid: nil))
@@ -119,11 +119,11 @@ final class Swarm: SocketOwner {
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {}
     func writable(_ connection: Connection) {}
 
-    /// The seat that this connection has now; nil for one that was given up.
-    func seat(of connection: Connection) -> UnsafeMutablePointer<Seat>? {
-        let index = connection.seat >= 0 ? connection.seat : connecting
-        guard index >= 0, let base = seats.baseAddress else { return nil }
-        let seat = base + index
-        return seat.pointee.connection === connection || seat.pointee.connection == nil ? seat : nil
+    /// The slot that this connection has now; nil for one that was given up.
+    func slot(of connection: Connection) -> UnsafeMutablePointer<Slot>? {
+        let index = connection.slot >= 0 ? connection.slot : connecting
+        guard index >= 0, let base = slots.baseAddress else { return nil }
+        let slot = base + index
+        return slot.pointee.connection === connection || slot.pointee.connection == nil ? slot : nil
     }
 }

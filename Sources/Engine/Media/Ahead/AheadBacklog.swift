@@ -13,7 +13,7 @@ struct AheadBacklog: Sendable {
     mutating func refuse() { refused += 1 }
 
     /// - Returns: what is to be told now. That it is full at most once a second, however many frames are refused.
-    mutating func look(queuedMilliseconds queued: Int, at now: Instant) -> Room.PlayoutFact? {
+    mutating func look(queuedMilliseconds queued: Int, at now: Instant) -> Room.PlayoutQueueReport? {
         if refused > 0, now >= mayTellFullAt {
             mayTellFullAt = now + .seconds(1)
             return tell(.full, queued)
@@ -26,7 +26,7 @@ struct AheadBacklog: Sendable {
         }
     }
 
-    private mutating func tell(_ state: BacklogState, _ queued: Int) -> Room.PlayoutFact {
+    private mutating func tell(_ state: BacklogState, _ queued: Int) -> Room.PlayoutQueueReport {
         defer { refused = 0 }
         self.state = state
         return .backlog(state, queuedMilliseconds: queued, dropped: refused)

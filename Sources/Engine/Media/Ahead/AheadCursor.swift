@@ -1,9 +1,9 @@
 internal import Wire
 
-/// How far an `ahead` track was let out to one listener, and by which clock the rest plays.
+/// How far an `ahead` track was let out to one subscriber, and by which clock the rest plays.
 ///
 /// A frame is let out once it plays within 200 ms, together with what follows within 100 ms of audio and 300 ms from now. So with a
-/// look every 20 ms a listener has 180 to 300 ms in hand, and gets ten messages a second (twelve in the first). A look that comes late finds more that is due,
+/// look every 20 ms a subscriber has 180 to 300 ms in hand, and gets ten messages a second (twelve in the first). A look that comes late finds more that is due,
 /// and nothing is reckoned from when the last one was.
 struct AheadCursor: Sendable {
     /// Frames that leave as one message.
@@ -59,7 +59,7 @@ struct AheadCursor: Sendable {
 
     // MARK: Letting out
 
-    /// Whether the listener has so little in hand that the next look may come too late for what is there now.
+    /// Whether the subscriber has so little in hand that the next look may come too late for what is there now.
     func isUrgent(at now: Instant) -> Bool { playedOut < now + Limits.aheadUrgentSpan }
 
     func isDue(in queue: AheadQueue, at now: Instant) -> Bool {
@@ -115,7 +115,7 @@ struct AheadCursor: Sendable {
         return isInterrupted
     }
 
-    /// All before `offset` is dead. What the listener has in hand it throws away, so the next frame plays at once.
+    /// All before `offset` is dead. What the subscriber has in hand it throws away, so the next frame plays at once.
     mutating func clear(to offset: Int, at now: Instant) {
         self = AheadCursor(offset: offset, at: now)
     }

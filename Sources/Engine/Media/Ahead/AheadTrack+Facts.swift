@@ -4,7 +4,7 @@ package import Wire
 extension AheadTrack {
     package var hasFacts: Bool { mutating get { !facts.isEmpty } }
 
-    package mutating func takeFacts() -> [Room.PlayoutFact] {
+    package mutating func takeFacts() -> [Room.PlayoutQueueReport] {
         defer { facts.removeAll() }
         return facts
     }
@@ -27,8 +27,8 @@ extension AheadTrack {
         var next = now + .seconds(1)
         if !isPaused {
             if let due = reference.nextDue(in: queue) { next = min(next, due) }
-            for listener in listeners {
-                if let due = listener.cursor.nextDue(in: queue) { next = min(next, due) }
+            for subscriber in subscribers {
+                if let due = subscriber.cursor.nextDue(in: queue) { next = min(next, due) }
             }
         }
         guard sid != nil else { return next }
@@ -48,7 +48,7 @@ extension AheadTrack {
         return max(0, Int((end.map { $0 - now } ?? .zero).inMilliseconds))
     }
 
-    mutating func tell(_ fact: Room.PlayoutFact) {
+    mutating func tell(_ fact: Room.PlayoutQueueReport) {
         if sid != nil { facts.append(fact) }
     }
 

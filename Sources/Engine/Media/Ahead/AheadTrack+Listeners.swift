@@ -3,31 +3,31 @@ package import Wire
 extension AheadTrack {
     // Mutating, so that the track is looked at where it is: a copy costs reference counts.
 
-    package var listenerCount: Int { mutating get { listeners.count } }
+    package var subscriberCount: Int { mutating get { subscribers.count } }
 
-    /// The seat of a listener, by its place among them.
-    package mutating func seat(ofListener index: Int) -> UInt32 { listeners[index].seat }
+    /// The slot of a subscriber, by its place among them.
+    package mutating func slot(ofSubscriber index: Int) -> UInt32 { subscribers[index].slot }
 
-    /// Where a listener is among them; nil if it is none.
-    package mutating func listener(at seat: UInt32) -> Int? { listeners.firstIndex { $0.seat == seat } }
+    /// Where a subscriber is among them; nil if it is none.
+    package mutating func subscriber(at slot: UInt32) -> Int? { subscribers.firstIndex { $0.slot == slot } }
 
     /// Somebody listens from what plays next, by the same clock as everybody.
     ///
     /// - Parameter from: where one goes on that has heard the track before; what was let out since then plays from now on, by a clock of its own.
-    package mutating func add(listener seat: UInt32, from: MediaTime?, at now: Instant) {
-        guard listener(at: seat) == nil else { return }
+    package mutating func add(subscriber slot: UInt32, from: MediaTime?, at now: Instant) {
+        guard subscriber(at: slot) == nil else { return }
         let next = offsetOfNextToPlay(at: now)
         if let from, let offset = offset(ofFrameAt: from, before: next) {
             var cursor = AheadCursor(offset: offset, at: now)
             cursor.startClock(at: queue.entry(at: offset).timestamp, now: now)
-            listeners.append(Listener(seat: seat, cursor: cursor))
+            subscribers.append(Subscriber(slot: slot, cursor: cursor))
         } else {
-            listeners.append(Listener(seat: seat, cursor: reference.joining(at: next, now: now)))
+            subscribers.append(Subscriber(slot: slot, cursor: reference.joining(at: next, now: now)))
         }
     }
 
-    package mutating func remove(listener seat: UInt32) {
-        listeners.removeAll { $0.seat == seat }
+    package mutating func remove(subscriber slot: UInt32) {
+        subscribers.removeAll { $0.slot == slot }
     }
 
     /// The first frame that plays from now on by the reference's clock.

@@ -2,10 +2,10 @@ package import Wire
 
 /// A track whose publisher comes back on another shard (PROTOCOL section 7).
 extension AheadTrack {
-    /// What the new publisher's shard gets; here only listeners are left.
+    /// What the new publisher's shard gets; here only subscribers are left.
     package mutating func handOver() -> AheadTrack {
         var copy = self
-        copy.listeners = []
+        copy.subscribers = []
         copy.subscriptions = 0
         (copy.isActive, copy.isFresh) = (false, false)
         sid = nil
@@ -30,7 +30,7 @@ extension AheadTrack {
     @discardableResult
     package mutating func takeOver(_ other: AheadTrack) -> Bool {
         let isOwed = other.replaysOwed.contains { $0.shard == publisher.shard }
-        guard listeners.isEmpty || isOwed else {
+        guard subscribers.isEmpty || isOwed else {
             (backlog, hasToldDry, publishedEnd, facts) = (other.backlog, other.hasToldDry, other.publishedEnd, other.facts)
             replaysOwed += other.replaysOwed
             metered = reference.offset
@@ -41,7 +41,7 @@ extension AheadTrack {
         (subscriptions, isActive, isFresh) = (mine.subscriptions, mine.isActive, mine.isFresh)
         formerPublisher = mine.formerPublisher
         forgetReplay(to: publisher.shard)
-        listeners = mine.listeners.map { Listener(seat: $0.seat, cursor: reference) }
+        subscribers = mine.subscribers.map { Subscriber(slot: $0.slot, cursor: reference) }
         return true
     }
 }

@@ -23,7 +23,7 @@ extension AheadTrack {
         )
     }
 
-    /// From what plays next, or from where its listener wants to go on.
+    /// From what plays next, or from where its subscriber wants to go on.
     package func replay(from: MediaTime?, at now: Instant, _ body: (UnsafeRawBufferPointer) -> Void) {
         let next = offsetOfNextToPlay(at: now)
         queue.forEachFrame(in: (from.flatMap { offset(ofFrameAt: $0, before: next) } ?? next)..<queue.end, body)

@@ -2,12 +2,12 @@ package import Wire
 
 /// One track of mode `ahead` on one shard (PROTOCOL section 5): what was published faster than it plays, let out by the clock.
 ///
-/// Each shard with listeners has its own, fed unpaced by the publisher's. There it is there in any case: its `reference`, a cursor
-/// that nothing holds up, is what is told to the room. A listener's cursor stays where it is while its socket has no room, and goes on from
-/// there, for nothing is too old here. What was let out is kept as far as listeners that resume may want it, 30 s at most, and longer for one that is behind, up to
+/// Each shard with subscribers has its own, fed unpaced by the publisher's. There it is there in any case: its `reference`, a cursor
+/// that nothing holds up, is what is told to the room. A subscriber's cursor stays where it is while its socket has no room, and goes on from
+/// there, for nothing is too old here. What was let out is kept as far as subscribers that resume may want it, 30 s at most, and longer for one that is behind, up to
 /// a limit of bytes; beyond that a cursor is moved up, the frames are counted and the next one carries 0x08.
 ///
-/// Its parts: `+Listeners`, `+Replays`, `+Moving`, `+Output`, `+Facts`.
+/// Its parts: `+Subscribers`, `+Replays`, `+Moving`, `+Output`, `+Facts`.
 package struct AheadTrack: Sendable {
     /// Kind and count before the frames of a bundle.
     static let bundleHeadBytes = 2
@@ -26,10 +26,10 @@ package struct AheadTrack: Sendable {
     var reference: AheadCursor
     /// Where the reference's clock began: what is before played by an earlier one.
     var clockStart = 0
-    var listeners: [Listener] = []
+    var subscribers: [Subscriber] = []
 
     var backlog = AheadBacklog()
-    var facts: [Room.PlayoutFact] = []
+    var facts: [Room.PlayoutQueueReport] = []
     var hasToldDry = true
     /// Up to where this epoch has been published.
     var publishedEnd: MediaTime?
@@ -47,7 +47,7 @@ package struct AheadTrack: Sendable {
     private var newest = 0
     private(set) var newestTime: MediaTime?
 
-    /// Listeners as their room counts them, on a shard that is not the publisher's.
+    /// Subscribers as their room counts them, on a shard that is not the publisher's.
     package var subscriptions = 0
     /// What is published elsewhere and already there is still on its way, for the `listen` of that number; what comes before it belongs to
     /// an earlier one.
@@ -68,8 +68,8 @@ package struct AheadTrack: Sendable {
         case recent
     }
 
-    struct Listener: Sendable {
-        let seat: UInt32
+    struct Subscriber: Sendable {
+        let slot: UInt32
         var cursor: AheadCursor
         var skippedFrames = 0
     }
@@ -128,8 +128,8 @@ package struct AheadTrack: Sendable {
         waitingFrames += 1
         publishedEnd = header.timestamp.advanced(by: frameTicks)
         if reference.offset == offset { noteTaken(reference.take(frameAt: header.timestamp, now: now), header.timestamp, offset) }
-        for index in listeners.indices where listeners[index].cursor.offset == offset {
-            _ = listeners[index].cursor.take(frameAt: header.timestamp, now: now)
+        for index in subscribers.indices where subscribers[index].cursor.offset == offset {
+            _ = subscribers[index].cursor.take(frameAt: header.timestamp, now: now)
         }
         return nil
     }
@@ -166,7 +166,7 @@ package struct AheadTrack: Sendable {
         queue.forget(before: queue.end)
         reference.clear(to: queue.end, at: now)
         (clockStart, metered) = (queue.end, queue.end)
-        for index in listeners.indices { listeners[index].cursor.clear(to: queue.end, at: now) }
+        for index in subscribers.indices { subscribers[index].cursor.clear(to: queue.end, at: now) }
         return waitingFrames
     }
 
@@ -181,8 +181,8 @@ package struct AheadTrack: Sendable {
             clockStart = reference.offset
             noteStarted(at: time, hadRunDry: false)
         }
-        for index in listeners.indices where listeners[index].cursor.offset < queue.end {
-            listeners[index].cursor.startClock(at: queue.entry(at: listeners[index].cursor.offset).timestamp, now: now)
+        for index in subscribers.indices where subscribers[index].cursor.offset < queue.end {
+            subscribers[index].cursor.startClock(at: queue.entry(at: subscribers[index].cursor.offset).timestamp, now: now)
         }
     }
 }

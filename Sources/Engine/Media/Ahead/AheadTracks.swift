@@ -15,7 +15,7 @@ package struct AheadTracks: Sendable {
     private var formerPlaces: [Key: Int] = [:]
     private var free: [Int] = []
     private static let vacant = AheadTrack(
-        nil, alias: TrackAlias(0), by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0, frameMilliseconds: 0,
+        nil, alias: TrackAlias(0), by: ParticipantHandle(shard: 0, slot: 0, generation: 0), epoch: 0, frameMilliseconds: 0,
         at: Instant(nanoseconds: 0))
 
     /// What the clock looks at of each track, apart from it: most looks find nothing to do, and are to find that near by.
@@ -138,10 +138,10 @@ package struct AheadTracks: Sendable {
         return (tracks.withUnsafeMutableBytes { UInt(bitPattern: $0.baseAddress) } + UInt(place * count), count)
     }
 
-    /// Where the frames are that it lets out next, and its listeners. This looks at the track itself.
-    package mutating func memoryOfNext(from place: Int) -> (frames: UInt, listeners: UInt) {
-        let listeners = tracks[place].listeners.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-        return (tracks[place].queue.address(of: tracks[place].reference.offset), listeners)
+    /// Where the frames are that it lets out next, and its subscribers. This looks at the track itself.
+    package mutating func memoryOfNext(from place: Int) -> (frames: UInt, subscribers: UInt) {
+        let subscribers = tracks[place].subscribers.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+        return (tracks[place].queue.address(of: tracks[place].reference.offset), subscribers)
     }
 
     /// Has a track looked at from now on.

@@ -2,8 +2,8 @@ import Wire
 
 /// What is told outside. Nothing is, and nothing is made up for it, unless the room is kept.
 extension Room {
-    func tell(_ fact: @autoclosure () -> Fact, into effects: inout [Effect]) {
-        if settings.keeping.tellsFacts { emit(.record(fact(), snapshot), into: &effects) }
+    func tell(_ fact: @autoclosure () -> AuditEvent, into effects: inout [Effect]) {
+        if settings.keeping.reportsEvents { emit(.record(fact(), snapshot), into: &effects) }
     }
 
     /// Tells that the room has begun, before anything else is told of it.
@@ -16,11 +16,11 @@ extension Room {
 
     /// Tells what was said, once it is final or was cut off.
     func tell(said segment: TranscriptSegment, at now: Instant, into effects: inout [Effect]) {
-        guard settings.keeping.tellsText, segment.final || segment.spoken == .interrupted else { return }
+        guard settings.keeping.reportsText, segment.final || segment.spoken == .interrupted else { return }
         tell(.said(said(segment, at: now)), into: &effects)
     }
 
-    private func said(_ segment: TranscriptSegment, at now: Instant) -> SaidSegment {
+    private func said(_ segment: TranscriptSegment, at now: Instant) -> TranscribedSegment {
         var segment = segment
         let speaker = segment.participant.flatMap { handles[$0] }.flatMap { members[$0] }
         let own = speaker?.tracks.count == 1 ? speaker?.tracks.first : nil
@@ -30,7 +30,7 @@ extension Room {
         let began = start.flatMap { track?.offset(of: MediaTime(ticks: $0), at: now) } ?? (transcript.firstSaid(segment.id) ?? now) - now
         let ended = end.flatMap { track?.offset(of: MediaTime(ticks: $0), at: now) } ?? .zero
         segment.words = nil
-        return SaidSegment(
+        return TranscribedSegment(
             segment: segment, speaker: speaker?.kind ?? (segment.role == .assistant ? .agent : .standard), sessionID: speaker?.sessionID,
             began: began, ended: max(began, ended), track: track?.info.sid, isRecorded: recording != nil && track != nil)
     }

@@ -7,7 +7,7 @@ extension Playout {
     struct Clear: Sendable {
         /// The new epoch.
         var epoch: UInt8
-        var asker: Asker
+        var requester: Requester
         var by: Identity
         var reason: String?
         var heard: Heard
@@ -27,9 +27,9 @@ extension Playout {
     }
 
     /// Begins the next epoch, in which nothing has been heard yet.
-    mutating func clear(by identity: Identity, asker: Asker, reason: String?, at now: Instant) {
+    mutating func clear(by identity: Identity, requester: Requester, reason: String?, at now: Instant) {
         let heard = heard(at: now)
-        let (first, end) = (utterance?.first, utterance.map { $0.time(at: $0.clock.letOut(at: now)) })
+        let (first, end) = (utterance?.first, utterance.map { $0.time(at: $0.clock.release(at: now)) })
         close(at: now)
         forgetEnd()
         (quietSince, wasRefused) = (now, false)
@@ -37,7 +37,7 @@ extension Playout {
         isFresh = true
         clears.append(
             Clear(
-                epoch: epoch, asker: asker, by: identity, reason: reason, heard: heard, first: first, end: end, furthest: furthest,
+                epoch: epoch, requester: requester, by: identity, reason: reason, heard: heard, first: first, end: end, furthest: furthest,
                 marks: marks))
         marks = []
     }
@@ -66,7 +66,7 @@ extension Playout {
         let heard = heard(at: now).playedTs.map(MediaTime.init(ticks:))
         return Transcript.Cut(
             heard: heard, furthest: heard ?? furthest, first: utterance.first,
-            end: utterance.time(at: utterance.clock.letOut(at: now)))
+            end: utterance.time(at: utterance.clock.release(at: now)))
     }
 
     /// The track ends: gives what still wants an answer.

@@ -2,7 +2,7 @@ package import Wire
 
 /// What becomes of one `ahead` track's audio: which of it was heard, and who is told so.
 ///
-/// Takes in what the queue on the publisher's shard tells, what listeners report and what is asked about, and gives what is to be told,
+/// Takes in what the queue on the publisher's shard tells, what subscribers report and what is asked about, and gives what is to be told,
 /// in order. Utterances follow each other: one begins with the first frame that is let out while nothing plays, and ends when its last
 /// was heard, or at a clear. Marks and clears are answered exactly once; those that remain when the track ends are taken out by `end`.
 package struct Playout: Sendable {
@@ -41,7 +41,7 @@ package struct Playout: Sendable {
     var wasRefused = false
     /// From where on the queue has been told to keep what it let out, and when.
     var kept: (from: MediaTime, at: Instant)?
-    /// Listeners who are known to report.
+    /// Subscribers who are known to report.
     private var reporters: [Identity] = []
 
     package init(epoch: UInt8 = 0, at now: Instant) {
@@ -50,7 +50,7 @@ package struct Playout: Sendable {
     }
 
     /// Takes in what the queue tells. `backlog` and `cut` are not for here.
-    package mutating func take(_ fact: Room.PlayoutFact, at now: Instant, into outcomes: inout [Outcome]) {
+    package mutating func take(_ fact: Room.PlayoutQueueReport, at now: Instant, into outcomes: inout [Outcome]) {
         switch fact {
         case .started(let epoch, let time, let playsAt):
             noteStart(of: epoch, at: time)
@@ -68,15 +68,15 @@ package struct Playout: Sendable {
         look(at: now, into: &outcomes)
     }
 
-    /// Takes in how far a listener is. Another epoch's report came too late or too early.
+    /// Takes in how far a subscriber is. Another epoch's report came too late or too early.
     ///
     /// - Parameter buffered: ticks.
     package mutating func take(
-        played: MediaTime?, buffered: Int, epoch: UInt8, from listener: Identity, at now: Instant, into outcomes: inout [Outcome]
+        played: MediaTime?, buffered: Int, epoch: UInt8, from subscriber: Identity, at now: Instant, into outcomes: inout [Outcome]
     ) {
         guard epoch == self.epoch else { return }
-        if !reporters.contains(listener) { reporters.append(listener) }
-        utterance?.take(played: played, buffered: buffered, from: listener, at: now)
+        if !reporters.contains(subscriber) { reporters.append(subscriber) }
+        utterance?.take(played: played, buffered: buffered, from: subscriber, at: now)
         look(at: now, into: &outcomes)
     }
 
@@ -96,9 +96,9 @@ package struct Playout: Sendable {
     }
 
     /// Somebody no longer listens.
-    package mutating func forget(_ listener: Identity, at now: Instant) {
-        reporters.removeAll { $0 == listener }
-        utterance?.forget(listener, at: now)
+    package mutating func forget(_ subscriber: Identity, at now: Instant) {
+        reporters.removeAll { $0 == subscriber }
+        utterance?.forget(subscriber, at: now)
     }
 
     /// The track is muted or its publisher held: the queue stands still.

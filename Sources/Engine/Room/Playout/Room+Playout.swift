@@ -3,7 +3,7 @@ import Wire
 /// What is heard of `ahead` tracks, as the room hears of it and tells it.
 extension Room {
     /// Takes in what the queue on the publisher's shard tells. Words about a track that has ended meanwhile are passed over.
-    mutating func note(_ fact: PlayoutFact, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+    mutating func note(_ fact: PlayoutQueueReport, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
         guard let place = playouts.place(of: sid), let track = tracks.place(of: sid) else { return }
         if case .started(_, let time, let playsAt) = fact { tracks[at: track].anchor = (time, playsAt) }
         switch fact {
@@ -31,14 +31,14 @@ extension Room {
     }
 
     /// Up to where somebody last said to have heard what plays on a track, nil if it has not: where to go on after an interruption.
-    func lastProgress(of listener: Identity, on sid: TrackSID) -> MediaTime? {
-        playouts[sid]?.utterance?.lastReport(of: listener)
+    func lastProgress(of subscriber: Identity, on sid: TrackSID) -> MediaTime? {
+        playouts[sid]?.utterance?.lastReport(of: subscriber)
     }
 
     /// Somebody no longer hears a track.
-    mutating func forgetProgress(of listener: Identity, on sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
+    mutating func forgetProgress(of subscriber: Identity, on sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
         changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
-            playout.forget(listener, at: now)
+            playout.forget(subscriber, at: now)
             playout.look(at: now, into: &outcomes)
         }
         if let place = playouts.place(of: sid), playouts[at: place].keepsNoMore(), let track = tracks[sid] {

@@ -2,9 +2,9 @@ import Wire
 
 /// What participants ask and say about `ahead` tracks.
 extension Room {
-    mutating func setMark(_ mark: PlayoutMark, by asker: Asker, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+    mutating func setMark(_ mark: PlayoutMark, by requester: Requester, now: Instant, into effects: inout [Effect]) throws(RequestError) {
         guard let track = tracks[mark.track] else { throw .noSuchTrack }
-        guard track.publisher == asker.handle else { throw RequestError(.notAllowed, "only a track's publisher sets marks on it") }
+        guard track.publisher == requester.handle else { throw RequestError(.notAllowed, "only a track's publisher sets marks on it") }
         guard let playout = playouts[mark.track] else { throw .notAhead }
         guard mark.name.utf8.count <= Limits.markNameBytesMax else {
             throw RequestError(.limitExceeded, "`name` is over \(Limits.markNameBytesMax) bytes")
@@ -13,7 +13,7 @@ extension Room {
             throw RequestError(
                 .limitExceeded, "\(Limits.marksWaitingMax) marks of this track wait already; wait for one of them", retryable: true)
         }
-        reply(to: asker, into: &effects)
+        reply(to: requester, into: &effects)
         changePlayout(of: mark.track, at: now, into: &effects) { playout, outcomes in
             playout.mark(MediaTime(ticks: mark.ts), name: mark.name, at: now, into: &outcomes)
         }
@@ -22,11 +22,11 @@ extension Room {
     /// Drops what has not been heard. What was heard is settled here and now; the answer comes when the publisher's shard has said up to
     /// where there was something to drop.
     mutating func clear(
-        _ sid: TrackSID, _ reason: String?, by asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ sid: TrackSID, _ reason: String?, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         guard let track = tracks.place(of: sid) else { throw .noSuchTrack }
         let member = members[at: place]
-        guard tracks[at: track].publisher == asker.handle || member.hears(tracks[at: track]) else {
+        guard tracks[at: track].publisher == requester.handle || member.hears(tracks[at: track]) else {
             throw RequestError(.notAllowed, "only a track's publisher and those who listen to it clear it")
         }
         guard let playout = playouts.place(of: sid) else { throw .notAhead }
@@ -38,7 +38,7 @@ extension Room {
         }
         // Marks that were reached by now were not cleared.
         changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.look(at: now, into: &outcomes) }
-        playouts[at: playout].clear(by: member.signature, asker: asker, reason: reason, at: now)
+        playouts[at: playout].clear(by: member.signature, requester: requester, reason: reason, at: now)
         tracks[at: track].info.epoch = playouts[at: playout].epoch
         let info = tracks[at: track].info
         patch(.clear(info.alias, by: tracks[at: track].publisher, epoch: info.epoch), into: &effects)
@@ -50,7 +50,7 @@ extension Room {
         guard let track = tracks[sid] else { return }
         let cut = PlayoutCut(
             track: sid, epoch: clear.epoch, heard: clear.heard, discardedMs: clear.discardedMilliseconds, reason: clear.reason)
-        if members.contains(clear.asker.handle) { reply(.cleared(cut), to: clear.asker, into: &effects) }
+        if members.contains(clear.requester.handle) { reply(.cleared(cut), to: clear.requester, into: &effects) }
         // Whoever has left is not named again.
         let by = handles[clear.by] == nil ? Identity(text: "") : clear.by
         send(.playoutCleared(cut, by: by), to: everyone, into: &effects)
@@ -66,7 +66,7 @@ extension Room {
     }
 
     mutating func takeProgress(
-        _ progress: PlayoutProgress, of asker: Asker, at place: Int, now: Instant, into effects: inout [Effect]
+        _ progress: PlayoutProgress, of requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         let member = members[at: place]
         guard let track = tracks[progress.track] else { throw .noSuchTrack }
@@ -76,7 +76,7 @@ extension Room {
         guard (0...longest).contains(progress.bufferedMs) else {
             throw RequestError(.invalidArgument, "`buffered_ms` must be 0 to \(ProtocolLimits.aheadMilliseconds)")
         }
-        reply(to: asker, into: &effects)
+        reply(to: requester, into: &effects)
         // Whole milliseconds, upwards: who counts in frames of samples means the end of what it has.
         let buffered = Int(progress.bufferedMs.rounded(.up)) * MediaTime.ticksPerMillisecond
         changePlayout(of: progress.track, at: now, into: &effects) { playout, outcomes in

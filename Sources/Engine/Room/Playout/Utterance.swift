@@ -2,7 +2,7 @@ package import Wire
 
 /// What is being heard of an `ahead` track: from the first frame that is let out after silence until the last was heard or cleared.
 ///
-/// Where the listeners are is known from what they report, carried on by the time since, as far as their audio reaches; the one who is
+/// Where the subscribers are is known from what they report, carried on by the time since, as far as their audio reaches; the one who is
 /// furthest counts. A report says where its sender was when it left, and may be late: of two that follow each other, the one that came
 /// sooner is believed. As long as nobody has reported it is reckoned from the queue's clock. What was told once is never taken back.
 /// Places are ticks since the first frame.
@@ -13,31 +13,31 @@ package struct Utterance: Sendable {
         var buffered: Int
         var at: Instant
         /// Up to where the track had been let out then.
-        var letOut: Int
+        var release: Int
         /// How many ticks further the report before lets expect its sender, if this one is no more than late.
         var lateness = 0
 
         /// Up to where its sender can go on: by what it had, and by what was let out since. Of that no more than it had, for whoever has
         /// next to nothing is cut off.
-        func reach(letOut now: Int) -> Int {
-            place + buffered + min(max(0, now - letOut), buffered, Limits.playoutRefillMax.inTicks)
+        func reach(release now: Int) -> Int {
+            place + buffered + min(max(0, now - release), buffered, Limits.playoutRefillMax.inTicks)
         }
 
-        func place(at now: Instant, letOut: Int) -> Int { min(place + lateness + (now - at).inTicks, reach(letOut: letOut)) }
+        func place(at now: Instant, release: Int) -> Int { min(place + lateness + (now - at).inTicks, reach(release: release)) }
 
         /// Where its sender would be, told by this report alone.
-        func expected(at now: Instant, letOut: Int) -> Int { min(place + (now - at).inTicks, reach(letOut: letOut)) }
+        func expected(at now: Instant, release: Int) -> Int { min(place + (now - at).inTicks, reach(release: release)) }
 
         func instant(of place: Int, by clock: UtteranceClock) -> Instant? {
             let instant = at + .ticks(max(0, place - self.place - lateness))
-            return place <= reach(letOut: clock.letOut(at: instant)) ? instant : nil
+            return place <= reach(release: clock.release(at: instant)) ? instant : nil
         }
     }
 
     /// The timestamp of its first frame.
     package let first: MediaTime
     package var clock: UtteranceClock
-    /// When it last went on in a way that nobody could foresee: the queue's clock started, or a listener got further.
+    /// When it last went on in a way that nobody could prefetch: the queue's clock started, or a subscriber got further.
     package private(set) var movedAt: Instant
 
     private var reports = Roster<Identity, Report>()
@@ -63,8 +63,8 @@ package struct Utterance: Sendable {
 
     package func heard(at now: Instant) -> Int {
         guard !reports.isEmpty else { return max(floor, min(belief, clock.place(at: now))) }
-        let letOut = clock.letOut(at: now)
-        return reports.values.reduce(floor) { max($0, $1.place(at: now, letOut: letOut)) }
+        let release = clock.release(at: now)
+        return reports.values.reduce(floor) { max($0, $1.place(at: now, release: release)) }
     }
 
     /// When it is heard up to there, nil if that can't be said yet.
@@ -89,33 +89,33 @@ package struct Utterance: Sendable {
         movedAt = now
     }
 
-    /// Takes in what a listener reports. Nobody has heard, or has, what was not let out.
+    /// Takes in what a subscriber reports. Nobody has heard, or has, what was not let out.
     ///
     /// - Parameters:
     ///   - played: nil if nothing of this epoch was.
     ///   - buffered: ticks.
-    package mutating func take(played: MediaTime?, buffered: Int, from listener: Identity, at now: Instant) {
-        let letOut = clock.letOut(at: now)
-        let claimed = min(played.map(place(of:)) ?? 0, letOut)
+    package mutating func take(played: MediaTime?, buffered: Int, from subscriber: Identity, at now: Instant) {
+        let release = clock.release(at: now)
+        let claimed = min(played.map(place(of:)) ?? 0, release)
         // Less than a frame before the end is the end: nobody waits for a report of what no device tells apart.
-        let isAtEnd = clock.isDry && letOut - claimed - buffered <= Self.frameTicks
+        let isAtEnd = clock.isDry && release - claimed - buffered <= Self.frameTicks
         var report = Report(
-            place: claimed, buffered: isAtEnd ? letOut - claimed : min(buffered, letOut - claimed), at: now, letOut: letOut)
-        if let last = reports[listener] {
-            let lateness = last.expected(at: now, letOut: letOut) - claimed
+            place: claimed, buffered: isAtEnd ? release - claimed : min(buffered, release - claimed), at: now, release: release)
+        if let last = reports[subscriber] {
+            let lateness = last.expected(at: now, release: release) - claimed
             // Later than that, and it has really fallen behind.
             if 0...Limits.playoutReportLatenessMax.inTicks ~= lateness { report.lateness = lateness }
         }
         if report.place > reports.values.reduce(floor, { max($0, $1.place) }) { movedAt = now }
-        if let place = reports.place(of: listener) {
+        if let place = reports.place(of: subscriber) {
             reports[at: place] = report
         } else {
-            reports.append(report, for: listener)
+            reports.append(report, for: subscriber)
         }
     }
 
-    package func lastReport(of listener: Identity) -> MediaTime? {
-        reports[listener].map { time(at: $0.place) }
+    package func lastReport(of subscriber: Identity) -> MediaTime? {
+        reports[subscriber].map { time(at: $0.place) }
     }
 
     /// Where the one is who is furthest behind of those who have reported; nil if nobody has.
@@ -124,9 +124,9 @@ package struct Utterance: Sendable {
     }
 
     /// Somebody no longer listens. What it had heard stays heard.
-    package mutating func forget(_ listener: Identity, at now: Instant) {
-        guard let report = reports.remove(listener) else { return }
-        settle(at: report.place(at: now, letOut: clock.letOut(at: now)))
+    package mutating func forget(_ subscriber: Identity, at now: Instant) {
+        guard let report = reports.remove(subscriber) else { return }
+        settle(at: report.place(at: now, release: clock.release(at: now)))
     }
 
     private static let frameTicks = 20 * MediaTime.ticksPerMillisecond

@@ -44,7 +44,7 @@ package struct UtteranceClock: Sendable {
     /// let out all that the lead allows.
     package mutating func pause(at now: Instant) {
         guard !isDry else { return }
-        stretches[stretches.count - 1].end = letOut(at: now)
+        stretches[stretches.count - 1].end = release(at: now)
     }
 
     /// Where it is now by the clock.
@@ -54,8 +54,8 @@ package struct UtteranceClock: Sendable {
         return stretch.end.map { min($0, place) } ?? place
     }
 
-    /// Up to where listeners can have got it.
-    package func letOut(at now: Instant) -> Int {
+    /// Up to where subscribers can have got it.
+    package func release(at now: Instant) -> Int {
         let last = stretches[stretches.count - 1]
         return last.end ?? last.start + max(0, (now - last.playsAt).inTicks + Self.leadTicks)
     }

@@ -4,19 +4,19 @@ internal import Synchronization
 
 extension Access<AccessToken> {
     /// For who shows a token of an issuer that the gateway knows, with the grant that the request takes.
-    static func grant(_ keys: KeysInUse, _ grant: @escaping @Sendable (HTTPQuestion) -> AdminGrant) -> Access {
+    static func grant(_ keys: KeysInUse, _ grant: @escaping @Sendable (HTTPServerRequest) -> AdminGrant) -> Access {
         .token(refusing: [403]) { question in
             let token: AccessToken
             do throws(TokenError) {
                 let text = try TokenPlace.find(authorization: question.headers[.authorization], subprotocols: [], query: nil)
                 token = try TokenVerifier().verify(text, keys: keys.current, now: WallClock.seconds)
             } catch {
-                throw Refusal(.unauthorized, error.code, error.message)
+                throw HTTPError(.unauthorized, error.code, error.message)
             }
             do throws(GrantError) {
                 try grant(question).check(token)
             } catch {
-                throw Refusal(.forbidden, error.code, error.message)
+                throw HTTPError(.forbidden, error.code, error.message)
             }
             return token
         }

@@ -6,7 +6,7 @@ internal import Wire
 
 /// `/v1/rooms…`: what an administrator sees and may do. Each needs a token with the grant that LiveKit asks for it.
 enum RoomRoutes {
-    static func routes(_ desk: RoomDesk, keys: KeysInUse) -> [Route] {
+    static func routes(_ desk: RoomService, keys: KeysInUse) -> [Route] {
         let administrator = Access.grant(keys) { .administer(room: $0.parameter("room")) }
         let creator = Access.grant(keys) { _ in .createRooms }
         return [
@@ -27,7 +27,7 @@ enum RoomRoutes {
                 gives: [.json(.empty), .refusal(.notFound), .refusal(.contentTooLarge)]
             ) { question, _, change in
                 guard change.metadata.utf8.count <= ProtocolLimits.metadataBytesMax else {
-                    throw Refusal(.contentTooLarge, "metadata_too_large", "metadata has at most \(ProtocolLimits.metadataBytesMax) bytes")
+                    throw HTTPError(.contentTooLarge, "metadata_too_large", "metadata has at most \(ProtocolLimits.metadataBytesMax) bytes")
                 }
                 return try await done(.updateMetadata(change.metadata), question, desk)
             },
@@ -52,7 +52,7 @@ enum RoomRoutes {
         ]
     }
 
-    private static func done(_ command: Room.AdminCommand, _ question: HTTPQuestion, _ desk: RoomDesk) async throws -> Response {
+    private static func done(_ command: Room.AdminCommand, _ question: HTTPServerRequest, _ desk: RoomService) async throws -> HTTPServerResponse {
         try await desk.perform(command, in: question.parameter("room"))
         return try .json(Done())
     }

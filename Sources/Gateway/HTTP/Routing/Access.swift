@@ -8,15 +8,15 @@ package struct Access<Caller: Sendable>: Sendable {
     let statuses: [Int]
     /// Where it is found out, and what is asked for done; nil: on the concurrent executor.
     let executor: (any TaskExecutor)?
-    let identify: @Sendable (HTTPQuestion) async throws -> Caller
+    let identify: @Sendable (HTTPServerRequest) async throws -> Caller
 
     /// - Parameters:
     ///   - executor: for routes that ask the same thing all the time, its own: then no request changes threads for it.
-    ///   - identify: throws a `Refusal`. One with status 401 counts as a failed attempt of the address; after too many of them it is not
+    ///   - identify: throws a `HTTPError`. One with status 401 counts as a failed attempt of the address; after too many of them it is not
     ///     asked any more.
     package static func token(
         refusing statuses: [Int] = [], on executor: (any TaskExecutor)? = nil,
-        _ identify: @escaping @Sendable (HTTPQuestion) async throws -> Caller
+        _ identify: @escaping @Sendable (HTTPServerRequest) async throws -> Caller
     ) -> Access {
         Access(needsToken: true, statuses: statuses, executor: executor, identify: identify)
     }

@@ -11,7 +11,7 @@ struct AllowedOrigins: Sendable {
     }
 
     /// What the answer to a request says of its origin.
-    func mark(_ response: inout Response, for question: HTTPQuestion) {
+    func mark(_ response: inout HTTPServerResponse, for question: HTTPServerRequest) {
         guard !origins.isEmpty else { return }
         response.addVary("Origin")
         guard let origin = question.headers[.origin], origins.contains(origin) || origins.contains("*") else { return }

@@ -6,13 +6,13 @@ enum RequestBody {
     /// Objects and arrays inside each other.
     static let depthMax = 64
 
-    static func read<Body: Decodable & Described>(_: Body.Type, from question: HTTPQuestion) throws(Refusal) -> Body {
+    static func read<Body: Decodable & Described>(_: Body.Type, from question: HTTPServerRequest) throws(HTTPError) -> Body {
         try checkType(of: question)
         do {
             let value = try JSONValue(parsing: question.body, depthMax: depthMax)
             if let fault = Body.schema.fault(in: value) { throw invalid(fault) }
             return try JSON.decode(Body.self, from: question.body, names: .snakeCase)
-        } catch let refusal as Refusal {
+        } catch let refusal as HTTPError {
             throw refusal
         } catch DecodingError.dataCorrupted(let context) {
             throw invalid(Self.place(of: context.codingPath) + context.debugDescription)
@@ -26,16 +26,16 @@ enum RequestBody {
     }
 
     /// A body without a type is taken for what the route takes (RFC 9110 section 8.3).
-    private static func checkType(of question: HTTPQuestion) throws(Refusal) {
+    private static func checkType(of question: HTTPServerRequest) throws(HTTPError) {
         guard let type = question.headers[.contentType] else { return }
         let essence = type.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         guard essence == "application/json" else {
-            throw Refusal(.unsupportedMediaType, "unsupported_media_type", "send the body as application/json")
+            throw HTTPError(.unsupportedMediaType, "unsupported_media_type", "send the body as application/json")
         }
     }
 
-    private static func invalid(_ fault: String) -> Refusal {
-        Refusal(.badRequest, "invalid_body", "the body is not the JSON object that this route takes: \(fault)")
+    private static func invalid(_ fault: String) -> HTTPError {
+        HTTPError(.badRequest, "invalid_body", "the body is not the JSON object that this route takes: \(fault)")
     }
 
     private static func place(of path: [any CodingKey]) -> String {

@@ -20,7 +20,7 @@ package import Sockets
 ///     }
 ///
 /// A handler runs on the executor of who may call it (`Access`), never on a shard's thread. It is called with a body that is JSON of the route's schema to
-/// the letter and decoded; it answers with a `Response`, or throws a `Refusal` (any other error that is `Refusing` too; what is neither is
+/// the letter and decoded; it answers with a `HTTPServerResponse`, or throws a `HTTPError` (any other error that is `HTTPErrorConvertible` too; what is neither is
 /// logged by its type and answered with 500). It need not care for HEAD, CORS, request ids, compression or security fields.
 package struct Route: Sendable {
     package let method: HTTPRequest.Method
@@ -33,14 +33,14 @@ package struct Route: Sendable {
     let body: Schema?
     package let outcomes: [RouteOutcome]
     /// Says who calls, then looks at the body, then does it.
-    let handle: @Sendable (HTTPQuestion) async throws -> Response
+    let handle: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse
 
     /// A route without a body.
     ///
     /// - Parameter parameters: of the query, and those of the path that are more than any text; looked at before the handler is called.
     package init<Caller>(
         _ method: HTTPRequest.Method, _ path: RoutePath, _ summary: String, access: Access<Caller>, parameters: [RouteParameter] = [],
-        gives outcomes: [RouteOutcome], handler: @escaping @Sendable (HTTPQuestion, Caller) async throws -> Response
+        gives outcomes: [RouteOutcome], handler: @escaping @Sendable (HTTPServerRequest, Caller) async throws -> HTTPServerResponse
     ) {
         self.init(method, path, summary, access: access, parameters: parameters, body: nil, outcomes) { question in
             let caller = try await access.identify(question)
@@ -53,7 +53,7 @@ package struct Route: Sendable {
     package init<Caller, Body: Decodable & Sendable & Described>(
         _ method: HTTPRequest.Method, _ path: RoutePath, _ summary: String, access: Access<Caller>, parameters: [RouteParameter] = [],
         takes: Body.Type, gives outcomes: [RouteOutcome],
-        handler: @escaping @Sendable (HTTPQuestion, Caller, Body) async throws -> Response
+        handler: @escaping @Sendable (HTTPServerRequest, Caller, Body) async throws -> HTTPServerResponse
     ) {
         self.init(method, path, summary, access: access, parameters: parameters, body: Body.schema, outcomes) { question in
             let caller = try await access.identify(question)
@@ -64,7 +64,7 @@ package struct Route: Sendable {
 
     private init<Caller>(
         _ method: HTTPRequest.Method, _ path: RoutePath, _ summary: String, access: Access<Caller>, parameters: [RouteParameter],
-        body: Schema?, _ outcomes: [RouteOutcome], handle: @escaping @Sendable (HTTPQuestion) async throws -> Response
+        body: Schema?, _ outcomes: [RouteOutcome], handle: @escaping @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse
     ) {
         self.method = method
         self.path = path

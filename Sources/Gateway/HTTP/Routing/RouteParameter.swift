@@ -27,24 +27,24 @@ package struct RouteParameter: Sendable {
         RouteParameter(place: .path, name: name, schema: schema, isRequired: true, summary: summary)
     }
 
-    fileprivate func check(_ question: HTTPQuestion) throws(Refusal) {
+    fileprivate func check(_ question: HTTPServerRequest) throws(HTTPError) {
         switch place {
         case .path:
             guard schema.fault(inText: question.parameter(name)) == nil else {
-                throw Refusal(.notFound, "not_found", "there is nothing at this path")
+                throw HTTPError(.notFound, "not_found", "there is nothing at this path")
             }
         case .query:
             guard let text = question.query(name) else {
-                if isRequired { throw Refusal(.badRequest, "invalid_query", "\(name) is missing from the query") }
+                if isRequired { throw HTTPError(.badRequest, "invalid_query", "\(name) is missing from the query") }
                 return
             }
-            if let fault = schema.fault(inText: text) { throw Refusal(.badRequest, "invalid_query", "\(name) of the query \(fault)") }
+            if let fault = schema.fault(inText: text) { throw HTTPError(.badRequest, "invalid_query", "\(name) of the query \(fault)") }
         }
     }
 }
 
 extension [RouteParameter] {
-    func check(_ question: HTTPQuestion) throws(Refusal) {
+    func check(_ question: HTTPServerRequest) throws(HTTPError) {
         for parameter in self { try parameter.check(question) }
     }
 }

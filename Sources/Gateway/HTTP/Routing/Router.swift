@@ -23,7 +23,7 @@ struct Router: Sendable {
 
     /// The route that a request is for. Takes no longer than to read a header, so that a shard may ask, who wants to know where to have the
     /// request answered.
-    func find(_ question: HTTPQuestion) -> FoundRoute {
+    func find(_ question: HTTPServerRequest) -> FoundRoute {
         // An empty piece is a piece: who has lost the id of what is to be deleted does not delete everything.
         let segments = question.path == "/" ? [] : question.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard segments.count < placesByLength.count else { return FoundRoute() }
@@ -43,14 +43,14 @@ struct Router: Sendable {
     }
 
     /// What is answered, and by which route. Never throws: an error becomes a response.
-    func answer(_ question: HTTPQuestion, by found: FoundRoute) async -> RoutedResponse {
+    func answer(_ question: HTTPServerRequest, by found: FoundRoute) async -> RoutedResponse {
         var question = question
-        var response: Response
+        var response: HTTPServerResponse
         if let route = found.route {
             question.parameters = found.parameters
             response = await run(route, question)
         } else if found.methodsElsewhere.isEmpty {
-            response = Response(Refusal(.notFound, "not_found", "there is nothing at this path"))
+            response = HTTPServerResponse(HTTPError(.notFound, "not_found", "there is nothing at this path"))
         } else {
             response = answer(question.method, where: found.methodsElsewhere)
         }
@@ -59,34 +59,34 @@ struct Router: Sendable {
     }
 
     /// A method that a known path has no route for.
-    private func answer(_ method: HTTPRequest.Method, where known: Set<HTTPRequest.Method>) -> Response {
+    private func answer(_ method: HTTPRequest.Method, where known: Set<HTTPRequest.Method>) -> HTTPServerResponse {
         let methods = known.union([.options]).union(known.contains(.get) ? [.head] : [])
         let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
         var response =
             method == .options
-            ? Response(status: .noContent) : Response(Refusal(.methodNotAllowed, "method_not_allowed", "only \(allowed) here"))
+            ? HTTPServerResponse(status: .noContent) : HTTPServerResponse(HTTPError(.methodNotAllowed, "method_not_allowed", "only \(allowed) here"))
         response.fields[.allow] = allowed
         return response
     }
 
-    private func run(_ route: Route, _ question: HTTPQuestion) async -> Response {
+    private func run(_ route: Route, _ question: HTTPServerRequest) async -> HTTPServerResponse {
         do {
             if route.needsToken, !failures.mayTry(question.peerAddress, at: question.receivedAt) {
-                throw Refusal(
+                throw HTTPError(
                     .tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute",
                     retryAfterSeconds: 60)
             }
             return try await route.handle(question)
-        } catch let error as any Refusing {
+        } catch let error as any HTTPErrorConvertible {
             let refusal = error.refusal
             if route.needsToken, refusal.status == .unauthorized { failures.record(from: question.peerAddress, at: question.receivedAt) }
-            return Response(refusal)
+            return HTTPServerResponse(refusal)
         } catch {
             // Its type only: what it says may be somebody's words.
             log.error(
                 "a route failed",
                 metadata: ["route": "\(route.name)", "error": "\(type(of: error))", "request": "\(question.requestID)"])
-            return Response(Refusal(.internalServerError, "internal_error", "the gateway failed; its log says more at this request's id"))
+            return HTTPServerResponse(HTTPError(.internalServerError, "internal_error", "the gateway failed; its log says more at this request's id"))
         }
     }
 }
@@ -103,6 +103,6 @@ struct FoundRoute: Sendable {
 
 /// What is answered, and by which route: nil if there is none.
 struct RoutedResponse: Sendable {
-    var response: Response
+    var response: HTTPServerResponse
     var route: String?
 }

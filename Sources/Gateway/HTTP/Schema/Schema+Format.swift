@@ -1,4 +1,4 @@
-internal import Sessions
+internal import Store
 
 extension Schema.Format {
     /// Whether a text is of this format, as far as its form goes.

@@ -31,7 +31,7 @@ public struct CallReply: Sendable, Hashable, Codable {
 }
 
 /// Why a request about a call was not done and, where somebody else was first, what is so already.
-public struct CallRefusal: Error, Sendable, Hashable {
+public struct CallError: Error, Sendable, Hashable {
     public var error: RequestError
     /// The call as it is, for a `conflict`.
     public var call: CallInfo?
@@ -52,7 +52,7 @@ public struct CallRefusal: Error, Sendable, Hashable {
     }
 }
 
-extension CallRefusal: Codable {
+extension CallError: Codable {
     private enum Key: String, CodingKey { case call }
 
     public init(from decoder: any Decoder) throws {

@@ -6,7 +6,7 @@ struct AheadFactsTests {
     private func time(_ frame: Int) -> MediaTime { MediaTime(ticks: UInt32(frame * 960)) }
 
     @Test func anUtteranceStartsAndRunsDry() {
-        var world = AheadWorld(listeners: [])
+        var world = AheadWorld(subscribers: [])
         world.freeze(1_000)
         world.publish(100)
         #expect(world.facts == [.started(epoch: 0, at: time(0), playsAt: .at(1_000))])
@@ -48,7 +48,7 @@ struct AheadFactsTests {
     }
 
     @Test func aClearForgetsWhatWasNotLetOutAndTellsUpToWhere() {
-        var world = AheadWorld(listeners: [1, 2])
+        var world = AheadWorld(subscribers: [1, 2])
         world.publish(500)
         world.run(2_000)
         let heard = world.sequences().count
@@ -117,11 +117,11 @@ struct AheadFactsTests {
     }
 
     @Test func aMeterSeesWhatIsLetOutWhenItIs() {
-        var world = AheadWorld(listeners: [])
+        var world = AheadWorld(subscribers: [])
         world.publish(500)
         world.run(2_000)
         var count = 0
-        while let header = world.track.nextHeaderLetOut() {
+        while let header = world.track.nextReleasedHeader() {
             #expect(Int(header.sequence.value) == count)
             count += 1
         }

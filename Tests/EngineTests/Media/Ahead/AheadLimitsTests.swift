@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 struct AheadLimitsTests {
-    private func backlogs(_ facts: [Room.PlayoutFact]) -> [(state: BacklogState, queued: Int, dropped: Int)] {
+    private func backlogs(_ facts: [Room.PlayoutQueueReport]) -> [(state: BacklogState, queued: Int, dropped: Int)] {
         facts.compactMap { if case .backlog(let state, let queued, let dropped) = $0 { (state, queued, dropped) } else { nil } }
     }
 
@@ -97,7 +97,7 @@ struct AheadLimitsTests {
     }
 
     @Test func aListenerThatNeverReadsCostsNoMoreThanALimit() {
-        var world = AheadWorld(listeners: [1, 2])
+        var world = AheadWorld(subscribers: [1, 2])
         world.stalled = [2]
         for _ in 0..<50 {
             world.publish(500, packetBytes: 400)
@@ -119,7 +119,7 @@ struct AheadLimitsTests {
             tracks.open(
                 AheadTrack(
                     TrackSID(text: "TR_\(number)"), alias: TrackAlias(UInt16(number + 1)),
-                    by: ParticipantHandle(shard: 0, seat: 0, generation: 0), epoch: 0, frameMilliseconds: 20, at: .at(0)))
+                    by: ParticipantHandle(shard: 0, slot: 0, generation: 0), epoch: 0, frameMilliseconds: 20, at: .at(0)))
         }
         let header = FrameHeader(
             alias: TrackAlias(1), sequence: SequenceNumber(0), level: AudioLevelByte(voice: true, level: 30), timestamp: MediaTime(ticks: 0)

@@ -4,7 +4,7 @@ import Wire
 
 struct AheadListenersTests {
     @Test func oneThatDoesNotReadForThreeSecondsLosesNothing() {
-        var world = AheadWorld(listeners: [1, 2])
+        var world = AheadWorld(subscribers: [1, 2])
         world.publish(500)
         world.run(2_000)
         world.stalled = [2]
@@ -21,7 +21,7 @@ struct AheadListenersTests {
     }
 
     @Test func oneThatMissesASilenceHasItAllTheSame() {
-        var world = AheadWorld(listeners: [1, 2])
+        var world = AheadWorld(subscribers: [1, 2])
         world.publish(50)
         world.run(200)
         world.stalled = [2]
@@ -39,7 +39,7 @@ struct AheadListenersTests {
         var world = AheadWorld()
         world.publish(500)
         world.run(3_010, everyMilliseconds: 10)
-        world.listen(2)
+        world.subscribe(2)
         world.run(8_000)
         #expect(world.sequences(2) == Array(151..<500), "the frame that plays at 3,020 is the first")
         #expect(world.leads(2).allSatisfy { -20...300 ~= $0 }, "at the next look")
@@ -50,7 +50,7 @@ struct AheadListenersTests {
         var world = AheadWorld()
         world.publish(100)
         world.run(3_000)
-        world.listen(2)
+        world.subscribe(2)
         world.publish(50)
         world.run(2_000)
         #expect(world.sequences(2) == Array(100..<150))
@@ -61,7 +61,7 @@ struct AheadListenersTests {
         world.publish(1_000)
         world.track.keep(from: MediaTime(ticks: 300 * 960))
         world.run(10_000)
-        world.listen(2, from: MediaTime(ticks: 300 * 960))
+        world.subscribe(2, from: MediaTime(ticks: 300 * 960))
         world.run(20)
         #expect(Array(world.sequences(2).prefix(15)) == Array(300..<315))
         world.run(20_000)
@@ -76,7 +76,7 @@ struct AheadListenersTests {
         world.publish(3_000)
         world.track.keep(from: MediaTime(ticks: 0))
         world.run(50_000)
-        world.listen(2, from: MediaTime(ticks: 0))
+        world.subscribe(2, from: MediaTime(ticks: 0))
         world.run(60_000)
         let first = world.sequences(2)[0]
         #expect((950...1_050).contains(first))
@@ -87,16 +87,16 @@ struct AheadListenersTests {
         var world = AheadWorld()
         world.publish(500)
         world.run(2_000)
-        world.listen(2, from: MediaTime(ticks: 400 * 960))
+        world.subscribe(2, from: MediaTime(ticks: 400 * 960))
         world.run(9_000)
         #expect(world.sequences(2) == Array(100..<500))
     }
 
     @Test func whoGoesGetsNothingMore() {
-        var world = AheadWorld(listeners: [1, 2])
+        var world = AheadWorld(subscribers: [1, 2])
         world.publish(500)
         world.run(2_000)
-        world.track.remove(listener: 1)
+        world.track.remove(subscriber: 1)
         let count = world.messages(1).count
         world.run(8_000)
         #expect(world.messages(1).count == count)
@@ -121,7 +121,7 @@ struct AheadListenersTests {
     }
 
     @Test func whatAnotherShardGetsIsWhatIsStillToBePlayed() {
-        var world = AheadWorld(listeners: [])
+        var world = AheadWorld(subscribers: [])
         world.publish(500)
         world.run(3_000)
         var sequences: [Int] = []

@@ -6,11 +6,11 @@ import Wire
 struct AheadMovingTests {
     /// The shard that the publisher comes to had begun to listen during a pause and was owed what is there: with the queue it has it.
     @Test func whatAShardWasOwedComesWithTheQueue() {
-        var old = AheadWorld(listeners: [])
+        var old = AheadWorld(subscribers: [])
         old.setPaused(true)
         old.publish(5)
         for shard in [0, 2] as [UInt16] { old.track.owe(AheadTrack.OwedReplay(shard: shard, number: 1)) }
-        var new = AheadWorld(listeners: [1], isPublisher: false)
+        var new = AheadWorld(subscribers: [1], isPublisher: false)
         new.track.becomeReference(TrackSID(text: "TR_1"))
         new.track.takeOver(old.track.handOver())
         #expect(new.track.replaysOwed.map(\.shard) == [2], "a shard gives nothing to itself")
@@ -20,8 +20,8 @@ struct AheadMovingTests {
     }
 
     @Test func whoHeardItAllAlongGoesOnWhereItWas() {
-        var old = AheadWorld(listeners: [])
-        var new = AheadWorld(listeners: [1], isPublisher: false)
+        var old = AheadWorld(subscribers: [])
+        var new = AheadWorld(subscribers: [1], isPublisher: false)
         old.publish(5)
         new.publish(5)
         new.track.becomeReference(TrackSID(text: "TR_1"))
@@ -32,13 +32,13 @@ struct AheadMovingTests {
 
     /// Between the word that the track is published here and the queue that comes along there may be looks.
     @Test func whatWasLetOutByThenIsNotShownToTheMeterAgain() {
-        var new = AheadWorld(listeners: [1], isPublisher: false)
+        var new = AheadWorld(subscribers: [1], isPublisher: false)
         new.publish(200)
         new.track.keep(from: nil)
         new.run(10_000)
         new.track.becomeReference(TrackSID(text: "TR_1"))
-        #expect(new.track.nextHeaderLetOut() == nil)
+        #expect(new.track.nextReleasedHeader() == nil)
         new.publish(1)
-        #expect(new.track.nextHeaderLetOut()?.sequence == SequenceNumber(200))
+        #expect(new.track.nextReleasedHeader()?.sequence == SequenceNumber(200))
     }
 }

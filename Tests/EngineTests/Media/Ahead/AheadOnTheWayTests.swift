@@ -4,8 +4,8 @@ import Wire
 
 /// Frames that are on their way from one shard to another while their publisher comes back on a third.
 struct AheadOnTheWayTests {
-    private let old = ParticipantHandle(shard: 0, seat: 0, generation: 0)
-    private let new = ParticipantHandle(shard: 1, seat: 0, generation: 0)
+    private let old = ParticipantHandle(shard: 0, slot: 0, generation: 0)
+    private let new = ParticipantHandle(shard: 1, slot: 0, generation: 0)
 
     /// Without it the shard would wait for its replay until nobody listened there any more.
     @Test func aMarkThatSetOutBeforeThePublisherMovedIsFound() {
@@ -26,7 +26,7 @@ struct AheadOnTheWayTests {
 
     @Test func whoWasGivenTheWholeQueueTakesNothingTwice() {
         var (tracks, place) = listening()
-        var queue = AheadWorld(listeners: [])
+        var queue = AheadWorld(subscribers: [])
         queue.publish(5)
         tracks.rename(place, to: new)
         tracks.takeOver(place, queue.track.handOver())

@@ -4,11 +4,11 @@ import Wire
 
 /// What a shard is sent that begins to listen to a track of another.
 struct AheadReplayTests {
-    private let elsewhere = ParticipantHandle(shard: 1, seat: 0, generation: 0)
+    private let elsewhere = ParticipantHandle(shard: 1, slot: 0, generation: 0)
 
     /// Both replays were on their way when the shard looked: it had stopped listening and begun again by then.
     @Test func whoStopsAndListensAgainAtOnceIsGivenItOnce() {
-        var published = AheadWorld(listeners: [])
+        var published = AheadWorld(subscribers: [])
         published.publish(3)
         var sent = replay(of: published, 1)
         published.publish(2)
@@ -16,15 +16,15 @@ struct AheadReplayTests {
         #expect(taken(sent, awaiting: 2) == [0, 1, 2, 3, 4])
     }
 
-    @Test func whatComesBeforeTheMarkBelongsToAnEarlierListener() {
-        var published = AheadWorld(listeners: [])
+    @Test func whatComesBeforeTheMarkBelongsToAnEarlierSubscriber() {
+        var published = AheadWorld(subscribers: [])
         published.publish(2)
         let early = replay(of: published, 1).dropFirst()
         #expect(taken(early + replay(of: published, 2), awaiting: 2) == [0, 1])
     }
 
     @Test func whatFollowsTheReplayIsTaken() {
-        var published = AheadWorld(listeners: [])
+        var published = AheadWorld(subscribers: [])
         published.publish(2)
         var sent = replay(of: published, 7)
         published.publish(1)

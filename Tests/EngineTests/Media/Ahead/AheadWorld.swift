@@ -18,26 +18,26 @@ struct AheadWorld {
     var track: AheadTrack
     /// Milliseconds since the start.
     private(set) var now = 0
-    /// What each listener got, by seat.
+    /// What each subscriber got, by slot.
     private(set) var heard: [UInt32: [Message]] = [:]
     private(set) var skipped: [UInt32: Int] = [:]
-    private(set) var facts: [Room.PlayoutFact] = []
+    private(set) var facts: [Room.PlayoutQueueReport] = []
     private(set) var refused: [DropReason] = []
-    /// Listeners whose sockets have no room.
+    /// Subscribers whose sockets have no room.
     var stalled: Set<UInt32> = []
     private var sequence: UInt16
     var time: MediaTime
     private(set) var isActive = true
 
     /// - Parameter isPublisher: whether the track is published on this shard.
-    init(listeners: [UInt32] = [1], sequence: UInt16 = 0, time: UInt32 = 0, isPublisher: Bool = true, frameMilliseconds: Double = 20) {
+    init(subscribers: [UInt32] = [1], sequence: UInt16 = 0, time: UInt32 = 0, isPublisher: Bool = true, frameMilliseconds: Double = 20) {
         track = AheadTrack(
-            isPublisher ? TrackSID(text: "TR_1") : nil, alias: Self.alias, by: ParticipantHandle(shard: 0, seat: 0, generation: 0),
+            isPublisher ? TrackSID(text: "TR_1") : nil, alias: Self.alias, by: ParticipantHandle(shard: 0, slot: 0, generation: 0),
             epoch: 0,
             frameMilliseconds: frameMilliseconds, at: .at(0))
         self.sequence = sequence
         self.time = MediaTime(ticks: time)
-        for seat in listeners { track.add(listener: seat, from: nil, at: .at(0)) }
+        for slot in subscribers { track.add(subscriber: slot, from: nil, at: .at(0)) }
     }
 
     /// Publishes frames one after the other, all now.
@@ -74,7 +74,7 @@ struct AheadWorld {
     /// Lets time pass and nobody looks.
     mutating func freeze(_ milliseconds: Int) { now += milliseconds }
 
-    mutating func listen(_ seat: UInt32, from: MediaTime? = nil) { track.add(listener: seat, from: from, at: .at(now)) }
+    mutating func subscribe(_ slot: UInt32, from: MediaTime? = nil) { track.add(subscriber: slot, from: from, at: .at(now)) }
     mutating func setPaused(_ pauses: Bool) { track.setPaused(pauses, at: .at(now)) }
 
     @discardableResult
@@ -85,12 +85,12 @@ struct AheadWorld {
     }
 
     private mutating func look(onlyIfUrgent: Bool) {
-        track.letOutReference(at: .at(now), onlyIfUrgent: onlyIfUrgent)
-        for index in 0..<track.listenerCount {
-            let seat = track.seat(ofListener: index)
-            skipped[seat, default: 0] += track.takeSkippedFrames(ofListener: index)
-            guard !stalled.contains(seat), track.isDue(forListener: index, at: .at(now), onlyIfUrgent: onlyIfUrgent) else { continue }
-            while let message = letOut(to: index) { heard[seat, default: []].append(message) }
+        track.releaseReference(at: .at(now), onlyIfUrgent: onlyIfUrgent)
+        for index in 0..<track.subscriberCount {
+            let slot = track.slot(ofSubscriber: index)
+            skipped[slot, default: 0] += track.takeSkippedFrames(ofSubscriber: index)
+            guard !stalled.contains(slot), track.isDue(forSubscriber: index, at: .at(now), onlyIfUrgent: onlyIfUrgent) else { continue }
+            while let message = release(to: index) { heard[slot, default: []].append(message) }
         }
         if !onlyIfUrgent { isActive = track.settle(at: .at(now)) != nil }
         takeFacts()
@@ -98,11 +98,11 @@ struct AheadWorld {
 
     private mutating func takeFacts() { if track.hasFacts { facts += track.takeFacts() } }
 
-    private mutating func letOut(to index: Int) -> Message? {
+    private mutating func release(to index: Int) -> Message? {
         var buffer = [UInt8](repeating: 0, count: ProtocolLimits.messageBytesMax)
         let now = now
         return buffer.withUnsafeMutableBytes { buffer -> Message? in
-            guard let output = track.letOut(toListener: index, at: .at(now), into: buffer.baseAddress!) else { return nil }
+            guard let output = track.release(toSubscriber: index, at: .at(now), into: buffer.baseAddress!) else { return nil }
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<output.bytes])
             var frames: [[UInt8]] = []
             if bytes[0] == FrameKind.bundle.rawValue {
@@ -117,15 +117,15 @@ struct AheadWorld {
 
     // MARK: What came of it
 
-    func sequences(_ seat: UInt32 = 1) -> [Int] { (heard[seat] ?? []).flatMap(\.sequences) }
-    func messages(_ seat: UInt32 = 1) -> [Message] { heard[seat] ?? [] }
-    func afterDrop(_ seat: UInt32 = 1) -> [Int] {
-        messages(seat).flatMap(\.frames).filter { $0[1] & 0x08 != 0 }.map { Int($0[4]) << 8 | Int($0[5]) }
+    func sequences(_ slot: UInt32 = 1) -> [Int] { (heard[slot] ?? []).flatMap(\.sequences) }
+    func messages(_ slot: UInt32 = 1) -> [Message] { heard[slot] ?? [] }
+    func afterDrop(_ slot: UInt32 = 1) -> [Int] {
+        messages(slot).flatMap(\.frames).filter { $0[1] & 0x08 != 0 }.map { Int($0[4]) << 8 | Int($0[5]) }
     }
 
     /// How long before it plays each frame came, in milliseconds, if the track's time 0 plays at `start`.
-    func leads(_ seat: UInt32 = 1, start: Int = 0) -> [Int] {
-        messages(seat).flatMap { message in
+    func leads(_ slot: UInt32 = 1, start: Int = 0) -> [Int] {
+        messages(slot).flatMap { message in
             message.frames.map { frame in
                 frame.withUnsafeBytes { start + Int(FrameHeader(unchecked: $0.baseAddress!).timestamp.ticks) / 48 - message.at }
             }

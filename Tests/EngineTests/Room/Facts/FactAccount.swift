@@ -23,7 +23,7 @@ struct FactAccount {
         }
     }
 
-    private mutating func take(_ fact: Room.Fact, _ room: Room.Snapshot) {
+    private mutating func take(_ fact: Room.AuditEvent, _ room: Room.Snapshot) {
         switch fact {
         case .started: isOpen = true
         case .finished: isOpen = false

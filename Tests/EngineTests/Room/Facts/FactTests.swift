@@ -4,7 +4,7 @@ import Wire
 
 /// What a room tells those outside who keep records of it.
 struct FactTests {
-    private static func kept(_ keeping: RoomKeeping = .facts) -> RoomWorld {
+    private static func kept(_ keeping: RoomReporting = .facts) -> RoomWorld {
         var settings = RoomSettings()
         settings.keeping = keeping
         return RoomWorld(settings)
@@ -90,7 +90,7 @@ struct FactTests {
 
     // MARK: What is said
 
-    private static func said(_ world: RoomWorld) -> [Room.SaidSegment] {
+    private static func said(_ world: RoomWorld) -> [Room.TranscribedSegment] {
         world.facts.compactMap { if case .said(let said) = $0 { said } else { nil } }
     }
 
@@ -102,7 +102,7 @@ struct FactTests {
     }
 
     @Test func onlyFinalSegmentsAreToldAndEachRevisionOnce() {
-        var world = Self.kept(.factsAndText)
+        var world = Self.kept(.eventsAndText)
         let ann = world.join("ann")
         for (rev, final) in [(0, false), (1, false), (2, true), (2, true), (1, true)] {
             world.ask(ann, .segment(TranscriptSegment(id: "s1", rev: rev, role: .user, text: "hi \(rev)", final: final)))
@@ -112,7 +112,7 @@ struct FactTests {
     }
 
     @Test func whenItWasSaidIsToldByTheTracksClock() throws {
-        var world = Self.kept(.factsAndText)
+        var world = Self.kept(.eventsAndText)
         let ann = world.join("ann")
         let track = try world.publish(ann)
         world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 48_000)))
@@ -127,7 +127,7 @@ struct FactTests {
     }
 
     @Test func withoutTimesItBeganWithItsFirstRevision() throws {
-        var world = Self.kept(.factsAndText)
+        var world = Self.kept(.eventsAndText)
         let ann = world.join("ann")
         world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "h")))
         world.pass(.milliseconds(700))
@@ -137,7 +137,7 @@ struct FactTests {
     }
 
     @Test func aTimeThatCannotBeOfThisTrackIsNotBelieved() throws {
-        var world = Self.kept(.factsAndText)
+        var world = Self.kept(.eventsAndText)
         let ann = world.join("ann")
         let track = try world.publish(ann)
         world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 0)))
@@ -147,7 +147,7 @@ struct FactTests {
 
     @Test func whatWasHeardOfAnInterruptedAnswerIsTold() throws {
         var settings = RoomSettings()
-        settings.keeping = .factsAndText
+        settings.keeping = .eventsAndText
         var call = try PlayoutWorld(settings)
         call.begins()
         call.world.ask(

@@ -72,7 +72,7 @@ struct RecordingTests {
 
     @Test func aRoomMayBeRecordedFromItsBeginning() throws {
         var settings = RoomSettings()
-        settings.keeping = RoomKeeping(records: true)
+        settings.keeping = RoomReporting(records: true)
         var world = RoomWorld(settings)
         let ann = world.join("ann")
         #expect(world.news(ann).words == ["hello", "recordingStarted"])
@@ -85,7 +85,7 @@ struct RecordingTests {
 
     @Test func whatIsSaidTellsThatItCanBeHeard() throws {
         var settings = RoomSettings()
-        settings.keeping = RoomKeeping(tellsText: true, records: true)
+        settings.keeping = RoomReporting(reportsText: true, records: true)
         var world = RoomWorld(settings)
         let ann = world.join("ann")
         let track = try world.publish(ann)

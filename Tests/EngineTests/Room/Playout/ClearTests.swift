@@ -70,7 +70,7 @@ struct ClearTests {
         call.clear(publishedTo: nil)
         let late = call.world.join("late")
         let epochs = call.world.effects.compactMap { effect in
-            if case .patch(.listen(late, to: call.track.alias, of: call.helper, let listening)) = effect { listening.epoch } else { nil }
+            if case .patch(.subscribe(late, to: call.track.alias, of: call.helper, let listening)) = effect { listening.epoch } else { nil }
         }
         #expect(epochs == [1])
         guard case .hello(let hello) = call.world.news(late).first else { throw Unexpected(what: "no hello") }

@@ -2,7 +2,7 @@ import Engine
 import Testing
 import Wire
 
-/// A listener whose path and device take their time: what the room says was heard is what it had heard, but for what was on its way.
+/// A subscriber whose path and device take their time: what the room says was heard is what it had heard, but for what was on its way.
 struct HeardAccuracyTests {
     @Test(arguments: 0..<50)
     func aClearIsAnsweredWithWhatTheListenerHadHeard(seed: Int) throws {
@@ -12,7 +12,7 @@ struct HeardAccuracyTests {
         let clearedAt = 400 + chance.below(3_000)
         var call = try PlayoutWorld()
         call.begins()
-        // The listener begins when the first frame has come and its buffer is full, and reports every 200 ms from there.
+        // The subscriber begins when the first frame has come and its buffer is full, and reports every 200 ms from there.
         var reportAt = path + buffering + 200
         var passed = 0
         while reportAt + path <= clearedAt {

@@ -26,7 +26,7 @@ struct PlayoutWorld {
         Heard(playedTs: time(milliseconds).ticks, playedMs: milliseconds, isEstimated: isEstimated)
     }
 
-    mutating func tells(_ fact: Room.PlayoutFact) { world.happens(.playout(track.sid, fact)) }
+    mutating func tells(_ fact: Room.PlayoutQueueReport) { world.happens(.playout(track.sid, fact)) }
 
     mutating func begins(at milliseconds: Int = 0) {
         tells(.started(epoch: epoch, at: time(milliseconds), playsAt: world.now))
@@ -49,18 +49,18 @@ struct PlayoutWorld {
     }
 
     @discardableResult
-    mutating func report(_ milliseconds: Int?, buffered: Double, epoch: UInt8? = nil, by listener: ParticipantHandle? = nil)
+    mutating func report(_ milliseconds: Int?, buffered: Double, epoch: UInt8? = nil, by subscriber: ParticipantHandle? = nil)
         -> RoomWorld.Answer?
     {
         let progress = PlayoutProgress(
             track: track.sid, epoch: epoch ?? self.epoch, playedTs: milliseconds.map { time($0).ticks }, bufferedMs: buffered)
-        return world.ask(listener ?? ann, .playoutProgress(progress))
+        return world.ask(subscriber ?? ann, .playoutProgress(progress))
     }
 
     /// Clears, and lets the publisher's shard say that it is done.
     @discardableResult
-    mutating func clear(by asker: ParticipantHandle? = nil, publishedTo end: Int?) -> PlayoutCut? {
-        world.ask(asker ?? ann, .playoutClear(track.sid, reason: "barge-in"))
+    mutating func clear(by requester: ParticipantHandle? = nil, publishedTo end: Int?) -> PlayoutCut? {
+        world.ask(requester ?? ann, .playoutClear(track.sid, reason: "barge-in"))
         epoch &+= 1
         tells(.cut(epoch: epoch, end: end.map(time)))
         for effect in world.effects { if case .reply(.cleared(let cut), _, _) = effect { return cut } }

@@ -26,7 +26,7 @@ struct RandomPlayoutTests {
     }
 }
 
-/// A queue that lets out by the clock, listeners who report as they like, and shards whose words take their time.
+/// A queue that lets out by the clock, subscribers who report as they like, and shards whose words take their time.
 private struct Storm {
     private(set) var problems: [String] = []
     private(set) var told: Set<String> = []
@@ -38,20 +38,20 @@ private struct Storm {
     private var published = 0
     private var isDry = true
     /// Words of the publisher's shard that are still under way.
-    private var mail: [Room.PlayoutFact] = []
+    private var mail: [Room.PlayoutQueueReport] = []
     private var marks: [String: Int] = [:]
     private var clears = 0
     private var answered = 0
     /// What was last told as heard in this epoch.
     private var heard: MediaTime?
     private var isUnderWay = false
-    private var listeners: [ParticipantHandle]
+    private var subscribers: [ParticipantHandle]
     private var seen = 0
 
     init(seed: UInt64) throws {
         call = try PlayoutWorld()
         chance = SplitMix64(seed: seed)
-        listeners = [call.ann]
+        subscribers = [call.ann]
         seen = call.world.history.count
     }
 
@@ -78,7 +78,7 @@ private struct Storm {
         case 9: clear()
         case 10: deliver()
         case 11: mayMute()
-        case 12: changeListeners(number)
+        case 12: changeSubscribers(number)
         case 13: say(.backlog(.full, queuedMilliseconds: 60_000, dropped: below(2)))
         default:
             // Words take a moment, not seconds.
@@ -107,7 +107,7 @@ private struct Storm {
 
     private mutating func report() {
         let place = below(6) == 0 ? nil : published - below(1_500)
-        call.report(place, buffered: Double(below(400)), epoch: call.epoch &- UInt8(below(8) / 7), by: listeners[below(listeners.count)])
+        call.report(place, buffered: Double(below(400)), epoch: call.epoch &- UInt8(below(8) / 7), by: subscribers[below(subscribers.count)])
     }
 
     private mutating func clear() {
@@ -125,16 +125,16 @@ private struct Storm {
         call.world.ask(call.helper, .mute(call.track.sid, muted: below(2) == 0))
     }
 
-    private mutating func changeListeners(_ number: Int) {
-        if listeners.count > 1, below(2) == 0 {
-            call.world.happens(.left(listeners.removeLast(), .signalClose))
+    private mutating func changeSubscribers(_ number: Int) {
+        if subscribers.count > 1, below(2) == 0 {
+            call.world.happens(.left(subscribers.removeLast(), .signalClose))
         } else {
-            listeners.append(call.world.join("listener \(number)"))
+            subscribers.append(call.world.join("listener \(number)"))
         }
     }
 
     /// Words arrive in their order, now or later.
-    private mutating func say(_ fact: Room.PlayoutFact) {
+    private mutating func say(_ fact: Room.PlayoutQueueReport) {
         mail.append(fact)
         if below(3) > 0 { deliver() }
     }

@@ -16,7 +16,7 @@ struct UtteranceClockTests {
     @Test func itStopsWhereItRanDry() {
         var clock = UtteranceClock(playsAt: start)
         clock.runDry(at: 4_800)
-        #expect(clock.place(at: at(500)) == 4_800 && clock.letOut(at: at(500)) == 4_800)
+        #expect(clock.place(at: at(500)) == 4_800 && clock.release(at: at(500)) == 4_800)
         #expect(clock.instant(of: 4_801) == nil)
         clock.refill()
         #expect(clock.instant(of: 9_600) == at(200))
@@ -32,8 +32,8 @@ struct UtteranceClockTests {
 
     @Test func whatWasLetOutReachesAsFarAsTheLead() {
         let clock = UtteranceClock(playsAt: start)
-        #expect(clock.letOut(at: at(0)) == 14_400 && clock.letOut(at: at(100)) == 19_200)
-        #expect(clock.letOut(at: at(-300)) == 0)
+        #expect(clock.release(at: at(0)) == 14_400 && clock.release(at: at(100)) == 19_200)
+        #expect(clock.release(at: at(-300)) == 0)
     }
 
     @Test func anInstantIsNeverTooEarlyForItsPlace() {

@@ -1,0 +1,90 @@
+internal import DequeModule
+import Wire
+
+/// How effects are put out.
+extension CallStateMachine {
+    /// Takes over a call after a step: tells its events, and does what follows from how it was and how it is now.
+    mutating func commit(_ call: Call, at now: Instant, into effects: inout [Effect]) {
+        let before = calls[call.id]
+        var settled = call
+        settled.forgetChanges()
+        calls[call.id] = settled
+        var last = before?.info
+        for change in call.changes {
+            tell(change, into: &effects)
+            record(change.event.call, since: last, into: &effects)
+            last = change.event.call
+        }
+        for member in call.members {
+            let former = before.flatMap { before in before.place(of: member.info.party).map { before.members[$0] } }
+            follow(member, since: former, in: call, into: &effects)
+        }
+        if call.isOver && before?.isOver != true { close(call, at: now, into: &effects) }
+    }
+
+    private func tell(_ change: Call.Change, into effects: inout [Effect]) {
+        let called = devices(of: change.called)
+        let others = devices(of: change.audience.filter { !change.called.contains($0) })
+        if !others.isEmpty { effects.append(.tell(change.event, to: others)) }
+        if !called.isEmpty {
+            var event = change.event
+            event.kind = .incoming
+            effects.append(.tell(event, to: called))
+        }
+    }
+
+    private func devices(of parties: [CallParty]) -> [DeviceID] {
+        parties.flatMap { lines[$0.identity]?.devices ?? [] }
+    }
+
+    private func record(_ info: CallInfo, since last: CallInfo?, into effects: inout [Effect]) {
+        func members() {
+            for member in info.members where last?.member(member.party)?.state != member.state {
+                effects.append(.record(CallRecord(.member(member.party, member.state), info)))
+            }
+        }
+        // A call begins before its members come, and ends after they have left.
+        if info.status.isOver { members() }
+        if last?.status != info.status {
+            if last == nil && info.status != .started {
+                var made = info
+                made.status = .started
+                effects.append(.record(CallRecord(.call(.started), made)))
+            }
+            effects.append(.record(CallRecord(.call(info.status), info)))
+        }
+        if !info.status.isOver { members() }
+    }
+
+    private func follow(_ member: Call.Member, since former: Call.Member?, in call: Call, into effects: inout [Effect]) {
+        let party = member.info.party
+        if case .assistant(let id) = party, member.isSentFor {
+            if member.state == .invited && former?.stamp != member.stamp { effects.append(.dispatch(assistant: id, call.info)) }
+            if member.state == .left && former?.state == .invited { effects.append(.recall(assistant: id, call.id)) }
+        }
+        if member.state == .left && former?.state == .joined && !call.isOver { effects.append(.remove(party, from: call.id)) }
+        guard member.state == .joined else { return }
+        if member.info.held != (former?.info.held ?? false) { effects.append(.hold(party, in: call.id, member.info.held)) }
+        if member.info.muted != (former?.info.muted ?? false) { effects.append(.mute(party, in: call.id, member.info.muted)) }
+    }
+
+    private mutating func close(_ call: Call, at now: Instant, into effects: inout [Effect]) {
+        effects.append(.endRoom(call.id))
+        liveCount -= 1
+        over.append(CallTimer(at: now + Limits.callOverKeptSpan, call: call.id))
+        while over.count > Limits.callsOverKeptMax, let oldest = over.popFirst() { forget(oldest.call) }
+    }
+
+    /// Forgets a call that is over.
+    mutating func forget(_ id: CallID) {
+        guard let call = calls.removeValue(forKey: id) else { return }
+        for user in call.members.map(\.info.party.identity) {
+            lines[user]?.calls.removeAll { $0 == id }
+            dropLineIfIdle(of: user)
+        }
+    }
+
+    mutating func dropLineIfIdle(of user: Identity) {
+        if lines[user]?.isIdle == true { lines[user] = nil }
+    }
+}

@@ -1,0 +1,186 @@
+import Wire
+
+extension CallStateMachine {
+    /// Does what was asked, or refuses it. A request checks everything before it changes anything.
+    mutating func answer(_ request: CallRequest, of requester: Requester, at now: Instant, into effects: inout [Effect]) {
+        // A request may still be on its way when its device is disconnected.
+        guard let user = user(of: requester) else { return }
+        do throws(CallError) {
+            try perform(request, of: requester, user, at: now, into: &effects)
+        } catch {
+            effects.append(.refuse(error, to: requester))
+        }
+    }
+
+    private mutating func perform(
+        _ request: CallRequest, of requester: Requester, _ user: Identity, at now: Instant, into effects: inout [Effect]
+    ) throws(CallError) {
+        switch request {
+        case .start(let start): try begin(start, by: user, requester, at: now, into: &effects)
+        case .answer(let id): try pickUp(id, by: user, requester, at: now, into: &effects)
+        case .join(let id): try join(id, by: user, requester, at: now, into: &effects)
+        case .reject(let id, let rejection):
+            try checkText(rejection.reason ?? "", "reason", 0...ProtocolLimits.callReasonBytesMax)
+            try step(id, of: user, requester, .invited, at: now, into: &effects) { call, place in
+                let (status, kind): (CallStatus, CallEvent.Kind) = rejection.isBusy ? (.busy, .busy) : (.rejected, .rejected)
+                call.leave(at: place, as: status, kind, device: requester.device, reason: rejection.reason)
+            }
+        case .cancel(let id):
+            let call = try find(id, of: user)
+            guard call.caller == CallParty(user) else { throw CallError(.notAllowed, "only who called may cancel the call") }
+            guard !call.isOver && call.status != .answered else { throw conflict(call, "it is \(call.status)", for: user) }
+            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
+                call.leave(at: place, as: .cancelled, .cancelled, device: requester.device)
+            }
+        case .hangUp(let id):
+            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
+                call.leave(at: place, as: .completed, .left, device: requester.device)
+            }
+        case .hold(let id, let held): try hold(held, id, by: user, requester, at: now, into: &effects)
+        case .mute(let id, let muted):
+            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
+                if call.members[place].info.muted != muted { call.mute(muted, at: place, by: requester.device) }
+            }
+        case .invite(let id, let parties): try invite(parties, to: id, by: user, requester, at: now, into: &effects)
+        case .renew: throw CallError(.unsupported, "who keeps the channel renews its token")
+        case .ping(let time): reply(CallReply(pong: time), to: requester, into: &effects)
+        }
+    }
+
+    // MARK: Answering and holding
+
+    private mutating func pickUp(
+        _ id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+    ) throws(CallError) {
+        try checkWantsToken(requester)
+        let found = try find(id, of: user)
+        if let other = activeCall(of: user, but: id) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
+        var (call, place) = try take(found, of: user, .invited)
+        let isFirst = call.status != .answered
+        call.answer(at: place, on: requester.device)
+        effects.append(.admit(user, to: call.info, reply: requester))
+        commit(call, at: now, into: &effects)
+        awaitArrival(at: place, of: call, from: now)
+        if isFirst, let caller = call.place(of: call.caller) { awaitArrival(at: caller, of: call, from: now) }
+        turnAwayCallers(of: user, at: now, into: &effects)
+    }
+
+    private mutating func join(
+        _ id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+    ) throws(CallError) {
+        try checkWantsToken(requester)
+        var (call, place) = try take(try find(id, of: user), of: user, .joined)
+        // By HTTP it may be any device.
+        if requester.device == nil || requester.device != call.members[place].info.device { call.move(memberAt: place, to: requester.device) }
+        effects.append(.admit(user, to: call.info, reply: requester))
+        commit(call, at: now, into: &effects)
+    }
+
+    private mutating func hold(
+        _ held: Bool, _ id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+    ) throws(CallError) {
+        let call = try find(id, of: user)
+        if !call.isOver && call.status != .answered { throw conflict(call, "nobody has answered yet", for: user) }
+        if !held, let other = activeCall(of: user, but: id) {
+            throw conflict(other, "you are in another call; put it on hold first", for: user)
+        }
+        try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
+            if call.members[place].info.held != held { call.hold(held, at: place, by: requester.device) }
+        }
+        if !held { turnAwayCallers(of: user, at: now, into: &effects) }
+    }
+
+    /// A step of a call that is answered with how the call is afterwards.
+    private mutating func step(
+        _ id: CallID, of user: Identity, _ requester: Requester, _ state: CallMemberState, at now: Instant, into effects: inout [Effect],
+        _ change: (inout Call, Int) -> Void
+    ) throws(CallError) {
+        var (call, place) = try take(try find(id, of: user), of: user, state)
+        change(&call, place)
+        reply(CallReply(call.info), to: requester, into: &effects)
+        commit(call, at: now, into: &effects)
+    }
+
+    /// A call in which this user stands where the request expects it, ready for a step.
+    func take(_ call: Call, of user: Identity, _ state: CallMemberState) throws(CallError) -> (Call, place: Int) {
+        guard let place = call.place(of: CallParty(user)) else { throw .noSuchCall }
+        let member = call.members[place]
+        guard !call.isOver && member.state == state else {
+            throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.standing, for: user)
+        }
+        var call = call
+        call.begin()
+        return (call, place)
+    }
+
+    // MARK: Looking up
+
+    /// A call that this user has been told of.
+    func find(_ id: CallID, of user: Identity) throws(CallError) -> Call {
+        guard lines[user]?.calls.contains(id) == true, let call = calls[id] else { throw .noSuchCall }
+        return call
+    }
+
+    func conflict(_ call: Call, _ message: String, for user: Identity) -> CallError {
+        CallError(.conflict, message, call: call.isKnown(to: CallParty(user)) ? call.info : nil)
+    }
+
+    /// The call that this user hears now. Linear in its calls. Assistants talk in as many as they like.
+    func activeCall(of user: Identity, but id: CallID? = nil) -> Call? {
+        guard !CallParty(user).isAssistant else { return nil }
+        for other in lines[user]?.calls ?? [] where other != id {
+            guard let call = calls[other], !call.isOver, let place = call.place(of: CallParty(user)) else { continue }
+            if call.members[place].state == .joined && !call.members[place].info.held { return call }
+        }
+        return nil
+    }
+
+    private func user(of requester: Requester) -> Identity? {
+        switch requester {
+        case .device(let device, _): users[device]
+        case .web(let user, _): user
+        }
+    }
+
+    // MARK: Answers
+
+    func reply(_ reply: CallReply, to requester: Requester, into effects: inout [Effect]) {
+        if requester.wantsAnswer { effects.append(.reply(reply, to: requester)) }
+    }
+
+    func checkWantsToken(_ requester: Requester) throws(CallError) {
+        guard requester.wantsAnswer else { throw CallError(.invalidArgument, "give an `id`: the reply has the room token") }
+    }
+
+    func checkText(_ text: String, _ name: String, _ lengths: ClosedRange<Int>) throws(CallError) {
+        guard lengths.contains(text.utf8.count) else {
+            throw CallError(.invalidArgument, "`\(name)` must be \(lengths.lowerBound) to \(lengths.upperBound) bytes")
+        }
+    }
+}
+
+extension CallStateMachine.Requester {
+    /// Nil for a request by HTTP: which device asks is not known.
+    var device: DeviceID? {
+        if case .device(let device, _) = self { device } else { nil }
+    }
+
+    var wantsAnswer: Bool {
+        if case .device(_, nil) = self { false } else { true }
+    }
+}
+
+extension Call.Member {
+    fileprivate var standing: String {
+        switch state {
+        case .invited: "you have not answered it"
+        case .joined: "you are in it"
+        case .left: "you have left it (\(info.status))"
+        }
+    }
+}
+
+extension CallError {
+    /// For calls of others too: who may not know of a call is not told that there is one.
+    static var noSuchCall: CallError { CallError(.notFound, "you have no such call") }
+}

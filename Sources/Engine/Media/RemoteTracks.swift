@@ -1,0 +1,62 @@
+package import Wire
+
+/// Tracks that are published on other shards and heard on this one: who listens here, and whether anybody may.
+///
+/// What must not be heard is dropped at the publisher's shard; the gate is kept here as well because frames may be on their
+/// way between two threads when a track is muted.
+package struct RemoteTracks: Sendable {
+    private struct Key: Hashable {
+        let publisher: ParticipantHandle
+        let alias: TrackAlias
+    }
+
+    private struct RemoteTrack {
+        var gate = Room.Gate.open
+        var subscribers: [UInt32] = []
+    }
+
+    private var remoteTracks: [Key: RemoteTrack] = [:]
+
+    package init() {}
+
+    /// Tracks that somebody here hears.
+    package var count: Int { remoteTracks.count }
+
+    /// Who hears a frame: nobody if the track has ended or is closed.
+    package func subscribers(to alias: TrackAlias, of publisher: ParticipantHandle) -> [UInt32] {
+        guard let remoteTrack = remoteTracks[Key(publisher: publisher, alias: alias)], remoteTrack.gate == .open else { return [] }
+        return remoteTrack.subscribers
+    }
+
+    /// Whether a frame that comes now is heard by anybody.
+    package func hasSubscribers(to alias: TrackAlias, of publisher: ParticipantHandle) -> Bool {
+        remoteTracks[Key(publisher: publisher, alias: alias)]?.gate == .open
+    }
+
+    package mutating func add(subscriber: UInt32, to alias: TrackAlias, of publisher: ParticipantHandle) {
+        let key = Key(publisher: publisher, alias: alias)
+        guard remoteTracks[key]?.subscribers.contains(subscriber) != true else { return }
+        remoteTracks[key, default: RemoteTrack()].subscribers.append(subscriber)
+    }
+
+    package mutating func remove(subscriber: UInt32, from alias: TrackAlias, of publisher: ParticipantHandle) {
+        let key = Key(publisher: publisher, alias: alias)
+        remoteTracks[key]?.subscribers.removeAll { $0 == subscriber }
+        if remoteTracks[key]?.subscribers.isEmpty == true { remoteTracks[key] = nil }
+    }
+
+    /// A track goes on under another handle of its publisher.
+    package mutating func move(_ alias: TrackAlias, from old: ParticipantHandle, to new: ParticipantHandle) {
+        remoteTracks[Key(publisher: new, alias: alias)] = remoteTracks.removeValue(forKey: Key(publisher: old, alias: alias))
+    }
+
+    /// A track's gate; of no interest where nobody listens, for whoever comes later is told what it is then.
+    package mutating func setGate(_ gate: Room.Gate, of alias: TrackAlias, by publisher: ParticipantHandle) {
+        remoteTracks[Key(publisher: publisher, alias: alias)]?.gate = gate
+    }
+
+    /// The track has ended.
+    package mutating func remove(_ alias: TrackAlias, of publisher: ParticipantHandle) {
+        remoteTracks[Key(publisher: publisher, alias: alias)] = nil
+    }
+}

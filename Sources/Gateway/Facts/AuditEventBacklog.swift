@@ -1,0 +1,63 @@
+internal import DequeModule
+internal import Engine
+internal import Wire
+
+/// What waits in a `AuditEventQueue`.
+struct AuditEventBacklog {
+    private(set) var items: Deque<AuditEventQueue.Item> = []
+    /// Of text, in all items.
+    private(set) var bytes = 0
+    private(set) var missing = 0
+    private var missingRooms: [String] = []
+    private var missingRoomsSeen: Set<String> = []
+    var isFinished = false
+    var reader: CheckedContinuation<Void, Never>?
+
+    var isEmpty: Bool { items.isEmpty && missing == 0 }
+
+    /// Behind the word that some are missing, where there are.
+    mutating func append(_ fact: RoomAuditEvent) {
+        tellMissing()
+        bytes += fact.byteCount
+        items.append(.fact(fact))
+    }
+
+    mutating func noteMissing(_ fact: RoomAuditEvent) {
+        missing += 1
+        let name = fact.room.info.name
+        if missingRooms.count < AuditEventQueue.roomsNamedMax, missingRoomsSeen.insert(name).inserted { missingRooms.append(name) }
+    }
+
+    mutating func take(upTo limit: Int) -> [AuditEventQueue.Item] {
+        if items.count < limit { tellMissing() }
+        let taken = Array(items.prefix(limit))
+        items.removeFirst(taken.count)
+        for case .fact(let fact) in taken { bytes -= fact.byteCount }
+        return taken
+    }
+
+    mutating func takeReader() -> CheckedContinuation<Void, Never>? {
+        defer { reader = nil }
+        return reader
+    }
+
+    private mutating func tellMissing() {
+        guard missing > 0 else { return }
+        items.append(.missing(count: missing, rooms: missingRooms))
+        missing = 0
+        missingRooms = []
+        missingRoomsSeen = []
+    }
+}
+
+extension RoomAuditEvent {
+    /// What of it somebody outside can make long.
+    var byteCount: Int {
+        switch event {
+        case .room(.said(let said)): said.segment.text.utf8.count
+        case .room(.joined(let info, _)), .room(.left(let info, _, _)), .room(.aborted(let info, _, _)):
+            info.metadata.utf8.count + info.attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        default: 0
+        }
+    }
+}

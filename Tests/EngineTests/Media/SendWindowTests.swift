@@ -1,0 +1,98 @@
+import Engine
+import Testing
+import Wire
+
+struct SendBudgetTests {
+    @Test func theKernelIsAskedOnlyWhenTheBudgetMayBeUsedUp() {
+        var sendWindow = SendWindow()
+        var asks = 0
+        for number in 0..<1_000 {
+            if sendWindow.verdict == .ask {
+                asks += 1
+                sendWindow.observe(unacknowledged: 0, roundTrip: .zero, at: .at(number * 20))
+            }
+            sendWindow.wrote(116)
+        }
+        #expect(asks < 70, "asked \(asks) times for 1,000 frames")
+    }
+
+    /// The first receipt came late, so a round trip is believed to be 3 s; it is 40 ms. Two talk in frames of 2.5 ms.
+    @Test func aStallThatWasTakenForARoundTripDoesNotKeepTheBudgetSmall() {
+        var path = BudgetedPath(roundTrip: 40, believed: 3_000)
+        for time in stride(from: 0, to: 2_000, by: 10) {
+            for _ in 0..<4 { path.waiting += [time, time] }
+            path.send(at: time)
+        }
+        #expect(path.longestWait < 200, "frames wait \(path.longestWait) ms, until they are too old")
+    }
+
+    @Test func aPathThatTakesNothingStopsMedia() {
+        var sendWindow = SendWindow()
+        var onTheWay = 0
+        for number in 0..<200 {
+            if sendWindow.verdict == .ask { sendWindow.observe(unacknowledged: onTheWay, roundTrip: .milliseconds(10), at: .at(number * 20)) }
+            guard sendWindow.hasRoom else { continue }
+            sendWindow.wrote(116)
+            onTheWay += 116
+        }
+        #expect(onTheWay <= SendWindow.bytesMin + 116)
+    }
+
+    @Test func aLongPathHasABiggerBudget() {
+        var near = SendWindow()
+        var far = SendWindow()
+        for number in 0..<200 {
+            near.wrote(400)
+            far.wrote(400)
+            near.observe(unacknowledged: 0, roundTrip: .milliseconds(2), at: .at(number * 20))
+            far.observe(unacknowledged: 0, roundTrip: .milliseconds(200), at: .at(number * 20))
+        }
+        near.wrote(8_000)
+        far.wrote(8_000)
+        #expect(!near.hasRoom)
+        #expect(far.hasRoom)
+    }
+
+    /// Three talk at once on a path of a quarter of a second, and the shard looks every 10 ms while something waits.
+    @Test func aListenerFarAwayHearsAllWhoTalk() {
+        var path = BudgetedPath(roundTrip: 250, believed: 250)
+        for time in stride(from: 0, to: 5_000, by: 10) {
+            if time % 20 == 0 { path.waiting += [time, time, time] }
+            if time == 2_000 { path.longestWait = 0 }
+            path.send(at: time)
+        }
+        #expect(path.longestWait < 200, "frames wait \(path.longestWait) ms, until they are too old")
+    }
+}
+
+/// Frames of 140 bytes on their way to a subscriber whose kernel acknowledges them a round trip later. Times are milliseconds.
+private struct BudgetedPath {
+    let roundTrip: Int
+    /// What the shard takes it for.
+    let believed: Int
+    /// Since when each frame waits.
+    var waiting: [Int] = []
+    var longestWait = 0
+    private var sendWindow = SendWindow()
+    private var acknowledgements: [(at: Int, bytes: Int)] = []
+
+    init(roundTrip: Int, believed: Int) {
+        (self.roundTrip, self.believed) = (roundTrip, believed)
+    }
+
+    /// Sends what the sendWindow allows, as a shard does at each look.
+    mutating func send(at time: Int) {
+        acknowledgements.removeAll { $0.at <= time }
+        while let since = waiting.first {
+            if sendWindow.verdict == .ask {
+                let unacknowledged = acknowledgements.reduce(0) { $0 + $1.bytes }
+                sendWindow.observe(unacknowledged: unacknowledged, roundTrip: .milliseconds(believed), at: .at(time))
+            }
+            guard sendWindow.hasRoom else { return }
+            waiting.removeFirst()
+            sendWindow.wrote(140)
+            acknowledgements.append((time + roundTrip, 140))
+            longestWait = max(longestWait, time - since)
+        }
+    }
+}

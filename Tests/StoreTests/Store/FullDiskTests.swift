@@ -1,0 +1,87 @@
+import Glibc
+import Store
+import Testing
+
+struct FullDiskTests {
+    @Test func aFullStoreGoesOnReadingLosesNothingAndRecovers() async throws {
+        let world = try StoreWorld(sizeMax: 400_000)
+        let store = world.store
+        let user = try await world.makeUser()
+        let first = try await world.talk(user, ["hello"])
+        let session = try await world.startSession(of: user)
+        var kept: [TurnID] = []
+        var isFull = false
+        while !isFull, kept.count < 1_000 {
+            let turn = world.turn(String(repeating: "many words ", count: 100), in: session, after: .milliseconds(kept.count))
+            do {
+                _ = try await store.append(turn, of: user.id)
+                kept.append(turn.id)
+            } catch {
+                #expect(error == StoreError.full)
+                isFull = true
+            }
+        }
+        #expect(isFull)
+        #expect(try await store.record(of: session.id, of: user.id).turns.map(\.id) == kept)
+        #expect(try await store.verify().isClean)
+
+        try await store.deleteSession(session.id, of: user.id)
+        #expect(try await store.append(world.turn("there is room", in: first), of: user.id) == .kept)
+    }
+
+    /// Writes share a commit, and the one that is too big must not take the others with it.
+    @Test func nobodyFailsForANeighbour() async throws {
+        let world = try StoreWorld(sizeMax: 300_000)
+        let user = try await world.makeUser()
+        let session = try await world.startSession(of: user)
+        let outcomes = await withTaskGroup { group in
+            for index in 0..<60 {
+                let text = index.isMultiple(of: 6) ? String(repeating: "x", count: 60_000) : "small"
+                let turn = world.turn(text, in: session, after: .milliseconds(index))
+                group.addTask { (text, try? await world.store.append(turn, of: user.id)) }
+            }
+            return await group.reduce(into: [(String, TurnAnswer?)]()) { $0.append($1) }
+        }
+        #expect(outcomes.contains { $0.1 == nil })
+        #expect(outcomes.allSatisfy { $0.0 != "small" || $0.1 == .kept })
+        let kept = outcomes.count { $0.1 == .kept }
+        #expect(try await world.store.record(of: session.id, of: user.id).turns.count == kept)
+    }
+
+    /// In a process of its own, since the limit is a process's.
+    @Test func whenTheKernelTakesNoMoreItIsFullAndWhenItDoesAgainSoDoesTheStore() async throws {
+        await #expect(processExitsWith: .success) {
+            let world = try StoreWorld()
+            let user = try await world.makeUser()
+            let session = try await world.startSession(of: user)
+            FullDiskTests.limitFiles(to: 1 << 20)
+            var kept: [TurnID] = []
+            var failure: StoreError?
+            while failure == nil, kept.count < 2_000 {
+                let turn = world.turn(String(repeating: "many words ", count: 100), in: session, after: .milliseconds(kept.count))
+                do throws(StoreError) {
+                    _ = try await world.store.append(turn, of: user.id)
+                    kept.append(turn.id)
+                } catch {
+                    failure = error
+                }
+            }
+            #expect(failure == .full)
+            #expect(try await world.store.record(of: session.id, of: user.id).turns.map(\.id) == kept)
+
+            FullDiskTests.limitFiles(to: 64 << 20)
+            let turn = world.turn("there is room", in: session, after: .seconds(60))
+            #expect(try await world.store.append(turn, of: user.id) == .kept)
+            #expect(try await world.store.record(of: session.id, of: user.id).turns.map(\.id) == kept + [turn.id])
+            #expect(try await world.store.verify().isClean)
+        }
+    }
+
+    private static func limitFiles(to bytes: UInt) {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit()
+        #expect(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+        limit.rlim_cur = bytes
+        #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+    }
+}

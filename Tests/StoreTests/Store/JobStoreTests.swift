@@ -1,0 +1,87 @@
+import Store
+import Testing
+
+struct JobStoreTests {
+    let world: StoreWorld
+    var store: SessionStore { world.store }
+
+    init() throws { world = try StoreWorld() }
+
+    @Test func anEndedSessionHasItsSummaryToBeMade() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["buy apples"])
+        let job = try #require(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(60)))
+        #expect(job.subject == session.id.text && job.userID == user.id && job.sessionID == session.id && job.attempts == 1)
+        let summary = try await store.saveSummary(StoreWorld.content, for: session.id, of: user.id, finishing: job, at: world.now)
+        let record = try await store.record(of: session.id, of: user.id)
+        #expect(record.summary == summary && record.session.summaryStatus == .ready)
+        #expect(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(3_600)) == nil)
+    }
+
+    @Test func aJobIsOnePersonsUntilTheLeaseRunsOut() async throws {
+        try await store.enqueue(.summary, subject: "s", due: world.now)
+        let first = try #require(try await store.lease(.summary, for: .seconds(60), at: world.now))
+        #expect(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(59)) == nil)
+        let second = try #require(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(60)))
+        #expect(second.id == first.id && second.attempts == 2)
+        #expect(try await store.finish(first) == false, "the first one came too late")
+        #expect(try await store.finish(second))
+    }
+
+    @Test func aSummaryThatCameTooLateIsNotKept() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hi"])
+        let late = try #require(try await store.lease(.summary, for: .zero, at: world.now + .seconds(60)))
+        _ = try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(60))
+        await #expect(throws: StoreError.notFound) {
+            try await store.saveSummary(StoreWorld.content, for: session.id, of: user.id, finishing: late, at: world.now)
+        }
+        #expect(try await store.record(of: session.id, of: user.id).summary == nil)
+    }
+
+    @Test func whatFailsIsTriedAgainAndNotForEver() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hi"])
+        var time = world.now + .seconds(60)
+        for attempt in 1...StoreLimits.jobAttemptsMax {
+            let job = try #require(try await store.lease(.summary, for: .seconds(60), at: time))
+            time = time + .seconds(100)
+            let willBeTried = try await store.retry(job, due: time, reason: "no answer about apples", at: time)
+            #expect(willBeTried == (attempt < StoreLimits.jobAttemptsMax))
+        }
+        #expect(try await store.lease(.summary, for: .seconds(60), at: time + .seconds(86_400)) == nil)
+        #expect(try await store.session(session.id, of: user.id).summaryStatus == .failed)
+        #expect(try await store.failedJobs().map(\.reason) == ["no answer about apples"])
+        #expect(try world.files(with: "apples".utf8).isEmpty)
+    }
+
+    @Test func aJobThatTakesTheProcessWithItIsGivenUp() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hi"])
+        for _ in 0..<StoreLimits.jobAttemptsMax { _ = try await store.lease(.summary, for: .zero, at: world.now + .seconds(60)) }
+        #expect(try await store.lease(.summary, for: .zero, at: world.now + .seconds(60)) == nil)
+        #expect(try await store.session(session.id, of: user.id).summaryStatus == .failed)
+    }
+
+    @Test func nobodyGetsAJobThatSomebodyElseHas() async throws {
+        for index in 0..<40 { try await store.enqueue(.summary, subject: "\(index)", due: world.now) }
+        let leased = try await withThrowingTaskGroup { group in
+            for _ in 0..<60 { group.addTask { try await store.lease(.summary, for: .seconds(60), at: world.now)?.id } }
+            return try await group.reduce(into: [Int64]()) { if let id = $1 { $0.append(id) } }
+        }
+        #expect(leased.count == 40 && Set(leased).count == 40)
+    }
+
+    @Test func thereIsOneJobOfAKindAndSubject() async throws {
+        #expect(try await store.enqueue(.summary, subject: "s", due: world.now))
+        #expect(try await store.enqueue(.summary, subject: "s", due: world.now) == false)
+        #expect(try await store.enqueue(JobKind(rawValue: "other"), subject: "s", due: world.now))
+    }
+
+    @Test func theJobsOfADeletedSessionGoWithIt() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hi"])
+        try await store.deleteSession(session.id, of: user.id)
+        #expect(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(60)) == nil)
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import GRDB
+import Identity
+import Store
+import Testing
+
+struct MaintenanceTests {
+    let world: StoreWorld
+    var store: SessionStore { world.store }
+
+    init() throws { world = try StoreWorld() }
+
+    func fill() async throws -> (user: User, session: Session) {
+        let user = try await world.makeUser("ann@example.org")
+        let session = try await world.talk(user, ["one", "two", "three"])
+        try await store.saveSummary(StoreWorld.content, for: session.id, of: user.id, at: world.now)
+        try await store.tell([OutgoingWebhook(event: "e", endpoint: "https://a", room: "r", body: "{}")], at: world.now)
+        return (user, session)
+    }
+
+    func reopen(_ directory: String? = nil, keys: [MasterKey]? = nil, access: SessionStore.Access = .owner) throws -> SessionStore {
+        try SessionStore(
+            directory: directory ?? world.directory, masterKeys: keys ?? [world.masterKey], access: access,
+            passwordCost: StoreWorld.quickCost)
+    }
+
+    @Test func aSoundStoreIsFoundSound() async throws {
+        _ = try await fill()
+        let report = try await store.verify()
+        #expect(report.problems == [] && report.isClean)
+        let counts: [Int] = [report.users, report.sessions, report.turns, report.summaries, report.webhooks]
+        #expect(counts == [1, 1, 3, 1, 1] as [Int])
+    }
+
+    @Test(arguments: [
+        "UPDATE turns SET text = zeroblob(40) WHERE position = 1",
+        "UPDATE turns SET text = (SELECT text FROM turns WHERE position = 0) WHERE position = 1",
+        "UPDATE summaries SET title = summary_text", "UPDATE summaries SET tags = x''",
+        "UPDATE sessions SET about = (SELECT profile FROM users)", "UPDATE users SET profile = password",
+        "UPDATE user_keys SET sealed = (SELECT sealed FROM store_keys)", "UPDATE webhooks SET body = room",
+        "DELETE FROM turns WHERE position = 2", "UPDATE sessions SET is_logged = 0", "DELETE FROM webhook_lanes",
+    ])
+    func whatSomebodyChangedIsFound(sql: String) async throws {
+        _ = try await fill()
+        try world.thief { db in try db.execute(sql: sql) }
+        #expect(try await store.verify().problems.count == 1)
+    }
+
+    @Test func aTurnThatWasMovedToAnotherUserDoesNotOpen() async throws {
+        let (_, session) = try await fill()
+        let eve = try await world.makeUser()
+        try world.thief { db in try db.execute(sql: "UPDATE sessions SET user_id = ?", arguments: [eve.id.text]) }
+        await #expect(throws: StoreError.self) { try await store.record(of: session.id, of: eve.id) }
+    }
+
+    @Test func withAnotherKeyItOpensForNobodyAndStaysAsItIs() async throws {
+        let (user, session) = try await fill()
+        try store.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: world.directory + "/patchbay.sqlite"))
+        #expect(throws: StoreError.wrongMasterKey(neededID: world.masterKey.id)) { try reopen(keys: [MasterKey()]) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: world.directory + "/patchbay.sqlite")) == before)
+        let again = try reopen(keys: [MasterKey(), world.masterKey])
+        #expect(try await again.record(of: session.id, of: user.id).turns.count == 3)
+        try again.close()
+    }
+
+    @Test func itHasOneOwnerAtATime() async throws {
+        #expect(throws: StoreError.alreadyOpen(directory: world.directory)) { try reopen() }
+        let beside = try reopen(access: .beside)
+        let user = try await world.makeUser()
+        #expect(try await beside.user(user.id) == user)
+        try beside.close()
+    }
+
+    @Test func besideNobodyThereIsNothing() throws {
+        let directory = world.directory + "/none"
+        #expect(throws: StoreError.missing(directory: directory)) { try reopen(directory, access: .beside) }
+        #expect(!FileManager.default.fileExists(atPath: directory))
+    }
+
+    @Test func aStoreOfANewerVersionIsLeftAlone() throws {
+        try world.thief { db in try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
+        #expect(throws: StoreError.fromTheFuture) { try reopen(access: .beside) }
+    }
+
+    @Test func anotherMasterKeyTakesTheOldOnesPlace() async throws {
+        let (user, session) = try await fill()
+        let (old, new) = (try wrapped(), MasterKey())
+        try await store.rotate(to: new)
+        let late = try await world.makeUser()
+        for bytes in old { #expect(try world.files(with: bytes).isEmpty) }
+        try store.close()
+        #expect(throws: StoreError.wrongMasterKey(neededID: new.id)) { try reopen() }
+        let again = try reopen(keys: [new])
+        #expect(try await again.record(of: session.id, of: user.id).turns.map(\.text) == ["one", "two", "three"])
+        #expect(try await again.user(late.id) == late)
+        #expect(try await again.user(email: "ann@example.org", password: StoreWorld.password)?.id == user.id)
+        #expect(try await again.verify().isClean)
+        try again.close()
+    }
+
+    func wrapped() throws -> [Data] {
+        try world.thief { db in try Data.fetchAll(db, sql: "SELECT sealed FROM user_keys UNION SELECT sealed FROM store_keys") }
+    }
+
+    @Test func usersMadeWhileTheKeyIsChangedOpenWithTheNewOne() async throws {
+        let new = MasterKey()
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<20 { group.addTask { _ = try await world.makeUser() } }
+            group.addTask { try await store.rotate(to: new) }
+            try await group.waitForAll()
+        }
+        try store.close()
+        let again = try reopen(keys: [new])
+        let report = try await again.verify()
+        #expect(report.isClean && report.users == 20)
+        try again.close()
+    }
+
+    @Test func aBackupIsMadeWhileOthersWriteAndOpensLikeTheStore() async throws {
+        let (user, session) = try await fill()
+        let path = world.directory + "/copy/patchbay.sqlite"
+        try FileManager.default.createDirectory(atPath: world.directory + "/copy", withIntermediateDirectories: true)
+        async let writing: Void = {
+            for index in 0..<50 { try await world.talk(user, ["while \(index)"]) }
+        }()
+        try await store.backup(to: path)
+        try await writing
+        let copy = try reopen(world.directory + "/copy")
+        #expect(try await copy.verify().isClean)
+        #expect(try await copy.record(of: session.id, of: user.id).turns.count == 3)
+        try copy.close()
+        await #expect(throws: StoreError.self) { try await store.backup(to: path) }
+    }
+}

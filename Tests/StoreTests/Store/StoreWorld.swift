@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import Identity
+import Store
+
+/// A store in a directory of its own, which goes when the test has ended.
+final class StoreWorld: Sendable {
+    /// Enough to see that a password fits, and no more work than that.
+    static let quickCost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
+    static let start = WallTime(milliseconds: 1_795_267_016_250)
+    static let password = SecretText("correct horse battery staple")
+
+    let directory: String
+    let masterKey: MasterKey
+    let store: SessionStore
+
+    init(sizeMax: Int? = nil) throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)").path
+        masterKey = MasterKey()
+        store = try SessionStore(directory: directory, masterKeys: [masterKey], passwordCost: Self.quickCost, sizeMax: sizeMax)
+    }
+
+    deinit {
+        try? store.close()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    var now: WallTime { Self.start }
+
+    /// A user who agreed that conversations are kept.
+    func makeUser(_ email: String = "\(UUID().uuidString)@example.org", isLogged: Bool = true) async throws -> User {
+        let user = try await store.createUser(email: email, password: Self.password, at: now)
+        return isLogged ? try await store.updateSettings(of: user.id) { $0.loggingEnabled = true } : user
+    }
+
+    func startSession(of user: User, at time: WallTime? = nil) async throws -> Session {
+        try await store.startSession(SessionRequest(context: "phone"), of: user.id, at: time ?? now).session
+    }
+
+    /// A session that has ended, with turns of these words by turns.
+    @discardableResult
+    func talk(_ user: User, _ words: [String], at time: WallTime? = nil) async throws -> Session {
+        let session = try await startSession(of: user, at: time)
+        for (index, text) in words.enumerated() {
+            let turn = turn(text, in: session, after: .seconds(index), by: index.isMultiple(of: 2) ? .user : .assistant)
+            _ = try await store.append(turn, of: user.id)
+        }
+        return try await store.endSession(session.id, of: user.id, at: session.startedAt + .seconds(60)).session
+    }
+
+    func turn(_ text: String, in session: Session, after: Duration = .zero, by speaker: Turn.Speaker = .user) -> Turn {
+        Turn(id: TurnID(), sessionID: session.id, timestamp: session.startedAt + after, speaker: speaker, text: text)
+    }
+
+    /// Looks into the store's file, or spoils it, as a thief would.
+    func thief<T>(_ body: (Database) throws -> T) throws -> T {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        return try DatabaseQueue(path: directory + "/patchbay.sqlite", configuration: configuration).write(body)
+    }
+
+    /// Another one's way into the store's file, for as long as it is kept.
+    func makeConnection() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: directory + "/patchbay.sqlite", configuration: configuration)
+    }
+
+    /// Nobody else can write until it commits.
+    func holdWrites() throws -> DatabaseQueue {
+        let holder = try makeConnection()
+        try holder.inDatabase { db in try db.beginTransaction(.immediate) }
+        return holder
+    }
+
+    /// The sealed bytes of a session's first turn, which would tell if they were still there.
+    func sealedTurn(of session: Session) throws -> Data {
+        try thief { db in
+            try Data.fetchOne(db, sql: "SELECT text FROM turns WHERE session_id = ? LIMIT 1", arguments: [session.id.text]) ?? Data()
+        }
+    }
+
+    private var log: String { directory + "/patchbay.sqlite-wal" }
+
+    /// In bytes.
+    func logSize() throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0
+    }
+
+    /// In a log that was begun anew by emptying it. A page that ends a commit tells how big the database is then; others tell 0.
+    func commitsInLog() throws -> Int {
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: log)))
+        return stride(from: 32, to: bytes.count, by: 24 + 4_096).count { page in bytes[page + 4..<page + 8].contains { $0 != 0 } }
+    }
+
+    /// Files of the directory in which `bytes` stand.
+    func files(with bytes: some Collection<UInt8>) throws -> [String] {
+        let needle = Data(bytes)
+        return try FileManager.default.contentsOfDirectory(atPath: directory).filter { name in
+            try Data(contentsOf: URL(fileURLWithPath: directory + "/" + name)).range(of: needle) != nil
+        }
+    }
+
+    static let content = SummaryContent(
+        title: "Groceries", summaryText: "Apples were ordered.", actionItems: ["Buy apples"], tags: ["fruit"])
+}

@@ -1,0 +1,94 @@
+import Foundation
+import GRDB
+import Store
+import Testing
+
+/// What was deleted stands in the log for a while, sealed. A thief of the disk looks for it there.
+struct WriteAheadLogTests {
+    let world: StoreWorld
+    var store: SessionStore { world.store }
+
+    init() throws { world = try StoreWorld() }
+
+    @Test(.timeLimit(.minutes(1))) func aDeletedSessionIsGoneFromTheDiskWithinSeconds() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hello"])
+        let turn = try world.sealedTurn(of: session)
+        #expect(try world.files(with: turn) != [])
+        try await store.deleteSession(session.id, of: user.id)
+        try await untilNothingIsLeft(of: turn)
+        #expect(try world.files(with: session.id.text.utf8) == [])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func itIsGoneThoughOthersNeverStopReadingAndWriting() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hello"])
+        let turn = try world.sealedTurn(of: session)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask { while !Task.isCancelled { try await world.talk(user, ["and", "on"]) } }
+                group.addTask { while !Task.isCancelled { _ = try await store.sessions(of: user.id) } }
+            }
+            group.addTask {
+                try await store.deleteSession(session.id, of: user.id)
+                try await untilNothingIsLeft(of: turn)
+            }
+            // The others never end by themselves.
+            try await group.next()
+            group.cancelAll()
+            do { try await group.waitForAll() } catch StoreError.cancelled {}
+        }
+        #expect(try await store.verify().isClean)
+    }
+
+    /// The command line deletes beside the gateway and ends right away. The other one keeps the log from being removed with the last who leaves.
+    @Test func whoClosesTheStoreRightAfterADeletionLeavesNothing() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hello"])
+        let turn = try world.sealedTurn(of: session)
+        let beside = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], access: .beside)
+        try await beside.deleteSession(session.id, of: user.id)
+        try beside.close()
+        #expect(try world.files(with: turn) == [])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatWasLeftInTheLogIsGoneSoonAfterTheNextStart() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hello"])
+        let turn = try world.sealedTurn(of: session)
+        try store.close()
+        // As a gateway that was killed right after a deletion leaves it.
+        let other = try world.makeConnection()
+        try await other.write { db in try db.execute(sql: "PRAGMA secure_delete = ON; DELETE FROM sessions") }
+        #expect(try world.files(with: turn) != [])
+        let next = try SessionStore(directory: world.directory, masterKeys: [world.masterKey])
+        try await untilNothingIsLeft(of: turn)
+        try next.close()
+    }
+
+    /// Nobody stops for the log to be begun anew.
+    @Test func theLogStaysShortThoughWritingNeverStops() async throws {
+        let user = try await world.makeUser()
+        let sessions = [try await world.startSession(of: user), try await world.startSession(of: user)]
+        let text = String(repeating: "many words ", count: 5_900)
+        let longest = try await withThrowingTaskGroup(of: Int.self) { group in
+            for session in sessions + sessions {
+                group.addTask {
+                    var longest = 0
+                    for _ in 0..<300 {
+                        _ = try await store.append(world.turn(text, in: session), of: user.id)
+                        longest = try max(longest, world.logSize())
+                    }
+                    return longest
+                }
+            }
+            return try await group.reduce(0, max)
+        }
+        #expect(longest < 50 << 20, "80 MB were written")
+        #expect(try await store.verify().isClean)
+    }
+
+    private func untilNothingIsLeft(of bytes: Data) async throws {
+        while try !world.files(with: bytes).isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+    }
+}
