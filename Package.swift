@@ -79,12 +79,20 @@ let package = Package(
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
         // What is kept of conversations, if the user agreed: users, sessions, turns, summaries, and the jobs around them.
         .target(name: "Store", dependencies: ["Wire", "Identity", sqlite, sqliteFunctions], swiftSettings: settings),
-        // The shell that drives the engine on sockets: shards, admission, HTTP API, metrics, drain.
+        // HTTP routing, request schemas, the OpenAPI document, access control of routes.
+        .target(name: "HTTPServer", dependencies: ["Wire", "Sockets", "Identity", httpTypes, logging], swiftSettings: settings),
+        // HTTP routes and services: accounts, sessions, calls, rooms, recordings, webhooks.
+        .target(
+            name: "Backend",
+            dependencies: [
+                "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "Audio", asyncHTTPClient, deques, httpTypes, logging,
+                serviceLifecycle,
+            ],
+            swiftSettings: settings),
+        // The shell that drives the engine on sockets: shards, admission, metrics, drain.
         .target(
             name: "Gateway",
-            dependencies: [
-                "Wire", "Sockets", "Identity", "Engine", "Store", "Audio", asyncHTTPClient, deques, httpTypes, logging, serviceLifecycle, unixSignals,
-            ],
+            dependencies: ["Wire", "Sockets", "Identity", "Engine", "HTTPServer", "Backend", httpTypes, logging, serviceLifecycle],
             swiftSettings: settings),
         // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
@@ -94,7 +102,7 @@ let package = Package(
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Engine", "Identity", "Store", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
+                "Wire", "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
                 systemPackage, yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],
@@ -128,7 +136,7 @@ let package = Package(
 
         // What a fuzzer is let loose on; `fuzz/run` builds the fuzzer around it.
         .target(
-            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "Gateway", "Audio", "COpenSSL"], path: "fuzz/Bodies",
+            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "HTTPServer", "Gateway", "Audio", "COpenSSL"], path: "fuzz/Bodies",
             swiftSettings: settings),
 
         // Tests, one folder per module. Strict memory safety stays out of them.
@@ -145,11 +153,13 @@ let package = Package(
         .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
-            dependencies: ["Gateway", "Engine", "Identity", "Store", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes],
+            dependencies: [
+                "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
-            dependencies: ["PatchbayClient", "Gateway", "Identity", "Store", "Engine", "Sockets", "Audio", "Wire"],
+            dependencies: ["PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "Audio", "Wire"],
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire"], swiftSettings: settings),

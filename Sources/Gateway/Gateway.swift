@@ -1,5 +1,7 @@
+package import Backend
 internal import Engine
 internal import Foundation
+package import HTTPServer
 package import Identity
 internal import Logging
 internal import ServiceLifecycle
@@ -120,7 +122,10 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    var rooms: RoomService { RoomService(mailboxes: mailboxes, directory: directory, state: state) }
+    var rooms: RoomService { RoomService(
+            shards: ShardControl(
+                count: mailboxes.count, homeShard: { [directory] in directory.home(of: $0) }, isDraining: { [state] in state.phase >= .draining },
+                send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) })) }
 
     /// Makes the router, of the gateway's own routes and these.
     mutating func serve(_ others: [Route]) {

@@ -1,3 +1,4 @@
+import Backend
 import Engine
 import Gateway
 import Identity

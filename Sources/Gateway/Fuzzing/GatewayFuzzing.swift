@@ -1,4 +1,5 @@
 internal import Engine
+internal import HTTPServer
 internal import Identity
 internal import Wire
 
@@ -10,7 +11,7 @@ package enum GatewayFuzzing {
         let subprotocols = texts.count > 1 ? texts[1].split(separator: ",") : []
         let query = texts.count > 2 ? texts[2] : nil
         for authorization in [texts.first, nil] {
-            guard let token = try? TokenPlace.find(authorization: authorization, subprotocols: subprotocols, query: query) else { continue }
+            guard let token = try? RequestToken.extract(authorization: authorization, subprotocols: subprotocols, query: query) else { continue }
             precondition(
                 [authorization ?? "", texts.count > 1 ? texts[1] : "", query ?? ""].contains { $0.contains(token) || token.isEmpty },
                 "a token is one that was given")

@@ -1,4 +1,6 @@
+internal import Backend
 internal import Engine
+internal import HTTPServer
 internal import HTTPTypes
 internal import Identity
 internal import Logging
@@ -63,7 +65,7 @@ extension Shard {
     ) throws(HTTPError) -> Claims {
         do throws(TokenError) {
             return try verify(
-                try TokenPlace.find(
+                try RequestToken.extract(
                     authorization: request.authorization, subprotocols: request.subprotocols, query: request.query("access_token")))
         } catch {
             common.failures.record(from: request.peerAddress, at: clock.now)

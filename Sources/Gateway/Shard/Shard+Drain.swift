@@ -1,4 +1,5 @@
 internal import Engine
+internal import HTTPServer
 internal import Logging
 internal import Sockets
 internal import Wire

@@ -1,3 +1,4 @@
+internal import Backend
 internal import Engine
 internal import Sockets
 internal import Wire
@@ -79,8 +80,8 @@ extension Shard {
         case .slotIsFree(let handle): freeSlot(handle)
         case .takeAhead(let track): takeAhead(track)
         case .takeOver(let handle, let handover): takeOver(handle, handover)
-        case .device(let order): perform(order)
-        case .question(let question, let reply): reply(answer(question))
+        case .request(.device(let order)): perform(order)
+        case .request(.query(let query, let reply)): reply(answer(query))
         case .respond(let answer, let number): respond(answer, toRequest: number)
         }
     }

@@ -1,4 +1,6 @@
+internal import Backend
 internal import Engine
+internal import HTTPServer
 internal import Identity
 internal import Logging
 internal import Sockets
@@ -177,7 +179,7 @@ struct GatewayContext: Sendable {
     /// The doors of all shards, by index.
     var mailboxes: [Mailbox<ShardMessage>]
     let directory = RoomDirectory()
-    let failures = SharedFailures()
+    let failures = AuthFailureLimiter()
     let quota: ConnectionQuota
     let keysInUse: KeysInUse
     let origins: AllowedOrigins

@@ -1,4 +1,6 @@
+internal import Backend
 internal import Engine
+internal import HTTPServer
 internal import Identity
 internal import Sockets
 internal import Wire
@@ -30,11 +32,8 @@ enum ShardMessage: Sendable {
     /// The queue of an `ahead` track that is published there from now on; before `takeOver`.
     case takeAhead(AheadTrack)
 
-    /// From the one who keeps the calls.
-    case device(DeviceOrder)
-
-    // For who is on no shard's thread: HTTP, services.
-    case question(Question, Reply)
+    /// From services: HTTP, calls.
+    case request(ShardRequest)
     /// To where the request came.
     case respond(RoutedResponse, number: Int)
 }

@@ -1,11 +1,12 @@
 import ArgumentParser
+import Backend
 import Foundation
 import Gateway
 import Identity
 import Logging
 import ServiceLifecycle
-import Store
 import Sockets
+import Store
 import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {

@@ -1,11 +1,12 @@
+import Backend
 import Configuration
 import Engine
 import Foundation
 import Gateway
 import Identity
 import Logging
-import Store
 import Sockets
+import Store
 
 /// All that `serve` was told, by file, environment and flags, checked.
 struct ServeConfiguration {

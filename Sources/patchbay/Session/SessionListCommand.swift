@@ -1,6 +1,6 @@
 import ArgumentParser
+import Backend
 import Foundation
-import Gateway
 import Store
 
 struct SessionListCommand: AsyncParsableCommand {

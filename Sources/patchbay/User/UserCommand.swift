@@ -1,6 +1,7 @@
 import ArgumentParser
+import Backend
+import HTTPServer
 import Foundation
-import Gateway
 import Identity
 import Store
 import Wire

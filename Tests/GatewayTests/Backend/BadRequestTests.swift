@@ -1,5 +1,7 @@
+import Backend
 import Foundation
 import Gateway
+import HTTPServer
 import HTTPTypes
 import Testing
 

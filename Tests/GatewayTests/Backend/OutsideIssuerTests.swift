@@ -1,3 +1,4 @@
+import Backend
 import COpenSSL
 import Foundation
 import Gateway

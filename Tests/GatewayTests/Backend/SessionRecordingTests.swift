@@ -1,4 +1,5 @@
 import Audio
+import Backend
 import Engine
 import Foundation
 import Gateway

@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import Gateway
+import HTTPServer
 import HTTPTypes
 import Testing
 import Wire

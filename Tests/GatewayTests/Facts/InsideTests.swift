@@ -1,3 +1,4 @@
+import Backend
 import Gateway
 import Testing
 import Wire

@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import HTTPServer
 import Testing
 
 /// A body that a route must not take, and what is answered.

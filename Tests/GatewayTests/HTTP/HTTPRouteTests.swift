@@ -1,6 +1,8 @@
+import Backend
 import CZlib
 import Foundation
 import Gateway
+import HTTPServer
 import Testing
 import Wire
 

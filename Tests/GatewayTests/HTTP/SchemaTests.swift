@@ -1,4 +1,5 @@
 import Gateway
+import HTTPServer
 import Testing
 import Wire
 

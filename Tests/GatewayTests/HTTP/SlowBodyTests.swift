@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import HTTPServer
 import Testing
 
 @Suite("Bodies that come one byte now and then", .onOwnThread, .serialized, .timeLimit(.minutes(1)))

@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import HTTPServer
 import HTTPTypes
 import Sockets
 import Synchronization

@@ -1,6 +1,8 @@
+import Backend
 import Engine
 import Foundation
 import Gateway
+import HTTPServer
 import Sockets
 import Synchronization
 

@@ -1,7 +1,8 @@
+import Backend
 import Foundation
 import Gateway
-import Store
 import Sockets
+import Store
 import Testing
 
 /// What our requests do with servers that answer in their own ways.

@@ -1,3 +1,4 @@
+import Backend
 import Gateway
 import PatchbayClient
 import Testing

@@ -1,10 +1,11 @@
+import Backend
 import Engine
 import Foundation
 import Gateway
 import Identity
 import PatchbayClient
-import Store
 import Sockets
+import Store
 import Synchronization
 import Wire
 

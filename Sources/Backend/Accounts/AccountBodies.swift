@@ -1,0 +1,108 @@
+internal import HTTPServer
+internal import Store
+
+/// An e-mail address and a password.
+struct Credentials: Decodable, Sendable, Described {
+    var email: String
+    var password: String
+
+    static let schema = Schema.named(
+        "Credentials", .object([.required("email", .email), .required("password", .password)]))
+}
+
+/// What a device keeps to speak for its user.
+struct TokenPair: Encodable, Sendable, Described {
+    var accessToken: String
+    var refreshToken: String
+    /// Of the access token, in seconds.
+    var expiresIn: Int64
+    var tokenType = "Bearer"
+
+    static let fields: [Schema.Field] = [
+        .required("access_token", .text(1...16_384)), .required("refresh_token", .text(1...256)),
+        .required("expires_in", .integer(1...86_400)), .required("token_type", .choice(["Bearer"])),
+    ]
+    static let schema = Schema.named("TokenPair", .object(fields))
+}
+
+struct RefreshBody: Decodable, Sendable, Described {
+    var refreshToken: String
+
+    static let schema = Schema.named("RefreshToken", .object([.required("refresh_token", .text(1...256))]))
+}
+
+struct UserView: Encodable, Sendable, Described {
+    var id: UserID
+    var email: String?
+    var settings: UserSettings
+    var createdAt: WallTime
+
+    init(_ user: User) {
+        id = user.id
+        email = user.email
+        settings = user.settings
+        createdAt = user.createdAt
+    }
+
+    static let fields: [Schema.Field] = [
+        .required("id", .uuid), .optional("email", .text(1...254)), .required("settings", UserSettings.schema),
+        .required("created_at", .time),
+    ]
+    static let schema = Schema.named("User", .object(fields))
+}
+
+/// A new user, who need not log in first.
+struct RegisteredView: Encodable, Sendable, Described {
+    var user: UserView
+    var tokens: TokenPair
+
+    func encode(to encoder: any Encoder) throws {
+        try user.encode(to: encoder)
+        try tokens.encode(to: encoder)
+    }
+
+    static let schema = Schema.named("RegisteredUser", .object(UserView.fields + TokenPair.fields))
+}
+
+extension UserSettings: Described {
+    static let schema = Schema.named(
+        "UserSettings",
+        .object([
+            .required("logging_enabled", .boolean), .required("retention_days", .integer(7...365)), .optional("voice", .text(0...128)),
+            .required("has_seen_onboarding", .boolean), .required("shares_past_summaries", .boolean),
+        ]))
+}
+
+/// Settings that change; those that are left out stay. An empty voice is the assistant's own choice.
+struct SettingsChange: Decodable, Sendable, Described {
+    struct Settings: Decodable, Sendable {
+        var loggingEnabled: Bool?
+        var retentionDays: Int?
+        var voice: String?
+        var hasSeenOnboarding: Bool?
+        var sharesPastSummaries: Bool?
+    }
+
+    var settings: Settings
+
+    static let schema = Schema.named(
+        "SettingsChange",
+        .object([
+            .required(
+                "settings",
+                .object([
+                    .optional("logging_enabled", .boolean), .optional("retention_days", .integer(7...365)),
+                    .optional("voice", .text(0...128)), .optional("has_seen_onboarding", .boolean),
+                    .optional("shares_past_summaries", .boolean),
+                ]))
+        ]))
+
+    func apply(to settings: inout UserSettings) {
+        let change = self.settings
+        if let isLogged = change.loggingEnabled { settings.loggingEnabled = isLogged }
+        if let days = change.retentionDays { settings.retentionDays = days }
+        if let voice = change.voice { settings.voice = voice.isEmpty ? nil : voice }
+        if let hasSeen = change.hasSeenOnboarding { settings.hasSeenOnboarding = hasSeen }
+        if let shares = change.sharesPastSummaries { settings.sharesPastSummaries = shares }
+    }
+}

@@ -1,0 +1,116 @@
+internal import Foundation
+package import HTTPServer
+internal import HTTPTypes
+internal import Identity
+package import Store
+internal import Wire
+
+/// Users and how they prove who they are.
+package struct AccountService: Sendable {
+    package let store: SessionStore
+    package let tokens: UserTokens
+    /// Failed passwords, by address and by account: whoever guesses has few guesses, from one place and from many.
+    private let failures = AuthFailureLimiter()
+
+    /// How long a refresh token lasts that is not used.
+    static let refreshLifetime = Duration.seconds(30 * 86_400)
+
+    package init(store: SessionStore, tokens: UserTokens) {
+        self.store = store
+        self.tokens = tokens
+    }
+
+    /// For routes that belong to a user: who shows that it is one.
+    package var user: Access<UserID> {
+        .token(on: store.threads) { question in
+            let bearer: UserTokens.Bearer
+            do throws(TokenError) {
+                let text = try RequestToken.extract(authorization: question.headers[.authorization], subprotocols: [], query: nil)
+                bearer = try tokens.verify(text, now: WallClock.seconds)
+            } catch {
+                throw HTTPError(.unauthorized, error.code, error.message)
+            }
+            return try await user(bearer)
+        }
+    }
+
+    /// - Throws: `HTTPError` with 401 for a user that is no more.
+    package func user(_ bearer: UserTokens.Bearer) async throws -> UserID {
+        switch bearer {
+        case .user(let id):
+            guard try await store.isKnown(id) else {
+                throw HTTPError(.unauthorized, "unknown_user", "the access token's user has been deleted")
+            }
+            return id
+        case .outsider(let claims):
+            return try await store.user(issuer: claims.issuer, subject: claims.subject, email: claims.email, at: .now).id
+        }
+    }
+
+    func register(_ account: Credentials) async throws -> (User, TokenPair) {
+        let user: User
+        do throws(StoreError) {
+            user = try await store.createUser(email: account.email, password: SecretText(account.password), at: .now)
+        } catch .emailTaken {
+            throw HTTPError(.conflict, "email_taken", "this e-mail address has an account; ask for a token instead")
+        }
+        return (user, try await makeTokens(for: user.id))
+    }
+
+    /// - Throws: the same `HTTPError` for an unknown user and a wrong password, after the same time.
+    func logIn(_ account: Credentials, _ question: HTTPServerRequest) async throws -> TokenPair {
+        let names = ["address \(question.peerAddress)", "account \(account.email.lowercased())"]
+        guard names.allSatisfy({ failures.mayTry($0, at: question.receivedAt) }) else {
+            throw HTTPError(.tooManyRequests, "too_many_attempts", "too many failed attempts; wait a minute", retryAfterSeconds: 60)
+        }
+        guard let user = try await store.user(email: account.email, password: SecretText(account.password)) else {
+            for name in names { failures.record(from: name, at: question.receivedAt) }
+            throw HTTPError(.unauthorized, "invalid_credentials", "no account has this e-mail address and this password")
+        }
+        return try await makeTokens(for: user.id)
+    }
+
+    func refresh(_ text: String) async throws -> TokenPair {
+        switch try await store.renew(text, lasting: Self.refreshLifetime, at: .now) {
+        case .renewed(let token):
+            return TokenPair(
+                accessToken: try tokens.mint(for: token.userID, now: WallClock.seconds), refreshToken: token.text,
+                expiresIn: UserTokens.lifetimeSeconds)
+        case .unknown:
+            throw HTTPError(.unauthorized, "invalid_refresh_token", "the refresh token is not valid any more; log in again")
+        case .reused:
+            throw HTTPError(
+                .unauthorized, "refresh_token_reused",
+                "the refresh token was used before, so all that came from it are revoked; log in again")
+        }
+    }
+
+    private func makeTokens(for user: UserID) async throws -> TokenPair {
+        let refresh = try await store.makeRefreshToken(for: user, lasting: Self.refreshLifetime, at: .now)
+        return TokenPair(
+            accessToken: try tokens.mint(for: user, now: WallClock.seconds), refreshToken: refresh.text,
+            expiresIn: UserTokens.lifetimeSeconds)
+    }
+}
+
+extension WallTime {
+    static var now: WallTime { WallTime(milliseconds: WallClock.milliseconds) }
+}
+
+extension StoreError: HTTPErrorConvertible {
+    package var httpError: HTTPError {
+        switch self {
+        case .notFound: HTTPError(.notFound, "not_found", "there is no such thing")
+        case .emailTaken: HTTPError(.conflict, "email_taken", "this e-mail address has an account")
+        case .invalidCursor: HTTPError(.badRequest, "invalid_cursor", "this is no cursor of this list; begin at its start")
+        case .refused(let reason): HTTPError(.badRequest, "invalid_value", reason)
+        case .full:
+            HTTPError(
+                .init(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
+                "the store has no room; nothing was written, try again later", retryAfterSeconds: 30)
+        case .busy, .cancelled:
+            HTTPError(.serviceUnavailable, "store_busy", "the store has too much to do; try again", retryAfterSeconds: 1)
+        default: HTTPError(.internalServerError, "store_failed", "the store failed; the gateway's log says more")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import HTTPServer
+package import Identity
+package import Store
+internal import Wire
+
+/// The access tokens of users: short-lived, for the HTTP API and the user's own channel. None of them opens a room, and no room's token is
+/// one of them, for they have an issuer and a key of their own.
+package struct UserTokens: Sendable {
+    package static let issuer = "patchbay-users"
+    /// In seconds.
+    package static let lifetimeSeconds: Int64 = 900
+
+    /// Who speaks for a user.
+    package enum Bearer: Sendable, Hashable {
+        case user(UserID)
+        /// Of another issuer; it becomes a user at first sight.
+        case outsider(UserClaims)
+    }
+
+    private let key: IssuerKey
+    private let own: KeyRing
+    private let outside: OutsideIssuer?
+
+    /// - Parameter outside: an issuer besides ourselves.
+    /// - Throws: `KeyError` for a key of it that cannot be used.
+    package init(key: SealingKey, outside: OutsideIssuer? = nil) throws(KeyError) {
+        let settings = IssuerSettings(issuer: Self.issuer, algorithm: .hs256, key: SecretText(Base64URL.encode(key.revealedBytes)))
+        own = try KeyRing([settings])
+        guard let signer = own.signer else { preconditionFailure("the first HS256 key of a ring is its signer") }
+        self.key = signer
+        self.outside = outside
+    }
+
+    package func mint(for user: UserID, now: Int64) throws(MintError) -> String {
+        let claims = AccessToken(identity: user.text, notBefore: now, expires: now + Self.lifetimeSeconds)
+        return try TokenMinter.mint(claims, with: key)
+    }
+
+    package func verify(_ token: String, now: Int64) throws(TokenError) -> Bearer {
+        try proof(token, now: now).bearer
+    }
+
+    /// The same, with how long it can be believed, in seconds since 1970.
+    package func proof(_ token: String, now: Int64) throws(TokenError) -> (bearer: Bearer, expires: Int64) {
+        let verifier = TokenVerifier()
+        do throws(TokenError) {
+            let claims = try verifier.verifyUser(token, keys: own, audience: nil, now: now)
+            guard let user = UserID(text: claims.subject) else { throw .badIdentity }
+            return (.user(user), claims.expires)
+        } catch .unknownIssuer {
+            guard let outside else { throw .unknownIssuer }
+            let claims = try verifier.verifyUser(token, keys: outside.keys, audience: outside.audience, now: now)
+            return (.outsider(claims), claims.expires)
+        }
+    }
+}
+
+/// Somebody else who says who users are: its key, and for whom its tokens must be made.
+package struct OutsideIssuer: Sendable {
+    package var keys: KeyRing
+    package var audience: String?
+
+    package init(keys: KeyRing, audience: String?) {
+        self.keys = keys
+        self.audience = audience
+    }
+}

@@ -1,0 +1,121 @@
+package import HTTPServer
+internal import HTTPTypes
+internal import Sockets
+internal import Store
+internal import Wire
+
+/// `/v1/calls…`: what a device may ask on its user's own channel too. Another user's call is as absent as one that never was.
+enum CallRoutes {
+    static func routes(_ calls: CallService, user: Access<UserID>) -> [Route] {
+        [
+            Route(
+                .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
+                takes: CallStart.self, gives: [.json(CallTicket.self, status: .created)] + refusals
+            ) { question, user, start in
+                try calls.checkThatCallsMayStart()
+                var start = start
+                start.idempotencyKey = question.headers[.idempotencyKey]
+                return try .json(try ticket(try await calls.ask(.start(start), of: user, host: question.host)), status: .created)
+            },
+            Route(
+                .get, "/v1/calls", "The calls that the user is invited to or has joined, oldest first", access: user,
+                gives: [.json(.array(of: CallInfo.schema)), .refusal(.serviceUnavailable)]
+            ) { _, user in
+                try .json(try await calls.calls(of: user))
+            },
+            Route(
+                .get, "/v1/calls/:id", "Shows a call; one that is over for two minutes more", access: user, parameters: [id],
+                gives: [.json(CallView.self), .refusal(.notFound), .refusal(.serviceUnavailable)]
+            ) { question, user in
+                try .json(CallView(call: try await calls.call(call(question), of: user)))
+            },
+            Route(
+                .get, "/v1/events", "The WebSocket of a user's own channel (PROTOCOL section 13)", access: .open,
+                gives: [.refusal(.upgradeRequired)]
+            ) { _, _ in
+                throw HTTPError(
+                    .upgradeRequired, "upgrade_required", "this address is a WebSocket's; upgrade with subprotocol patchbay.v1")
+            },
+            entering("answer", "Answers a call; the first to answer wins", calls, user) { .answer($0) },
+            entering("join", "Another way into the room of a call that the user is in", calls, user) { .join($0) },
+            asking("cancel", "Takes back a call that nobody has answered", calls, user) { .cancel($0) },
+            asking("hangup", "Leaves a call", calls, user) { .hangUp($0) },
+            asking("hold", "Puts a call on hold: the user neither hears nor is heard", calls, user) { .hold($0, held: true) },
+            asking("resume", "Takes a call back from hold", calls, user) { .hold($0, held: false) },
+            asking("reject", "Does not want to talk", calls, user, takes: CallRejectionBody.self) {
+                .reject($0, CallRejection(isBusy: $1.busy ?? false, reason: $1.reason))
+            },
+            asking("mute", "Mutes the user, or no longer", calls, user, takes: CallMuteBody.self) { .mute($0, muted: $1.muted) },
+            asking("invite", "Calls more people to a call", calls, user, takes: CallInvitationBody.self) { .invite($0, $1.to) },
+        ]
+    }
+
+    private static let id = RouteParameter.path("id", .text(1...64), "The call")
+    private static let refusals: [RouteOutcome] = [
+        .refusal(.badRequest), .refusal(.forbidden), .refusal(.notFound), .refusal(.conflict), .refusal(.tooManyRequests),
+        .refusal(.serviceUnavailable),
+    ]
+
+    private static func entering(
+        _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
+        _ request: @escaping @Sendable (CallID) -> CallRequest
+    ) -> Route {
+        Route(
+            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
+            gives: [.json(CallTicket.self)] + refusals
+        ) { question, user in
+            try .json(try ticket(try await calls.ask(request(call(question)), of: user, host: question.host)))
+        }
+    }
+
+    private static func asking(
+        _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
+        _ request: @escaping @Sendable (CallID) -> CallRequest
+    ) -> Route {
+        Route(
+            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
+            gives: [.json(CallView.self)] + refusals
+        ) { question, user in
+            try .json(try view(try await calls.ask(request(call(question)), of: user, host: question.host)))
+        }
+    }
+
+    private static func asking<Body: Decodable & Sendable & Described>(
+        _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>, takes body: Body.Type,
+        _ request: @escaping @Sendable (CallID, Body) -> CallRequest
+    ) -> Route {
+        Route(
+            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id], takes: body,
+            gives: [.json(CallView.self)] + refusals
+        ) { question, user, body in
+            try .json(try view(try await calls.ask(request(call(question), body), of: user, host: question.host)))
+        }
+    }
+
+    private static func call(_ question: HTTPServerRequest) -> CallID { CallID(text: question.parameter("id")) }
+
+    private static func ticket(_ reply: CallReply) throws(CallError) -> CallTicket {
+        guard let call = reply.call else { throw CallError(.notFound, "you have no such call") }
+        return CallTicket(reply, call)
+    }
+
+    private static func view(_ reply: CallReply) throws(CallError) -> CallView {
+        guard let call = reply.call else { throw CallError(.notFound, "you have no such call") }
+        return CallView(call: call)
+    }
+}
+
+extension CallError: HTTPErrorConvertible {
+    package var httpError: HTTPError {
+        let status: HTTPResponse.Status =
+            switch error.code {
+            case .notFound: .notFound
+            case .conflict: .conflict
+            case .notAllowed: .forbidden
+            case .limitExceeded: .tooManyRequests
+            case .unsupported: .serviceUnavailable
+            default: .badRequest
+            }
+        return HTTPError(status, error.code.description, error.message, retryAfterSeconds: error.retryable ? 1 : nil)
+    }
+}

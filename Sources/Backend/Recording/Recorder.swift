@@ -1,0 +1,134 @@
+package import Engine
+internal import Foundation
+internal import Logging
+internal import Synchronization
+internal import Wire
+
+/// Writes tracks down, on a thread of its own: it comes round five times a second and takes what the shards have left for it.
+///
+/// Where a file cannot be written, its room's recording stops, everybody in the room is told, and the call goes on.
+package final class Recorder: Sendable {
+    private static let pause = 0.2
+
+    private struct State {
+        var tracks: [Key: RecordedTrack] = [:]
+        var isEnding = false
+        var hasEnded = true
+        var whoWaits: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// A track may be in a recording again before the one before is written to its end.
+    private struct Key: Hashable {
+        let recording: RecordingID
+        let track: TrackSID
+
+        init(_ order: Room.TrackOrder) {
+            recording = order.recording
+            track = order.track.sid
+        }
+    }
+
+    private let store: any RecordingStore
+    private let facts: AuditEventQueue?
+    private let state = Mutex(State())
+    private let bell = DispatchSemaphore(value: 0)
+    private let log = Logger(label: "patchbay.recorder")
+
+    package init(store: any RecordingStore, facts: AuditEventQueue?) {
+        self.store = store
+        self.facts = facts
+    }
+
+    // MARK: For shards
+
+    /// Where the frames of that track go; the same again after it has moved.
+    package func track(_ order: Room.TrackOrder) -> RecordedTrack {
+        let track = state.withLock { state in
+            if let known = state.tracks[Key(order)] { return known }
+            let track = RecordedTrack(order)
+            state.tracks[Key(order)] = track
+            return track
+        }
+        bell.signal()
+        return track
+    }
+
+    /// No more frames of it come.
+    package func end(_ track: RecordedTrack) {
+        track.end()
+        bell.signal()
+    }
+
+    // MARK: Its thread
+
+    /// - Parameter tellFailure: called on the recorder's thread with a track that can't be written any more.
+    package func start(tellFailure: @escaping @Sendable (Room.TrackOrder) -> Void) {
+        state.withLock { $0.hasEnded = false }
+        let thread = Thread { self.run(tellFailure) }
+        thread.name = "recorder"
+        thread.start()
+    }
+
+    /// Returns when all that has come is written.
+    package func finish() async {
+        await withCheckedContinuation { continuation in
+            defer { bell.signal() }
+            let isOver = state.withLock { state in
+                state.isEnding = true
+                if !state.hasEnded { state.whoWaits.append(continuation) }
+                return state.hasEnded
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func run(_ tellFailure: (Room.TrackOrder) -> Void) {
+        var files: [Key: TrackFile] = [:]
+        var buffer = TapBuffer()
+        while true {
+            let (tracks, isEnding) = state.withLock { (Array($0.tracks.values), $0.isEnding) }
+            for track in tracks { write(track, &files, &buffer, isEnding: isEnding, tellFailure) }
+            if isEnding { break }
+            _ = bell.wait(timeout: tracks.isEmpty ? .distantFuture : .now() + Self.pause)
+        }
+        let whoWaits = state.withLock { state in
+            state.hasEnded = true
+            defer { state.whoWaits = [] }
+            return state.whoWaits
+        }
+        for continuation in whoWaits { continuation.resume() }
+    }
+
+    private func write(
+        _ track: RecordedTrack, _ files: inout [Key: TrackFile], _ buffer: inout TapBuffer, isEnding: Bool,
+        _ tellFailure: (Room.TrackOrder) -> Void
+    ) {
+        let key = Key(track.order)
+        let taken = track.take(into: &buffer)
+        defer { buffer.removeAll() }
+        let isLast = taken.isLast || isEnding
+        do {
+            if files[key] == nil, buffer.byteCount > 0 {
+                files[key] = try TrackFile(track.order, in: store, startedAt: WallClock.milliseconds)
+            }
+            let file = files[key]
+            file?.noteLost(taken.lost)
+            try buffer.forEachFrame { try file?.append($0, heardAt: $1) }
+            if isLast { try file?.finish() }
+        } catch {
+            log.error("a recording has failed", metadata: ["track": "\(key.track)", "reason": "\(error)"])
+            files[key]?.abandon()
+            forget(track, &files)
+            tellFailure(track.order)
+            return
+        }
+        if isLast { forget(track, &files) }
+    }
+
+    private func forget(_ track: RecordedTrack, _ files: inout [Key: TrackFile]) {
+        let key = Key(track.order)
+        state.withLock { $0.tracks[key] = nil }
+        guard let file = files.removeValue(forKey: key) else { return }
+        facts?.append(RoomAuditEvent(.recorded(file.summary), room: track.order.room, at: WallClock.milliseconds))
+    }
+}

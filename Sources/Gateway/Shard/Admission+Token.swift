@@ -1,0 +1,58 @@
+internal import Engine
+internal import HTTPServer
+internal import Identity
+internal import Wire
+
+extension Admission {
+    /// What a token that lets somebody join says of them.
+    init(_ token: AccessToken, _ grant: JoinGrant, autoSubscribe: Bool, server: ServerInfo, now: Int64) {
+        self.init(
+            identity: grant.identity, name: token.name, kind: token.kind, metadata: token.metadata, attributes: token.attributes,
+            permission: grant.permission, isRoomAdmin: token.video?.roomAdmin ?? false, sessionID: token.sessionID,
+            autoSubscribe: autoSubscribe, isShownText: token.isShownText, resumeToken: Self.makeResumeToken(), server: server, joinedAt: now
+        )
+    }
+
+    /// 128 bits from the system's generator.
+    private static func makeResumeToken() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let bits = [generator.next(), generator.next()].map { bits in
+            let digits = String(bits, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        return "RT_" + bits.joined()
+    }
+}
+
+extension TokenContent {
+    /// LiveKit's lifetime of a refreshed token, in seconds.
+    static let lifetimeSeconds: Int64 = 600
+
+    /// The claims of a token for who this participant is now.
+    func claims(issuer: String, now: Int64) -> AccessToken {
+        var video = VideoGrant.joining(room)
+        video.canPublish = permission.canPublish
+        video.canSubscribe = permission.canSubscribe
+        video.canPublishData = permission.canPublishData
+        video.canPublishSources = permission.canPublishSources
+        video.canUpdateOwnMetadata = permission.canUpdateMetadata
+        video.hidden = permission.hidden
+        video.roomAdmin = isRoomAdmin
+        return AccessToken(
+            issuer: issuer, identity: identity.text, notBefore: now, expires: now + Self.lifetimeSeconds, name: name, metadata: metadata,
+            attributes: attributes, kind: kind, video: video, sessionID: sessionID,
+            isShownText: isShownText)
+    }
+}
+
+extension RoomSettings {
+    /// What a token's `roomConfig` asks for, over what the gateway is configured with.
+    init(_ asked: TokenRoomSettings?, over base: RoomSettings) {
+        self = base
+        guard let asked else { return }
+        if let seconds = asked.emptyTimeout, seconds > 0 { emptyTimeout = .seconds(Int64(seconds)) }
+        if let seconds = asked.departureTimeout, seconds > 0 { departureTimeout = .seconds(Int64(seconds)) }
+        if let count = asked.maxParticipants, count > 0 { maxParticipants = Int(count) }
+        if let text = asked.metadata, !text.isEmpty { metadata = text }
+    }
+}

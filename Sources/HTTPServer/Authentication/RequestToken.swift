@@ -1,0 +1,17 @@
+package import Identity
+internal import Wire
+
+/// Where a token stands in a request (PROTOCOL section 2): the first of the header, a subprotocol item, the query.
+package enum RequestToken {
+    package static func extract(authorization: String?, subprotocols: [Substring], query: String?) throws(TokenError) -> String {
+        if let authorization {
+            let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+            guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .malformed }
+            return String(parts[1])
+        }
+        let prefix = ProtocolLimits.bearerSubprotocolPrefix
+        if let item = subprotocols.first(where: { $0.hasPrefix(prefix) }) { return String(item.dropFirst(prefix.count)) }
+        if let query, !query.isEmpty { return query }
+        throw .missing
+    }
+}

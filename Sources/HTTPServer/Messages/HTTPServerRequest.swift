@@ -1,0 +1,84 @@
+package import HTTPTypes
+package import Sockets
+package import Wire
+
+/// An HTTP request as a handler sees it: a value, which outlives its connection.
+package struct HTTPServerRequest: Sendable {
+    package var method: HTTPRequest.Method
+    /// Percent-decoded, without its query.
+    package var path: String
+    /// What the route's path names, `:id` under `id`. Filled by the router.
+    package var parameters: [String: String] = [:]
+    /// Those that handlers may want: `HTTPExchange.headers`.
+    package var headers: HTTPFields
+    /// What the client calls us, with the port.
+    package var host: String?
+    package var body: [UInt8]
+    package var isSecure: Bool
+    /// Without its port; of IPv6 the network.
+    package var peerAddress: String
+    /// The client's own `X-Request-ID` if it is a sensible one, else a new one. In the answer and in logs.
+    package var requestID: String
+    package var receivedAt: Instant
+    private let queryItem: @Sendable (String) -> String?
+
+    package init(
+        method: HTTPRequest.Method, path: String, query: [String: String] = [:], headers: HTTPFields = [:], body: [UInt8] = [],
+        isSecure: Bool = true, peerAddress: String = "127.0.0.1", receivedAt: Instant = Instant(nanoseconds: 0)
+    ) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+        self.isSecure = isSecure
+        self.peerAddress = peerAddress
+        self.receivedAt = receivedAt
+        requestID = RequestID.chosen(byClient: headers[.requestID])
+        queryItem = { query[$0] }
+    }
+
+    package init(_ exchange: HTTPExchange, at now: Instant) {
+        method = exchange.method
+        path = exchange.path
+        headers = exchange.headers
+        host = exchange.host
+        body = exchange.body
+        isSecure = exchange.isSecure
+        peerAddress = exchange.peerAddress
+        receivedAt = now
+        requestID = RequestID.chosen(byClient: headers[.requestID])
+        let query = exchange.query
+        queryItem = { query[$0] }
+    }
+
+    /// A value of the query, percent-decoded; nil if it is not there.
+    package func query(_ name: String) -> String? { queryItem(name) }
+
+    /// A value that the route's path names.
+    package func parameter(_ name: String) -> String {
+        guard let value = parameters[name] else { preconditionFailure("the route's path has no :\(name)") }
+        return value
+    }
+}
+
+/// What a request is called in logs, by who asks and by us.
+enum RequestID {
+    /// Longer ones are replaced.
+    static let charactersMax = 128
+
+    static func chosen(byClient text: String?) -> String {
+        if let text, 1...charactersMax ~= text.utf8.count, text.utf8.allSatisfy(isHarmless) { return text }
+        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// Nothing that means something in a log or a header.
+    private static func isHarmless(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"):
+            true
+        default: false
+        }
+    }
+}

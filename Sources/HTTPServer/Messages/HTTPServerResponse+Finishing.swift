@@ -1,0 +1,63 @@
+package import HTTPTypes
+package import Sockets
+package import Wire
+
+extension HTTPServerResponse {
+    /// JSON, its names in snake case.
+    package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> HTTPServerResponse {
+        HTTPServerResponse(status: status, fields: [.contentType: "application/json"], body: try JSON.encode(value, names: .snakeCase))
+    }
+
+    /// - Parameter capacity: about how many bytes it will be.
+    package static func json(_ value: some JSONWritable, capacity: Int = 256) -> HTTPServerResponse {
+        HTTPServerResponse(status: .ok, fields: [.contentType: "application/json"], body: JSON.text(value, capacity: capacity))
+    }
+
+    package static let noContent = HTTPServerResponse(status: .noContent)
+
+    /// Bodies below this stay as they are, in bytes: a packet takes them anyway.
+    private static let compressedBytesMin = 1_024
+
+    /// Adds what every answer has.
+    mutating func finish(for question: HTTPServerRequest, _ origins: AllowedOrigins) {
+        compress(for: question)
+        addCommonFields(for: question, origins)
+    }
+
+    /// Adds the fields that every answer has: nothing is to be kept by anybody on the way unless a handler says otherwise, nor taken for
+    /// another type, nor asked for without TLS.
+    package mutating func addCommonFields(for question: HTTPServerRequest, _ origins: AllowedOrigins) {
+        fields[.requestID] = question.requestID
+        if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
+        fields[.xContentTypeOptions] = "nosniff"
+        fields[.strictTransportSecurity] = "max-age=31536000"
+        origins.mark(&self, for: question)
+    }
+
+    private mutating func compress(for question: HTTPServerRequest) {
+        guard body.count >= Self.compressedBytesMin, fields[.contentEncoding] == nil, isText else { return }
+        addVary("Accept-Encoding")
+        guard Self.takesGzip(question.headers[.acceptEncoding]), let compressed = Gzip.compressed(body) else { return }
+        body = compressed
+        fields[.contentEncoding] = "gzip"
+    }
+
+    private var isText: Bool {
+        let type = fields[.contentType] ?? ""
+        return type.hasPrefix("text/") || type.hasPrefix("application/json")
+    }
+
+    mutating func addVary(_ name: String) {
+        fields[.vary] = fields[.vary].map { $0 + ", " + name } ?? name
+    }
+
+    /// RFC 9110 section 12.5.3; a weight of 0 is a no.
+    private static func takesGzip(_ field: String?) -> Bool {
+        let items = (field ?? "").lowercased().split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.split(separator: ";") }
+        func weight(_ coding: String) -> Double? {
+            guard let item = items.first(where: { $0.first.map { $0 == coding } ?? false }) else { return nil }
+            return item.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+        }
+        return (weight("gzip") ?? weight("*") ?? 0) > 0
+    }
+}

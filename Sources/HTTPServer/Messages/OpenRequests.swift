@@ -1,0 +1,46 @@
+internal import HTTPTypes
+package import Sockets
+package import Wire
+
+/// The HTTP requests of one shard that are being answered elsewhere. One whose client has gone keeps its place until its handler is through.
+package struct OpenRequests {
+    /// Of the shard; above it, requests are refused.
+    static let countMax = 1_024
+    /// Of one address.
+    static let countOfAddressMax = 64
+
+    package static let tooMany = HTTPError(
+        .serviceUnavailable, "too_many_requests", "the gateway has more requests than it can answer now; try again",
+        retryAfterSeconds: 1)
+
+    package struct Request {
+        package let exchange: HTTPExchange
+        package let receivedAt: Instant
+    }
+
+    private var open: [Int: Request] = [:]
+    private var countOfAddress: [String: Int] = [:]
+    private var last = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { open.isEmpty }
+
+    /// - Returns: the number under which the answer comes.
+    package mutating func add(_ exchange: HTTPExchange, at now: Instant) throws(HTTPError) -> Int {
+        let countOfThis = countOfAddress[exchange.peerAddress] ?? 0
+        guard open.count < Self.countMax, countOfThis < Self.countOfAddressMax else { throw Self.tooMany }
+        countOfAddress[exchange.peerAddress] = countOfThis + 1
+        last += 1
+        open[last] = Request(exchange: exchange, receivedAt: now)
+        return last
+    }
+
+    package mutating func take(_ number: Int) -> Request? {
+        guard let request = open.removeValue(forKey: number) else { return nil }
+        let address = request.exchange.peerAddress
+        let left = (countOfAddress[address] ?? 1) - 1
+        countOfAddress[address] = left == 0 ? nil : left
+        return request
+    }
+}

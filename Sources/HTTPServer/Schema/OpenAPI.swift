@@ -1,0 +1,74 @@
+internal import HTTPTypes
+package import Wire
+
+/// The OpenAPI 3.1 document of some routes.
+package enum OpenAPI {
+    package static func document(of routes: [Route], version: String) -> JSONValue {
+        let paths = Dictionary(grouping: routes, by: \.path.inOpenAPI).sorted { $0.key < $1.key }
+        let items = paths.map { path, routes in
+            JSONValue.Member(path, .object(routes.map { .init($0.method.rawValue.lowercased(), operation($0)) }))
+        }
+        var schemas = Schema.refusal.components
+        for route in routes {
+            for schema in ([route.body] + route.outcomes.map(\.schema) + route.parameters.map(\.schema)).compactMap(\.self) {
+                schemas.merge(schema.components) { $1 }
+            }
+        }
+        return [
+            "openapi": "3.1.0",
+            "info": [
+                "title": "Patchbay", "version": .string(version),
+                "description":
+                    "The HTTP side of a WebSocket media gateway. Errors are an object with code and message; the field X-Patchbay-Error has the code too.",
+            ],
+            "paths": .object(items),
+            "components": [
+                "schemas": .object(schemas.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.inOpenAPI) }),
+                "securitySchemes": ["token": ["type": "http", "scheme": "bearer", "bearerFormat": "JWT"]],
+            ],
+        ]
+    }
+
+    private static func operation(_ route: Route) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("summary", .string(route.summary)), .init("operationId", .string(operationID(of: route))),
+            .init("parameters", .array(parameters(of: route))),
+        ]
+        if let body = route.body {
+            members.append(.init("requestBody", ["required": true, "content": ["application/json": ["schema": body.inOpenAPI]]]))
+        }
+        let outcomes = Dictionary(grouping: route.outcomes, by: \.status.code).sorted { $0.key < $1.key }
+        members.append(.init("responses", .object(outcomes.map { .init(String($0.key), response($0.value)) })))
+        if route.needsToken { members.append(.init("security", [["token": []]])) }
+        return .object(members)
+    }
+
+    /// `get_v1_sessions_id`.
+    private static func operationID(of route: Route) -> String {
+        let words = route.path.description.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." }
+        return ([route.method.rawValue.lowercased()] + words.map { String($0).replacing(".", with: "_") }).joined(separator: "_")
+    }
+
+    private static func parameters(of route: Route) -> [JSONValue] {
+        let described = route.parameters.map { parameter($0.name, $0.place, $0.schema, isRequired: $0.isRequired, $0.summary) }
+        let plain = route.path.parameterNames.filter { name in !route.parameters.contains { $0.place == .path && $0.name == name } }
+        return described + plain.map { parameter($0, .path, .text(1...256), isRequired: true, "") }
+    }
+
+    private static func parameter(
+        _ name: String, _ place: RouteParameter.Place, _ schema: Schema, isRequired: Bool, _ summary: String
+    ) -> JSONValue {
+        [
+            "name": .string(name), "in": .string(place.rawValue), "required": .boolean(isRequired), "description": .string(summary),
+            "schema": schema.inOpenAPI,
+        ]
+    }
+
+    private static func response(_ outcomes: [RouteOutcome]) -> JSONValue {
+        let content = outcomes.compactMap { outcome in
+            outcome.contentType.map { JSONValue.Member($0, outcome.schema.map { ["schema": $0.inOpenAPI] } ?? [:]) }
+        }
+        let description = JSONValue.Member("description", .string(outcomes[0].status.reasonPhrase))
+        return .object(content.isEmpty ? [description] : [description, .init("content", .object(content))])
+    }
+}
