@@ -12,7 +12,7 @@ final class SharedFailures: Sendable {
     private let state = Mutex(State())
 
     func mayTry(_ address: String, at now: Instant) -> Bool {
-        state.withLock { $0.limiter.verdict(on: address, at: now) == .mayTry }
+        state.withLock { $0.limiter.verdict(on: address, at: now) == .allowed }
     }
 
     /// The shards' clocks are one clock, read at different times: the limiter is never told that it went back.
