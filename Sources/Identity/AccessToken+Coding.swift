@@ -38,7 +38,7 @@ extension AccessToken: Codable {
         kind = ParticipantKind(rawValue: try text(.kind)) ?? .standard
         video = try claims.decodeIfPresent(VideoGrant.self, forKey: .video)
         sessionID = try claims.decodeIfPresent(String.self, forKey: .sessionID)
-        isShownText = try claims.decodeIfPresent(OwnClaims.self, forKey: .own)?.text ?? true
+        receivesText = try claims.decodeIfPresent(OwnClaims.self, forKey: .own)?.text ?? true
         roomSettings = try claims.decodeIfPresent(TokenRoomSettings.self, forKey: .roomSettings)
     }
 
@@ -55,7 +55,7 @@ extension AccessToken: Codable {
         try claims.encode(kind.rawValue, forKey: .kind)
         try claims.encodeIfPresent(video, forKey: .video)
         try claims.encodeIfPresent(sessionID, forKey: .sessionID)
-        if !isShownText { try claims.encode(OwnClaims(text: false), forKey: .own) }
+        if !receivesText { try claims.encode(OwnClaims(text: false), forKey: .own) }
         try claims.encodeIfPresent(roomSettings, forKey: .roomSettings)
     }
 }

@@ -26,14 +26,14 @@ package struct AccessToken: Sendable, Hashable {
     /// `session_id`.
     package var sessionID: String?
     /// `patchbay.text`: whether it may be sent what people read. A car's screen may not.
-    package var isShownText: Bool
+    package var receivesText: Bool
     /// `roomConfig`.
     package var roomSettings: TokenRoomSettings?
 
     package init(
         issuer: String = "", identity: String, notBefore: Int64? = nil, expires: Int64, name: String = "", metadata: String = "",
         attributes: [String: String] = [:], kind: ParticipantKind = .standard, video: VideoGrant? = nil, sessionID: String? = nil,
-        isShownText: Bool = true, roomSettings: TokenRoomSettings? = nil
+        receivesText: Bool = true, roomSettings: TokenRoomSettings? = nil
     ) {
         self.issuer = issuer
         self.identity = identity
@@ -45,7 +45,7 @@ package struct AccessToken: Sendable, Hashable {
         self.kind = kind
         self.video = video
         self.sessionID = sessionID
-        self.isShownText = isShownText
+        self.receivesText = receivesText
         self.roomSettings = roomSettings
     }
 

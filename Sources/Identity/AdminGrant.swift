@@ -10,11 +10,11 @@ package enum AdminGrant: Sendable, Hashable {
         guard let video = token.video else { throw .noVideoGrant }
         switch self {
         case .listRooms:
-            guard video.roomList else { throw .mayNotListRooms }
+            guard video.roomList else { throw .listRoomsNotAllowed }
         case .createRooms:
-            guard video.roomCreate else { throw .mayNotCreateRooms }
+            guard video.roomCreate else { throw .createRoomsNotAllowed }
         case .administer(let room):
-            guard video.roomAdmin else { throw .mayNotAdminister }
+            guard video.roomAdmin else { throw .administrationNotAllowed }
             // By bytes: Swift calls texts equal that differ in how their accents are composed. And "no room" is none to administer.
             guard !room.isEmpty, video.room.utf8.elementsEqual(room.utf8) else { throw .otherRoom }
         }

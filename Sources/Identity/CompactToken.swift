@@ -1,3 +1,5 @@
+import Wire
+
 /// A token taken apart (RFC 7515 section 7.1, the compact serialization) and not yet believed.
 struct CompactToken {
     /// The whole token, base64url characters and two dots.
@@ -16,7 +18,8 @@ struct CompactToken {
         // Omitted empty parts would turn "a..b.c" into three.
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }),
-            let header = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
+            let header = Base64.urlSafe.decode(parts[0]), let payload = Base64.urlSafe.decode(parts[1]),
+            let signature = Base64.urlSafe.decode(parts[2])
         else { throw .malformed }
         self.text = text
         self.signedBytes = Array(bytes[..<parts[1].endIndex])

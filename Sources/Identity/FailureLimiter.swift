@@ -12,9 +12,9 @@ package struct FailureLimiter: Sendable {
     package static let addressesMaxByDefault = 65_536
 
     package enum Verdict: Sendable, Hashable {
-        case mayTry
+        case allowed
         /// Refuse without looking at the token. `retryAfter` is above zero and at most 60 seconds.
-        case refused(retryAfter: Duration)
+        case limited(retryAfter: Duration)
     }
 
     private let addressesMax: Int
@@ -36,8 +36,8 @@ package struct FailureLimiter: Sendable {
 
     /// To be asked before a token is looked at.
     package func verdict(on address: String, at now: Instant) -> Verdict {
-        guard let slot = slotOfAddress[address], let remaining = slots[slot].window.remainingRefusal(at: now) else { return .mayTry }
-        return .refused(retryAfter: remaining)
+        guard let slot = slotOfAddress[address], let remaining = slots[slot].window.remainingRefusal(at: now) else { return .allowed }
+        return .limited(retryAfter: remaining)
     }
 
     /// To be told of each failed authentication, and of nothing else. `now` does not go back.

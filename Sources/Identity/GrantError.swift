@@ -2,12 +2,12 @@
 package enum GrantError: Error, Hashable, Sendable, CaseIterable {
     /// No `video` claim.
     case noVideoGrant
-    case mayNotJoin
+    case joinNotAllowed
     /// The grant to join names no room.
     case noRoom
-    case mayNotListRooms
-    case mayNotCreateRooms
-    case mayNotAdminister
+    case listRoomsNotAllowed
+    case createRoomsNotAllowed
+    case administrationNotAllowed
     /// Administrator of another room, or of none.
     case otherRoom
 }
@@ -22,11 +22,11 @@ extension GrantError: CustomStringConvertible {
     package var message: String {
         switch self {
         case .noVideoGrant: "The access token has no video grant."
-        case .mayNotJoin: "The access token does not allow to join a room."
+        case .joinNotAllowed: "The access token does not allow to join a room."
         case .noRoom: "The access token names no room."
-        case .mayNotListRooms: "The access token does not allow to list rooms."
-        case .mayNotCreateRooms: "The access token does not allow to create or delete rooms."
-        case .mayNotAdminister: "The access token does not allow to administer a room."
+        case .listRoomsNotAllowed: "The access token does not allow to list rooms."
+        case .createRoomsNotAllowed: "The access token does not allow to create or delete rooms."
+        case .administrationNotAllowed: "The access token does not allow to administer a room."
         case .otherRoom: "The access token does not allow to administer this room."
         }
     }

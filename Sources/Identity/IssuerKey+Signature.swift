@@ -14,7 +14,7 @@ extension IssuerKey {
     /// Not `jwt_decode`: libjwt 1.10.2 compares HMACs with `strcmp`, whose time tells how much of a forged signature was right
     /// (CVE-2024-25189). Debian 12 has mended its build, others have not, and the version number is the same.
     private func hasSignedByHMAC(_ token: CompactToken) -> Bool {
-        let expected = MessageCode.hmacSHA256(of: token.signedBytes, key: material.revealedBytes)
+        let expected = SHA2.hmac(of: token.signedBytes, key: material.revealedBytes)
         return areEqualInConstantTime(expected, token.signature)
     }
 

@@ -11,7 +11,7 @@ package struct JoinGrant: Sendable, Hashable {
 
     package init(_ token: AccessToken) throws(GrantError) {
         guard let video = token.video else { throw .noVideoGrant }
-        guard video.roomJoin, let user = token.user else { throw .mayNotJoin }
+        guard video.roomJoin, let user = token.user else { throw .joinNotAllowed }
         guard !video.room.isEmpty else { throw .noRoom }
         room = video.room
         identity = Identity(text: user)

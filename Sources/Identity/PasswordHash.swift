@@ -1,4 +1,5 @@
 import COpenSSL
+import Wire
 
 /// What is kept of a password: scrypt (RFC 7914) with its parameters, so that they can be raised later and old hashes still fit.
 ///
@@ -40,7 +41,7 @@ package struct PasswordHash: Sendable, Hashable {
     }
 
     /// Whether this was made of `password`. Takes the same time for every answer.
-    package func isOf(_ password: SecretText) -> Bool {
+    package func matches(_ password: SecretText) -> Bool {
         areEqualInConstantTime(Self.scrypt(password, salt: salt, cost: cost), hash)
     }
 
@@ -62,7 +63,7 @@ package struct PasswordHash: Sendable, Hashable {
 
 extension PasswordHash {
     package var text: String {
-        "$scrypt$ln=\(cost.logBlocks),r=\(cost.blockSize),p=\(cost.parallelism)$\(Base64URL.encode(salt))$\(Base64URL.encode(hash))"
+        "$scrypt$ln=\(cost.logBlocks),r=\(cost.blockSize),p=\(cost.parallelism)$\(Base64.urlSafe.encode(salt))$\(Base64.urlSafe.encode(hash))"
     }
 
     /// - Returns: nil for what `text` never is.
@@ -76,7 +77,8 @@ extension PasswordHash {
         else { return nil }
         let cost = Cost(logBlocks: logBlocks, blockSize: blockSize, parallelism: parallelism)
         guard
-            cost.isSensible, let salt = Base64URL.decode(parts[3].utf8), !salt.isEmpty, let hash = Base64URL.decode(parts[4].utf8),
+            cost.isSensible, let salt = Base64.urlSafe.decode(parts[3].utf8), !salt.isEmpty,
+            let hash = Base64.urlSafe.decode(parts[4].utf8),
             hash.count == 32
         else { return nil }
         self.cost = cost

@@ -1,4 +1,5 @@
 import COpenSSL
+import Wire
 
 /// AES-256-GCM: bytes that only the key's owner can read, and that nobody can change or put elsewhere unnoticed.
 ///

@@ -1,3 +1,5 @@
+import Wire
+
 /// A key for `SealedBox`: 256 bits that must never be seen.
 package struct SealingKey: Sendable {
     package static let byteCount = 32
@@ -17,7 +19,7 @@ package struct SealingKey: Sendable {
 
     /// A key for one purpose, from which this one can't be found.
     package func derived(for purpose: String) -> SealingKey {
-        SealingKey(derived: MessageCode.derivedKey(from: revealedBytes, purpose: purpose))
+        SealingKey(derived: SHA2.derivedKey(from: revealedBytes, purpose: purpose))
     }
 
     private init(derived bytes: [UInt8]) {

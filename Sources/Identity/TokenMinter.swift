@@ -5,14 +5,14 @@ package enum MintError: Error, Hashable, Sendable {
     /// The key is a public one: only an HS256 secret can sign here.
     case notASigningKey
     /// A verifier would refuse the claims for this.
-    case refused(TokenError)
+    case invalidClaims(TokenError)
 }
 
 extension MintError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notASigningKey: "Only an issuer with an HS256 secret can sign tokens here."
-        case .refused(let error): "The token would be refused. \(error.message)"
+        case .invalidClaims(let error): "The token would be refused. \(error.message)"
         }
     }
 }
@@ -27,17 +27,17 @@ package enum TokenMinter {
         guard key.algorithm == .hs256 else { throw .notASigningKey }
         var claims = claims
         claims.issuer = key.issuer
-        guard let json = try? JSON.encode(claims, names: .asDeclared) else { throw .refused(.malformed) }
+        guard let json = try? JSON.encode(claims, names: .asDeclared) else { throw .invalidClaims(.malformed) }
         // Before libjwt, which encodes on the stack.
-        guard json.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .refused(.tooLarge) }
+        guard json.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .invalidClaims(.tooLarge) }
         do {
             // Read back as a verifier will: whatever it would refuse is not signed.
             try ClaimsJSON.decode(AccessToken.self, from: json).checkNames()
         } catch {
-            throw .refused(error)
+            throw .invalidClaims(error)
         }
         let text = try sign(claims: json, with: key)
-        guard text.utf8.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .refused(.tooLarge) }
+        guard text.utf8.count <= TokenVerifier.tokenBytesMaxByDefault else { throw .invalidClaims(.tooLarge) }
         return text
     }
 
@@ -46,7 +46,7 @@ package enum TokenMinter {
         guard key.algorithm == .hs256 else { throw .notASigningKey }
         guard var token = LibJWT(), token.add(claims: String(decoding: json, as: UTF8.self)),
             let text = token.signed(secret: key.material.revealedBytes)
-        else { throw .refused(.malformed) }
+        else { throw .invalidClaims(.malformed) }
         return text
     }
 }

@@ -3,7 +3,7 @@ package import Wire
 /// What a token allows: LiveKit's `video` claim, under LiveKit's names.
 ///
 /// The optional properties keep "absent" apart from "false", since LiveKit's defaults differ: read the resolved answers
-/// (`mayPublish` and its neighbours) to decide, the properties to copy a token.
+/// (`allowsPublishing` and its neighbours) to decide, the properties to copy a token.
 package struct VideoGrant: Sendable, Hashable {
     /// The one room that `roomJoin` and `roomAdmin` are about; empty if none.
     package var room = ""
@@ -43,27 +43,28 @@ package struct VideoGrant: Sendable, Hashable {
 
 extension VideoGrant {
     /// Absent is true.
-    package var mayPublish: Bool { canPublish ?? true }
+    package var allowsPublishing: Bool { canPublish ?? true }
     /// Absent is true.
-    package var maySubscribe: Bool { canSubscribe ?? true }
-    /// Absent is what `mayPublish` says.
-    package var mayPublishData: Bool { canPublishData ?? mayPublish }
+    package var allowsSubscribing: Bool { canSubscribe ?? true }
+    /// Absent is what `allowsPublishing` says.
+    package var allowsPublishingData: Bool { canPublishData ?? allowsPublishing }
     /// Name, metadata and attributes. Absent is false.
-    package var mayUpdateOwnMetadata: Bool { canUpdateOwnMetadata ?? false }
+    package var allowsUpdatingOwnMetadata: Bool { canUpdateOwnMetadata ?? false }
     /// Absent is false.
-    package var maySubscribeMetrics: Bool { canSubscribeMetrics ?? false }
+    package var allowsMetricsSubscription: Bool { canSubscribeMetrics ?? false }
     /// Absent is false.
-    package var mayManageAgentSession: Bool { canManageAgentSession ?? false }
+    package var allowsManagingAgentSessions: Bool { canManageAgentSession ?? false }
 
     /// Whether a track of `source` may be published. Linear in `canPublishSources`.
-    package func mayPublish(source: String) -> Bool {
-        mayPublish && (canPublishSources.isEmpty || canPublishSources.contains(source))
+    package func allowsPublishing(source: String) -> Bool {
+        allowsPublishing && (canPublishSources.isEmpty || canPublishSources.contains(source))
     }
 
     /// The resolved answers in the form in which the room keeps them.
     package var permission: Permission {
         Permission(
-            canPublish: mayPublish, canSubscribe: maySubscribe, canPublishData: mayPublishData, canPublishSources: canPublishSources,
-            canUpdateMetadata: mayUpdateOwnMetadata, hidden: hidden)
+            canPublish: allowsPublishing, canSubscribe: allowsSubscribing, canPublishData: allowsPublishingData,
+            canPublishSources: canPublishSources,
+            canUpdateMetadata: allowsUpdatingOwnMetadata, hidden: hidden)
     }
 }

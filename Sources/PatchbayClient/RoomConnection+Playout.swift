@@ -8,8 +8,8 @@ extension RoomConnection {
     /// - Parameter reason: told to the others.
     /// - Returns: what was heard until then.
     @discardableResult
-    public func clear(_ track: TrackSID, reason: String? = nil) async throws(RequestFailure) -> PlayoutCut {
-        try PlayoutCut(of: track, try await ask(.playoutClear(track, reason: reason)), reason: reason)
+    public func clear(_ track: TrackSID, reason: String? = nil) async throws(RequestFailure) -> ClearedPlayout {
+        try ClearedPlayout(of: track, try await ask(.playoutClear(track, reason: reason)), reason: reason)
     }
 
     /// Asks to be told, by the event `playout.marked`, when a track has been heard up to `time`.
@@ -20,11 +20,11 @@ extension RoomConnection {
     }
 }
 
-extension PlayoutCut {
+extension ClearedPlayout {
     /// What the answer to `playout.clear` says.
     init(of track: TrackSID, _ fields: ReplyFields, reason: String?) throws(RequestFailure) {
         guard let epoch = fields.epoch else { throw .badAnswer }
-        let heard = Heard(playedTs: fields.playedTs, playedMs: fields.playedMs ?? 0, isEstimated: fields.estimated ?? false)
+        let heard = HeardPosition(playedTs: fields.playedTs, playedMs: fields.playedMs ?? 0, isEstimated: fields.estimated ?? false)
         self.init(track: track, epoch: epoch, heard: heard, discardedMs: fields.discardedMs ?? 0, reason: reason)
     }
 }

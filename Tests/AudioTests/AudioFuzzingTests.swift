@@ -1,10 +1,11 @@
 import Audio
 import Testing
+import Wire
 
 @Suite struct AudioFuzzingTests {
     @Test(arguments: 0..<10)
     func whateverComesFromOutsideReadingReturns(seed: Int) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         let originals = [
             try WAVFile.write(PCMBuffer(samples: [1, 2, 3, 4])),
             try OggOpusTests.file([[0x78], [0x7B, 3]]),

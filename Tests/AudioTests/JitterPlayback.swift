@@ -25,7 +25,7 @@ struct JitterPlayback {
     mutating func send(
         _ count: Int, over network: Network, seed: Int, isVoice: (Int) -> Bool = { _ in true }, isSent: (Int) -> Bool = { _ in true }
     ) {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var sequence = SequenceNumber(UInt16(truncatingIfNeeded: random.next()))
         let start = MediaTime(ticks: UInt32(truncatingIfNeeded: random.next()))
         var stalledUntil = 0

@@ -58,7 +58,7 @@ import Wire
     @Test(arguments: 0..<64)
     func whateverTheNetworkDoesOrderHoldsAndNothingIsLostUncounted(seed: Int) {
         // The seed draws which faults there are at all, then how hard they are.
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         let network = JitterPlayback.Network(
             lossPercent: random.chance(50) ? random.below(40) : 0, duplicatePercent: random.chance(50) ? random.below(30) : 0,
             jitterMilliseconds: random.chance(50) ? random.below(400) : 0, stallMilliseconds: random.chance(50) ? random.below(1_500) : 0)
@@ -97,7 +97,7 @@ import Wire
     /// Frames with any numbers at all: a hostile sender must not stop the player.
     @Test(arguments: 0..<32)
     func nonsenseNeverTrapsNorAsksForMuchSound(seed: Int) {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var buffer = JitterBuffer<Int>()
         var now: UInt64 = 0
         for _ in 0..<5_000 {

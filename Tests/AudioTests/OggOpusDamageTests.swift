@@ -1,5 +1,6 @@
 import Audio
 import Testing
+import Wire
 
 @Suite struct OggOpusDamageTests {
     @Test func theSecondPageOfSoundBeingLostLeavesAHoleOfOneSecond() throws {
@@ -61,7 +62,7 @@ import Testing
 
     @Test(arguments: 0..<8)
     func damagedFilesGiveSoundOrAnError(seed: Int) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         let original = try OggOpusTests.file(Array(try OggOpusTests.packets().prefix(12)))
         for _ in 0..<500 {
             let bytes = random.mutation(of: original)
@@ -74,7 +75,7 @@ import Testing
     /// Damage that the CRC does not catch: pages built around rubbish, with rubbish positions and flags.
     @Test(arguments: 0..<8)
     func wellFormedPagesOfRubbishGiveSoundOrAnError(seed: Int) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         let good = try OggOpusTests.packets()
         for _ in 0..<300 {
             var file: [UInt8] = []

@@ -1,6 +1,7 @@
 import Audio
 import COpus
 import Testing
+import Wire
 
 @Suite struct OpusPacketTests {
     /// What libopus says about the same bytes: frames and samples at 48 kHz, or nil if it refuses the packet.
@@ -31,7 +32,7 @@ import Testing
 
     @Test(arguments: 0..<8)
     func tenThousandPacketsAreReadAsLibopusReadsThem(seed: Int) {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var misread: [[UInt8]] = []
         for _ in 0..<10_000 {
             // Lengths near the limits of one and two frames come up, too.

@@ -1,5 +1,6 @@
 import Audio
 import Testing
+import Wire
 
 @Suite struct OpusTests {
     /// The recording through the codec, its delay taken off.
@@ -144,7 +145,7 @@ import Testing
 
     @Test(arguments: 0..<8)
     func rubbishDecodesToSomethingOrToAnError(seed: Int) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var decoder = try OpusDecoder(channels: 2)
         for _ in 0..<500 {
             let packet = random.bytes(random.below(200))

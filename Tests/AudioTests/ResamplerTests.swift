@@ -1,5 +1,6 @@
 import Audio
 import Testing
+import Wire
 
 @Suite struct ResamplerTests {
     @Test(arguments: [
@@ -34,7 +35,7 @@ import Testing
     func piecesOfAnyLengthGiveWhatTheWholeGives(seed: Int) throws {
         let sound = try Sound.goForward()
         let whole = try sound.resampled(to: 44_100)
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var resampler = try Resampler(from: 48_000, to: 44_100)
         var pieces: [Int16] = []
         var start = 0

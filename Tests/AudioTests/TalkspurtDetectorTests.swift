@@ -1,5 +1,6 @@
 import Audio
 import Testing
+import Wire
 
 @Suite struct TalkspurtDetectorTests {
     private let loud = Sound.sine(hertz: 300, peak: 0.2, samples: 960)
@@ -27,14 +28,14 @@ import Testing
     }
 
     @Test func steadyNoiseStopsBeingSpeechWithinSeconds() {
-        var random = SeededRandom(seed: 1)
+        var random = SplitMix64(seed: 1)
         let heard = classify((0..<500).map { _ in (0..<960).map { _ in Int16(random.below(600) - 300) } })
         #expect(heard[0].isVoice)
         #expect(heard.suffix(250).allSatisfy { !$0.isVoice })
     }
 
     @Test func speechAboveNoiseIsStillFound() {
-        var random = SeededRandom(seed: 2)
+        var random = SplitMix64(seed: 2)
         let noise = (0..<500).map { _ in (0..<960).map { _ in Int16(random.below(600) - 300) } }
         let heard = classify(noise + Array(repeating: loud, count: 10))
         #expect(heard[500].startsTalkspurt)

@@ -1,5 +1,6 @@
 import Audio
 import Testing
+import Wire
 
 @Suite struct WAVFileTests {
     private func chunk(_ name: String, _ body: [UInt8], size: Int? = nil) -> [UInt8] {
@@ -111,7 +112,7 @@ import Testing
 
     @Test(arguments: 0..<8)
     func damagedFilesGiveSoundOrAnError(seed: Int) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         let extra = bytes(UInt16(22)) + bytes(UInt16(24)) + bytes(UInt32(3)) + [1, 0] + random.bytes(14)
         let originals = [
             try WAVFile.write(PCMBuffer(samples: (0..<200).map { Int16($0) }, channels: 2)),

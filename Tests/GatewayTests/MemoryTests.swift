@@ -30,7 +30,7 @@ struct MemoryTests {
             let deaf = try Caller(gateway, room: room, identity: "deaf \(number)")
             let track = try eve.publish()
             for frame in 0..<20 { try eve.say(TestFrame.bytes(track.alias, frame, packetBytes: 1_000)) }
-            var random = SeededBytes(seed: UInt64(number))
+            var random = SplitMix64(seed: UInt64(number))
             for _ in 0..<10 { try eve.say(random.bytes(1 + Int(random.next() % 2_000))) }
             try eve.socket.send(text: #"{"type":"text.send","id":1,"data":{"text":"\#(String(repeating: "a", count: 5_000))"}}"#)
             try eve.socket.send(text: String(decoding: random.bytes(100).map { $0 & 0x7F }, as: UTF8.self))
@@ -50,19 +50,6 @@ struct MemoryTests {
     }
 }
 
-/// Bytes from a seed (SplitMix64).
-struct SeededBytes {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SplitMix64 {
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 }

@@ -122,7 +122,7 @@ struct ResumeTests {
             $0.shardCount = 3
             $0.room.resumeWindow = .seconds(20)
         }
-        var random = SeededBytes(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var callers = try (0..<6).map { number in
             try Caller(gateway, room: "r", identity: "caller \(number)", shard: number % 3) { $0.kind = .agent }
         }

@@ -17,19 +17,19 @@ struct FailureLimiterTests {
     @Test("19 failures are forgiven, the 20th closes the door")
     func twenty() {
         var limiter = Self.failing(at: (0..<19).map(Double.init))
-        #expect(limiter.verdict(on: "a", at: Self.second(19)) == .mayTry)
+        #expect(limiter.verdict(on: "a", at: Self.second(19)) == .allowed)
         limiter.recordFailure(from: "a", at: Self.second(19))
-        #expect(limiter.verdict(on: "a", at: Self.second(20)) == .refused(retryAfter: .seconds(40)))
+        #expect(limiter.verdict(on: "a", at: Self.second(20)) == .limited(retryAfter: .seconds(40)))
     }
 
     @Test("The door opens when the window has slid past the oldest, and one more failure closes it")
     func sliding() {
         var limiter = Self.failing(at: (0..<20).map(Double.init))
-        #expect(limiter.verdict(on: "a", at: Self.second(59.5)) == .refused(retryAfter: .milliseconds(500)))
-        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .mayTry)
+        #expect(limiter.verdict(on: "a", at: Self.second(59.5)) == .limited(retryAfter: .milliseconds(500)))
+        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .allowed)
         limiter.recordFailure(from: "a", at: Self.second(60))
-        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .refused(retryAfter: .seconds(1)))
-        #expect(limiter.verdict(on: "a", at: Self.second(61)) == .mayTry)
+        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .limited(retryAfter: .seconds(1)))
+        #expect(limiter.verdict(on: "a", at: Self.second(61)) == .allowed)
     }
 
     @Test("19 failures in every minute never close it")
@@ -38,7 +38,7 @@ struct FailureLimiterTests {
         var limiter = FailureLimiter()
         for turn in 0..<500 {
             let now = Self.second(Double(turn) * span * 1.06)
-            #expect(limiter.verdict(on: "a", at: now) == .mayTry)
+            #expect(limiter.verdict(on: "a", at: now) == .allowed)
             limiter.recordFailure(from: "a", at: now)
         }
     }
@@ -46,21 +46,21 @@ struct FailureLimiterTests {
     @Test("Asking is not failing: who gets in is never counted")
     func successes() {
         let limiter = Self.failing(at: (0..<19).map(Double.init))
-        for _ in 0..<1_000 { #expect(limiter.verdict(on: "a", at: Self.second(20)) == .mayTry) }
+        for _ in 0..<1_000 { #expect(limiter.verdict(on: "a", at: Self.second(20)) == .allowed) }
         #expect(limiter.addressCount == 1)
     }
 
     @Test("One address pays for itself only")
     func apart() {
         let limiter = Self.failing(at: (0..<20).map(Double.init))
-        #expect(limiter.verdict(on: "b", at: Self.second(20)) == .mayTry)
-        #expect(limiter.verdict(on: "", at: Self.second(20)) == .mayTry)
+        #expect(limiter.verdict(on: "b", at: Self.second(20)) == .allowed)
+        #expect(limiter.verdict(on: "", at: Self.second(20)) == .allowed)
     }
 
     @Test("Failures while refused go on counting")
     func hammering() {
         let limiter = Self.failing(at: (0..<100).map { Double($0) / 10 })
-        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .refused(retryAfter: .seconds(8)))
+        #expect(limiter.verdict(on: "a", at: Self.second(60)) == .limited(retryAfter: .seconds(8)))
     }
 
     @Test("An address whose failures are over is forgotten at the next failure of anybody")
@@ -82,8 +82,8 @@ struct FailureLimiterTests {
         limiter.recordFailure(from: "a", at: Self.second(20))
         limiter.recordFailure(from: "d", at: Self.second(21))
         #expect(limiter.addressCount == 3)
-        #expect(limiter.verdict(on: "b", at: Self.second(21)) == .mayTry)
-        for address in ["a", "c"] { #expect(limiter.verdict(on: address, at: Self.second(21)) != .mayTry) }
+        #expect(limiter.verdict(on: "b", at: Self.second(21)) == .allowed)
+        for address in ["a", "c"] { #expect(limiter.verdict(on: address, at: Self.second(21)) != .allowed) }
     }
 
     @Test("200,000 addresses take the memory of 65,536", .timeLimit(.minutes(1)))
@@ -96,7 +96,7 @@ struct FailureLimiterTests {
     @Test("A clock of another thread that is a little behind does no harm")
     func clockBehind() {
         var limiter = Self.failing(at: (0..<20).map { _ in 10 })
-        #expect(limiter.verdict(on: "a", at: Self.second(9)) == .refused(retryAfter: .seconds(60)))
+        #expect(limiter.verdict(on: "a", at: Self.second(9)) == .limited(retryAfter: .seconds(60)))
         limiter.recordFailure(from: "a", at: Self.second(9))
         #expect(limiter.addressCount == 1)
     }
@@ -115,7 +115,7 @@ struct FailureLimiterTests {
             now = now + .milliseconds(Int64(below(1_200)))
             let address = "\(below(4))"
             let recent = failures.filter { $0.address == address && now - $0.at < .seconds(60) }.count
-            #expect((limiter.verdict(on: address, at: now) == .mayTry) == (recent < 20))
+            #expect((limiter.verdict(on: address, at: now) == .allowed) == (recent < 20))
             if below(3) > 0 {
                 limiter.recordFailure(from: address, at: now)
                 failures.append((address, now))

@@ -29,10 +29,10 @@ struct GrantTests {
         "A token that lacks something does not join",
         arguments: [
             (AccessToken(identity: "ana", expires: Issuers.now), GrantError.noVideoGrant),
-            (token { $0.room = "den" }, .mayNotJoin),
-            (administrator(of: "den"), .mayNotJoin),
+            (token { $0.room = "den" }, .joinNotAllowed),
+            (administrator(of: "den"), .joinNotAllowed),
             (token { $0.roomJoin = true }, .noRoom),
-            (token(identity: "") { $0 = .joining("den") }, .mayNotJoin),
+            (token(identity: "") { $0 = .joining("den") }, .joinNotAllowed),
         ])
     func noJoin(_ token: AccessToken, _ error: GrantError) {
         #expect(throws: error) { try JoinGrant(token) }
@@ -48,8 +48,8 @@ struct GrantTests {
     @Test(
         "No right of the server API follows from another",
         arguments: [
-            (AdminGrant.listRooms, GrantError.mayNotListRooms), (.createRooms, .mayNotCreateRooms),
-            (.administer(room: "den"), .mayNotAdminister),
+            (AdminGrant.listRooms, GrantError.listRoomsNotAllowed), (.createRooms, .createRoomsNotAllowed),
+            (.administer(room: "den"), .administrationNotAllowed),
         ])
     func noOther(_ grant: AdminGrant, _ error: GrantError) {
         let all = Self.token {

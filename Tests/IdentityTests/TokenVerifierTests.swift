@@ -35,8 +35,8 @@ struct TokenVerifierTests {
         #expect(video.room == "den" && video.destinationRoom == "hall")
         #expect(video.roomJoin && video.roomCreate && video.roomList && video.roomRecord && video.roomAdmin && video.ingressAdmin)
         #expect(video.hidden && video.recorder && video.agent)
-        #expect(video.mayPublish && !video.maySubscribe && !video.mayPublishData && video.mayUpdateOwnMetadata)
-        #expect(video.maySubscribeMetrics && video.mayManageAgentSession)
+        #expect(video.allowsPublishing && !video.allowsSubscribing && !video.allowsPublishingData && video.allowsUpdatingOwnMetadata)
+        #expect(video.allowsMetricsSubscription && video.allowsManagingAgentSessions)
         #expect(video.canPublishSources == ["microphone"])
     }
 

@@ -26,18 +26,18 @@ struct VideoGrantTests {
         let grant = VideoGrant()
         #expect(!grant.roomJoin && !grant.roomCreate && !grant.roomList && !grant.roomRecord && !grant.roomAdmin && !grant.ingressAdmin)
         #expect(!grant.hidden && !grant.recorder && !grant.agent)
-        #expect(!grant.mayUpdateOwnMetadata && !grant.maySubscribeMetrics && !grant.mayManageAgentSession)
+        #expect(!grant.allowsUpdatingOwnMetadata && !grant.allowsMetricsSubscription && !grant.allowsManagingAgentSessions)
         #expect(grant.room.isEmpty && grant.destinationRoom.isEmpty)
     }
 
     @Test("narrows what may be published to the listed sources")
     func sources() {
         var grant = VideoGrant.joining("den")
-        #expect(grant.mayPublish(source: "microphone"))
+        #expect(grant.allowsPublishing(source: "microphone"))
         grant.canPublishSources = ["microphone"]
-        #expect(grant.mayPublish(source: "microphone") && !grant.mayPublish(source: "camera"))
+        #expect(grant.allowsPublishing(source: "microphone") && !grant.allowsPublishing(source: "camera"))
         grant.canPublish = false
-        #expect(!grant.mayPublish(source: "microphone"))
+        #expect(!grant.allowsPublishing(source: "microphone"))
     }
 
     @Test("is written without what is not set")

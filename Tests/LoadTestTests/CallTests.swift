@@ -1,5 +1,6 @@
 import Engine
 import Testing
+import Wire
 
 @testable import patchbay_loadtest
 

@@ -1,5 +1,5 @@
-import Engine
 import Testing
+import Wire
 
 @testable import patchbay_loadtest
 

@@ -5,12 +5,12 @@ import Wire
 /// Which payloads pass for base64.
 struct Base64Tests {
     @Test func whatFoundationEncodesPasses() {
-        var random = SeededRandom(seed: 3)
+        var random = SplitMix64(seed: 3)
         for count in 0..<200 { #expect(passes(Data(random.bytes(count)).base64EncodedString())) }
     }
 
     @Test func whatPassesFoundationDecodes() {
-        var random = SeededRandom(seed: 4)
+        var random = SplitMix64(seed: 4)
         let alphabet = Array("AZaz09+/=-_ ".utf8)
         for _ in 0..<5_000 {
             let text = String(decoding: (0..<random.below(3) * 4).map { _ in alphabet[random.below(alphabet.count)] }, as: UTF8.self)

@@ -52,7 +52,7 @@ struct BundleTests {
     }
 
     @Test func noBytesTrap() {
-        var random = SeededRandom(seed: 3)
+        var random = SplitMix64(seed: 3)
         for _ in 0..<100_000 {
             var bytes = [0x42, UInt8(random.below(4))] + random.bytes(random.below(24))
             // Small lengths are the interesting ones.

@@ -17,7 +17,7 @@ struct FrameHeaderTests {
     }
 
     @Test func whateverAHeaderHoldsComesBack() throws {
-        var random = SeededRandom(seed: 1)
+        var random = SplitMix64(seed: 1)
         for _ in 0..<10_000 {
             let header = FrameHeader(
                 flags: FrameFlags(rawValue: UInt8(truncatingIfNeeded: random.next()) & 0xF0),
@@ -71,7 +71,7 @@ struct FrameHeaderTests {
     }
 
     @Test func noBytesTrap() {
-        var random = SeededRandom(seed: 2)
+        var random = SplitMix64(seed: 2)
         for round in 0..<100_000 {
             var bytes = random.bytes(random.below(round % 100 == 0 ? 2_000 : 32))
             // Half of them get past the first byte.

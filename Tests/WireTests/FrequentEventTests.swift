@@ -13,8 +13,8 @@ struct FrequentEventTests {
             let speakers = [0, 0.125, 1].map { Speaker(participant: who, track: track, level: $0, active: $0 > 0) }
             return [
                 .speakersChanged([]), .speakersChanged(speakers), .speakersChanged([speakers[1]]),
-                .playoutFinished(track, of: who, epoch: 255, Heard(playedTs: nil, playedMs: 0, isEstimated: false)),
-                .playoutFinished(track, of: who, epoch: 0, Heard(playedTs: .max, playedMs: 60_000, isEstimated: true)),
+                .playoutFinished(track, of: who, epoch: 255, HeardPosition(playedTs: nil, playedMs: 0, isEstimated: false)),
+                .playoutFinished(track, of: who, epoch: 0, HeardPosition(playedTs: .max, playedMs: 60_000, isEstimated: true)),
             ]
                 + times.flatMap { time in
                     [

@@ -6,7 +6,7 @@ import Wire
 struct JSONCodingTests {
     @Test("What is written, Foundation reads, and what Foundation writes, is read", arguments: 0..<8)
     func againstFoundation(_ seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<300 {
             let tree = JSONTree(depth: 5, from: &random)
             let ours = try JSON.encode(tree, names: .asDeclared)

@@ -66,7 +66,7 @@ struct JSONTextTests {
 
     @Test("What is read of changed texts, Foundation takes for JSON too", arguments: 0..<8)
     func changed(_ seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         let alphabet = Array(#"{}[]":,\u0019deE+-. trfalsn/b"#.utf8)
         var read = 0
         for _ in 0..<1_000 {

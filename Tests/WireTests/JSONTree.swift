@@ -16,7 +16,7 @@ extension JSONTree {
         }
     }
 
-    init(depth: Int, from random: inout SeededRandom) {
+    init(depth: Int, from random: inout SplitMix64) {
         switch random.below(depth == 0 ? 5 : 8) {
         case 0: self = .null
         case 1: self = .truth(random.below(2) == 0)
@@ -32,7 +32,7 @@ extension JSONTree {
     }
 }
 
-extension SeededRandom {
+extension SplitMix64 {
     /// Up to seven characters, of which many need an escape or several bytes.
     mutating func text() -> String {
         String(

@@ -19,7 +19,7 @@ struct MediaTimeTests {
     }
 
     @Test func advancingAndMeasuringAgree() {
-        var random = SeededRandom(seed: 1)
+        var random = SplitMix64(seed: 1)
         for _ in 0..<1_000 {
             let start = MediaTime(ticks: UInt32(truncatingIfNeeded: random.next()))
             let span = Int(Int32(truncatingIfNeeded: random.next()))

@@ -152,7 +152,7 @@ struct RequestTests {
     }
 
     @Test func noBytesTrap() {
-        var random = SeededRandom(seed: 4)
+        var random = SplitMix64(seed: 4)
         let good = Self.examples.map { Array($0.text.utf8) }
         for _ in 0..<20_000 {
             var bytes = good[random.below(good.count)]

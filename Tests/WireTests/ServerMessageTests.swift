@@ -15,8 +15,8 @@ struct ServerMessageTests {
     private static let ann = Identity(text: "ann")
     private static let sid = TrackSID(text: "TR_1")
 
-    private static let heard = Heard(playedTs: .max, playedMs: 1_200, isEstimated: true)
-    private static let cut = PlayoutCut(track: sid, epoch: 255, heard: heard, discardedMs: 800, reason: "barge-in")
+    private static let heard = HeardPosition(playedTs: .max, playedMs: 1_200, isEstimated: true)
+    private static let cut = ClearedPlayout(track: sid, epoch: 255, heard: heard, discardedMs: 800, reason: "barge-in")
 
     static let events: [Event] = [
         .hello(
@@ -109,7 +109,8 @@ struct ServerMessageTests {
             #"{"epoch":255,"played_ts":4294967295,"played_ms":1200,"discarded_ms":800,"estimated":true}"#
         ),
         (
-            .cleared(PlayoutCut(track: sid, epoch: 1, heard: Heard(playedTs: nil, playedMs: 0, isEstimated: false), discardedMs: 0)),
+            .cleared(
+                ClearedPlayout(track: sid, epoch: 1, heard: HeardPosition(playedTs: nil, playedMs: 0, isEstimated: false), discardedMs: 0)),
             #"{"epoch":1,"played_ts":null,"played_ms":0,"discarded_ms":0,"estimated":false}"#
         ),
         (.pong(-1), #"{"t":-1}"#), (.token("a.b.c", expiresAt: 5), #"{"token":"a.b.c","expires_at":5}"#),
@@ -117,7 +118,7 @@ struct ServerMessageTests {
 
     @Test("Every reply comes under its number and with what it tells", arguments: replies)
     func reply(_ reply: Reply, _ data: String) throws {
-        let bytes = EncodedAnswer.bytes(of: reply, re: .max)
+        let bytes = EncodedReply.bytes(of: reply, re: .max)
         #expect(String(decoding: bytes, as: UTF8.self) == #"{"type":"reply","re":18446744073709551615,"data":\#(data)}"#)
         guard case .reply(re: .max, _) = try ServerMessage(parsing: bytes) else {
             Issue.record("no reply")
@@ -126,7 +127,7 @@ struct ServerMessageTests {
     }
 
     @Test func aPublishedTrackComesBack() throws {
-        guard case .reply(re: 1, let fields) = try ServerMessage(parsing: EncodedAnswer.bytes(of: .published(Self.track), re: 1)) else {
+        guard case .reply(re: 1, let fields) = try ServerMessage(parsing: EncodedReply.bytes(of: .published(Self.track), re: 1)) else {
             Issue.record("no reply")
             return
         }
@@ -136,7 +137,7 @@ struct ServerMessageTests {
     @Test("Every error comes back under its number or none", arguments: [nil, 7] as [UInt64?])
     func error(_ id: UInt64?) throws {
         for error in [RequestError(.notFound, "a \"quoted\" word", retryable: true), RequestError(.applicationError)] {
-            guard case .error(let readID, let read) = try ServerMessage(parsing: EncodedAnswer.bytes(of: error, re: id)) else {
+            guard case .error(let readID, let read) = try ServerMessage(parsing: EncodedReply.bytes(of: error, re: id)) else {
                 Issue.record("no error")
                 return
             }

@@ -24,7 +24,7 @@ package struct UserTokens: Sendable {
     /// - Parameter outside: an issuer besides ourselves.
     /// - Throws: `KeyError` for a key of it that cannot be used.
     package init(key: SealingKey, outside: OutsideIssuer? = nil) throws(KeyError) {
-        let settings = IssuerSettings(issuer: Self.issuer, algorithm: .hs256, key: SecretText(Base64URL.encode(key.revealedBytes)))
+        let settings = IssuerSettings(issuer: Self.issuer, algorithm: .hs256, key: SecretText(Base64.urlSafe.encode(key.revealedBytes)))
         own = try KeyRing([settings])
         guard let signer = own.signer else { preconditionFailure("the first HS256 key of a ring is its signer") }
         self.key = signer

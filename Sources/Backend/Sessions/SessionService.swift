@@ -38,7 +38,7 @@ package struct SessionService: Sendable {
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: user.text, notBefore: now, expires: now + Self.tokenLifetimeSeconds, video: .joining(session.roomName),
-            sessionID: session.id.text, isShownText: !session.isWithoutText)
+            sessionID: session.id.text, receivesText: !session.isWithoutText)
         return SessionTicket(
             sessionId: session.id, livekitUrl: url, livekitToken: try TokenMinter.mint(claims, with: signer), roomName: session.roomName)
     }

@@ -36,7 +36,7 @@ package struct EventLog: Sendable {
     ///
     /// - Returns: its number.
     package mutating func append(_ event: EncodedEvent, at now: Instant) -> UInt64 {
-        guard event.isReading else { return append(Entry(content: .event(event), at: now)) }
+        guard event.supersedesPrevious else { return append(Entry(content: .event(event), at: now)) }
         newestReading = event
         return append(Entry(content: .reading, at: now))
     }

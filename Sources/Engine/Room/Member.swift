@@ -11,7 +11,7 @@ struct Member: Sendable {
     let isRoomAdmin: Bool
     let autoSubscribe: Bool
     /// Whether it may be sent what people read.
-    let isShownText: Bool
+    let receivesText: Bool
     /// Seconds since 1970.
     let joinedAt: Int64
 
@@ -48,7 +48,7 @@ struct Member: Sendable {
         sessionID = admission.sessionID
         isRoomAdmin = admission.isRoomAdmin
         autoSubscribe = admission.autoSubscribe
-        isShownText = admission.isShownText
+        receivesText = admission.receivesText
         joinedAt = admission.joinedAt
         name = admission.name
         metadata = admission.metadata
@@ -78,7 +78,7 @@ struct Member: Sendable {
         attributes[AgentState.attribute] = nil
         return TokenContent(
             identity: identity, name: name, kind: kind, metadata: metadata, attributes: attributes, permission: permission,
-            isRoomAdmin: isRoomAdmin, sessionID: sessionID, isShownText: isShownText, room: room)
+            isRoomAdmin: isRoomAdmin, sessionID: sessionID, receivesText: receivesText, room: room)
     }
 
     /// Whether that track's frames are to reach it.

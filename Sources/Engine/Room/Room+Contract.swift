@@ -154,7 +154,7 @@ package struct Admission: Sendable {
     package var briefing: SessionBriefing?
     package var autoSubscribe: Bool
     /// Whether it may be sent what people read: transcripts, texts, messages. A car's screen may not.
-    package var isShownText: Bool
+    package var receivesText: Bool
     /// Unguessable; made by the shell.
     package var resumeToken: String
     /// The resume token that was shown to take a place back; nil if that was not asked for.
@@ -166,7 +166,7 @@ package struct Admission: Sendable {
     package init(
         identity: Identity, name: String = "", kind: ParticipantKind = .standard, metadata: String = "",
         attributes: [String: String] = [:], permission: Permission = Permission(), isRoomAdmin: Bool = false, sessionID: String? = nil,
-        briefing: SessionBriefing? = nil, autoSubscribe: Bool = true, isShownText: Bool = true, resumeToken: String = "",
+        briefing: SessionBriefing? = nil, autoSubscribe: Bool = true, receivesText: Bool = true, resumeToken: String = "",
         resuming: String? = nil,
         server: ServerInfo = ServerInfo(version: "", node: ""), joinedAt: Int64 = 0
     ) {
@@ -180,7 +180,7 @@ package struct Admission: Sendable {
         self.sessionID = sessionID
         self.briefing = briefing
         self.autoSubscribe = autoSubscribe
-        self.isShownText = isShownText
+        self.receivesText = receivesText
         self.resumeToken = resumeToken
         self.resuming = resuming
         self.server = server
@@ -198,12 +198,12 @@ package struct TokenContent: Sendable, Hashable {
     package var permission: Permission
     package var isRoomAdmin: Bool
     package var sessionID: String?
-    package var isShownText: Bool
+    package var receivesText: Bool
     package var room: String
 
     package init(
         identity: Identity, name: String, kind: ParticipantKind, metadata: String, attributes: [String: String], permission: Permission,
-        isRoomAdmin: Bool, sessionID: String?, isShownText: Bool = true, room: String
+        isRoomAdmin: Bool, sessionID: String?, receivesText: Bool = true, room: String
     ) {
         self.identity = identity
         self.name = name
@@ -213,7 +213,7 @@ package struct TokenContent: Sendable, Hashable {
         self.permission = permission
         self.isRoomAdmin = isRoomAdmin
         self.sessionID = sessionID
-        self.isShownText = isShownText
+        self.receivesText = receivesText
         self.room = room
     }
 }

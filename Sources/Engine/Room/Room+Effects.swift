@@ -11,7 +11,7 @@ extension Room {
 
     /// Those of them who may be sent what people read.
     func readers(among handles: [ParticipantHandle]) -> [ParticipantHandle] {
-        handles.filter { members[$0]?.isShownText ?? false }
+        handles.filter { members[$0]?.receivesText ?? false }
     }
 
     /// Who may know what happens to this member.

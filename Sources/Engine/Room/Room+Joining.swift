@@ -51,7 +51,7 @@ extension Room {
         let resumed = admission.resuming == nil ? nil : false
         send(.hello(hello(for: member, admission, resumed: resumed)), to: audience, into: &effects)
         if let recording { send(.recordingStarted(recording), to: audience, into: &effects) }
-        for segment in transcript.segments where member.isShownText { send(.segment(segment), to: audience, into: &effects) }
+        for segment in transcript.segments where member.receivesText { send(.segment(segment), to: audience, into: &effects) }
         for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }
         for other in others where other.isSilenced { send(.callMuted(by: other.identity), to: audience, into: &effects) }
         for other in others where other.absence != nil {

@@ -10,7 +10,7 @@ extension Room {
     /// Whoever holds somebody else's token gets nothing by it, for the place is looked up by the identity that the access token proves.
     package func resumable(by admission: Admission) -> ParticipantHandle? {
         guard let shown = admission.resuming, let handle = handles[admission.identity], let member = members[handle],
-            member.sessionID == admission.sessionID, member.kind == admission.kind, member.isShownText == admission.isShownText,
+            member.sessionID == admission.sessionID, member.kind == admission.kind, member.receivesText == admission.receivesText,
             !shown.isEmpty
         else { return nil }
         let isNewest = isSameSecret(shown, member.resumeToken)

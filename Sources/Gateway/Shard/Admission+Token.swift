@@ -9,19 +9,12 @@ extension Admission {
         self.init(
             identity: grant.identity, name: token.name, kind: token.kind, metadata: token.metadata, attributes: token.attributes,
             permission: grant.permission, isRoomAdmin: token.video?.roomAdmin ?? false, sessionID: token.sessionID,
-            autoSubscribe: autoSubscribe, isShownText: token.isShownText, resumeToken: Self.makeResumeToken(), server: server, joinedAt: now
+            autoSubscribe: autoSubscribe, receivesText: token.receivesText, resumeToken: Self.makeResumeToken(), server: server,
+            joinedAt: now
         )
     }
 
-    /// 128 bits from the system's generator.
-    private static func makeResumeToken() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let bits = [generator.next(), generator.next()].map { bits in
-            let digits = String(bits, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }
-        return "RT_" + bits.joined()
-    }
+    private static func makeResumeToken() -> String { "RT_" + Hex.encode(randomBytes(16)) }
 }
 
 extension TokenContent {
@@ -41,7 +34,7 @@ extension TokenContent {
         return AccessToken(
             issuer: issuer, identity: identity.text, notBefore: now, expires: now + Self.lifetimeSeconds, name: name, metadata: metadata,
             attributes: attributes, kind: kind, video: video, sessionID: sessionID,
-            isShownText: isShownText)
+            receivesText: receivesText)
     }
 }
 

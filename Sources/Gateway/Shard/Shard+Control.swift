@@ -20,7 +20,7 @@ extension Shard {
             if error.code == .malformed { countMalformed(of: member) }
         case .success(.ping(let t)):
             // The shard's own answer: a room has nothing to say to it.
-            if let id = incoming.id { send(answer: EncodedAnswer.bytes(of: .pong(t), re: id), to: member) }
+            if let id = incoming.id { send(answer: EncodedReply.bytes(of: .pong(t), re: id), to: member) }
         case .success(let request):
             tellRequest(request, id: incoming.id, of: member)
         }
@@ -81,7 +81,7 @@ extension Shard {
         counters.requestsRefused[error.code.description, default: 0] += 1
         // Without a number there is nobody who waits for an answer, except where the number itself could not be read.
         guard id != nil || error.code == .malformed else { return }
-        send(answer: EncodedAnswer.bytes(of: error, re: id), to: member)
+        send(answer: EncodedReply.bytes(of: error, re: id), to: member)
     }
 
     /// Sends a control message: at once if nothing is before it, else in its lane. Never dropped; who lets over 256 KiB pile
@@ -102,7 +102,7 @@ extension Shard {
         }
         let message = messageStaging + Connection.headroom
         event.write(seq: seq, to: message)
-        member.connection.write(text: message, count: count, patience: event.patience)
+        member.connection.write(text: message, count: count, patience: event.deferralMilliseconds)
     }
 
     /// Counts a control message for whom there may still be one.

@@ -95,7 +95,7 @@ extension Shard {
     func performHere(_ effect: Room.Effect) {
         switch effect {
         case .reply(let reply, let id, let handle):
-            if let member = member(at: handle) { send(answer: EncodedAnswer.bytes(of: reply, re: id), to: member) }
+            if let member = member(at: handle) { send(answer: EncodedReply.bytes(of: reply, re: id), to: member) }
         case .refuse(let error, let id, let handle):
             if let member = member(at: handle) { refuse(error, re: id, to: member) }
         case .mintToken(let handle, let content, let id):
@@ -123,7 +123,7 @@ extension Shard {
         }
         let expiry = now + TokenContent.lifetimeSeconds
         if let id {
-            send(answer: EncodedAnswer.bytes(of: .token(token, expiresAt: expiry), re: id), to: member)
+            send(answer: EncodedReply.bytes(of: .token(token, expiresAt: expiry), re: id), to: member)
         } else {
             send(.tokenRefreshed(token: token, expiresAt: expiry), to: member)
         }

@@ -14,7 +14,7 @@ package final class AuthFailureLimiter: Sendable {
     package init() {}
 
     package func mayTry(_ address: String, at now: Instant) -> Bool {
-        state.withLock { $0.limiter.verdict(on: address, at: now) == .mayTry }
+        state.withLock { $0.limiter.verdict(on: address, at: now) == .allowed }
     }
 
     /// The shards' clocks are one clock, read at different times: the limiter is never told that it went back.

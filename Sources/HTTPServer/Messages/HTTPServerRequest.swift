@@ -68,8 +68,7 @@ enum RequestID {
 
     static func chosen(byClient text: String?) -> String {
         if let text, 1...charactersMax ~= text.utf8.count, text.utf8.allSatisfy(isHarmless) { return text }
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        return Hex.encode(randomBytes(8))
     }
 
     /// Nothing that means something in a log or a header.

@@ -53,7 +53,7 @@ public struct CallBook: Sendable {
         case .hello(let hello): greet(hello)
         case .event(let event): take(event.call, because: event)
         case .reply(_, let reply): apply(reply)
-        case .refused(_, let refusal): refusal.call.map { take($0) } ?? []
+        case .error(_, let error): error.call.map { take($0) } ?? []
         case .unknownEvent: []
         }
     }

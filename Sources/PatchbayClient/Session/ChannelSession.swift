@@ -112,9 +112,9 @@ final class ChannelSession: Line {
             case .renewal: isGood(forSeconds: reply.expiresIn)
             case nil: mirror.count { $0.messagesUnread += 1 }
             }
-        case .refused(let id, let refusal):
+        case .error(let id, let error):
             if let waiter = id.flatMap({ pending.take($0) }) {
-                fail(waiter, .refused(refusal.error))
+                fail(waiter, .refused(error.error))
             } else {
                 mirror.count { $0.messagesUnread += 1 }
             }

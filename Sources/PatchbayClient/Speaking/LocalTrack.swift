@@ -155,11 +155,11 @@ public final class LocalTrack: Sendable, Identifiable {
     ///
     /// - Returns: what was heard until then.
     @discardableResult
-    public func clear(reason: String? = nil) async throws(RequestFailure) -> PlayoutCut {
+    public func clear(reason: String? = nil) async throws(RequestFailure) -> ClearedPlayout {
         let fields = try await withCheckedContinuation {
             door.post(.clear(id, reason: reason, timeout: requestTimeout, $0))
         }.get()
-        return try PlayoutCut(of: sid, fields, reason: reason)
+        return try ClearedPlayout(of: sid, fields, reason: reason)
     }
 
     /// Asks to be told, by the event `playout.marked`, when the track has been heard up to `time`; nil is the end of what has been sent.

@@ -28,7 +28,7 @@ struct Keychain: Sendable {
             message.append(0)
             message += part.utf8
         }
-        return MessageCode.hmacSHA256(of: message, key: lookupKey)
+        return SHA2.hmac(of: message, key: lookupKey)
     }
 
     mutating func add(_ key: MasterKey) {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Identity
 internal import Synchronization
+internal import Wire
 
 /// Hashes passwords beside everything else: few at a time, since each takes a tenth of a second of a core and 32 MiB.
 final class PasswordHasher: Sendable {
@@ -12,7 +13,7 @@ final class PasswordHasher: Sendable {
 
     init(cost: PasswordHash.Cost) {
         self.cost = cost
-        nobody = PasswordHash(of: SecretText(Base64URL.encode(randomBytes(16))), cost: cost)
+        nobody = PasswordHash(of: SecretText(Base64.urlSafe.encode(randomBytes(16))), cost: cost)
         workers = OperationQueue()
         workers.name = "passwords"
         workers.maxConcurrentOperationCount = StoreLimits.passwordsAtOnceMax
@@ -26,7 +27,7 @@ final class PasswordHasher: Sendable {
     /// - Parameter hash: nil for somebody unknown, whose password is never right.
     func isRight(_ password: SecretText, for hash: PasswordHash?) async throws(StoreError) -> Bool {
         let nobody = nobody
-        return try await inTurn { (hash ?? nobody).isOf(password) && hash != nil }
+        return try await inTurn { (hash ?? nobody).matches(password) && hash != nil }
     }
 
     private func inTurn<T: Sendable>(_ work: @escaping @Sendable () -> T) async throws(StoreError) -> T {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Identity
+internal import Wire
 
 extension SessionStore {
     /// Notes webhooks to be sent, in this order.
@@ -169,7 +170,7 @@ extension SessionStore {
     }
 
     private static func place(_ column: String, _ id: String, _ lane: Data) -> String {
-        "webhooks.\(column).\(id) \(Base64URL.encode(lane))"
+        "webhooks.\(column).\(id) \(Base64.urlSafe.encode(lane))"
     }
 
     private static func exists(_ id: String?, in table: String, _ db: Database) throws -> Bool {

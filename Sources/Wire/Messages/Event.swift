@@ -24,11 +24,11 @@ public enum Event: Sendable, Hashable {
     /// `at` is up to where it was heard when the mark's fate was known; nil if nothing was.
     case playoutMarked(TrackSID, name: String, MarkStatus, at: MediaTime?)
     /// `by` is who cleared.
-    case playoutCleared(PlayoutCut, by: Identity)
+    case playoutCleared(ClearedPlayout, by: Identity)
     /// An utterance begins to be let out, from its first frame at `at`.
     case playoutStarted(TrackSID, of: Identity, epoch: UInt8, at: MediaTime)
     /// All that was published has been heard.
-    case playoutFinished(TrackSID, of: Identity, epoch: UInt8, Heard)
+    case playoutFinished(TrackSID, of: Identity, epoch: UInt8, HeardPosition)
     /// To the publisher: how far it is ahead, and how many frames were refused since the last word.
     case playoutBacklog(TrackSID, BacklogState, queuedMs: Int, dropped: Int)
     case callHeld(by: Identity)

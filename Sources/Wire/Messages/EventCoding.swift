@@ -46,16 +46,16 @@ public struct EncodedEvent: Sendable {
     /// Where `seq` belongs.
     private let place: UInt32
     /// Milliseconds; not 0, nobody waits for it: it may leave so much later, with what else goes to the same participant.
-    public let patience: UInt8
+    public let deferralMilliseconds: UInt8
     /// How things stand (`stats`): says all that one before it said to the same participant.
-    public let isReading: Bool
+    public let supersedesPrevious: Bool
 
     public init(_ event: Event) {
         let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
         var name = type.rawValue
         place = UInt32(Self.beforeType.utf8CodeUnitCount + name.utf8.count + Self.beforeSeq.utf8CodeUnitCount)
-        patience = event.patience
-        isReading = type == .stats
+        deferralMilliseconds = event.deferralMilliseconds
+        supersedesPrevious = type == .stats
         // No larger than need be: logs keep it for a while.
         let count = Int(place) + Self.beforeBody.utf8CodeUnitCount + body.count + 1
         text = Array(unsafeUninitializedCapacity: count) { text, end in

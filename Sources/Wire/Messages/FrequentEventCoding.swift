@@ -6,7 +6,7 @@ extension Event {
     /// How many milliseconds later it may be told: it says how things are, and nobody does anything about it but to show it. Who began to
     /// talk is told with the first frame to those who hear it, and who speaks is a mean over 400 ms in any case. The ends of things do
     /// not wait: an assistant answers to them.
-    var patience: UInt8 {
+    var deferralMilliseconds: UInt8 {
         switch self {
         case .talkStarted, .agentState, .playoutStarted: 20
         case .speakersChanged, .stats: 100

@@ -43,7 +43,7 @@ public enum MarkStatus: String, Sendable, Codable, CaseIterable {
 }
 
 /// What was heard of a track, at one moment; with several listeners by the one who is furthest.
-public struct Heard: Sendable, Hashable {
+public struct HeardPosition: Sendable, Hashable {
     /// Nil if nothing of the utterance was heard.
     public var playedTs: UInt32?
     /// Since the utterance's first frame.
@@ -59,16 +59,16 @@ public struct Heard: Sendable, Hashable {
 }
 
 /// `playout.cleared`, and the reply to `playout.clear`: what was not yet heard is gone.
-public struct PlayoutCut: Sendable, Hashable {
+public struct ClearedPlayout: Sendable, Hashable {
     public var track: TrackSID
     /// The new one.
     public var epoch: UInt8
-    public var heard: Heard
+    public var heard: HeardPosition
     /// Audio that was published and not heard.
     public var discardedMs: Int
     public var reason: String?
 
-    public init(track: TrackSID, epoch: UInt8, heard: Heard, discardedMs: Int, reason: String? = nil) {
+    public init(track: TrackSID, epoch: UInt8, heard: HeardPosition, discardedMs: Int, reason: String? = nil) {
         self.track = track
         self.epoch = epoch
         self.heard = heard

@@ -19,14 +19,14 @@ struct PlayoutFields: Codable {
         self.status = status
     }
 
-    init(track: TrackSID, participant: Identity, epoch: UInt8, heard: Heard) {
+    init(track: TrackSID, participant: Identity, epoch: UInt8, heard: HeardPosition) {
         self.track = track
         self.participant = participant
         self.epoch = epoch
         (playedTs, playedMs, estimated) = (heard.playedTs, heard.playedMs, heard.isEstimated)
     }
 
-    init(_ cut: PlayoutCut, by: Identity) {
+    init(_ cut: ClearedPlayout, by: Identity) {
         self.init(track: cut.track, participant: Identity(text: ""), epoch: cut.epoch, heard: cut.heard)
         participant = nil
         discardedMs = cut.discardedMs
@@ -34,10 +34,10 @@ struct PlayoutFields: Codable {
         self.by = by
     }
 
-    var heard: Heard { Heard(playedTs: playedTs, playedMs: playedMs ?? 0, isEstimated: estimated ?? false) }
+    var heard: HeardPosition { HeardPosition(playedTs: playedTs, playedMs: playedMs ?? 0, isEstimated: estimated ?? false) }
 
-    var cut: PlayoutCut? {
-        epoch.map { PlayoutCut(track: track, epoch: $0, heard: heard, discardedMs: discardedMs ?? 0, reason: reason) }
+    var cut: ClearedPlayout? {
+        epoch.map { ClearedPlayout(track: track, epoch: $0, heard: heard, discardedMs: discardedMs ?? 0, reason: reason) }
     }
 
     /// Written out because `played_ts` is null, and not absent, where nothing was heard.
@@ -59,11 +59,11 @@ struct PlayoutFields: Codable {
 
 /// The body of the reply to `playout.clear`: without the track, the reason and who it was, which the requester knows.
 struct ClearedFields: Encodable {
-    private let cut: PlayoutCut
+    private let cut: ClearedPlayout
 
     private enum Key: String, CodingKey { case epoch, playedTs, playedMs, discardedMs, estimated }
 
-    init(_ cut: PlayoutCut) {
+    init(_ cut: ClearedPlayout) {
         self.cut = cut
     }
 

@@ -5,6 +5,6 @@ public enum Reply: Sendable, Hashable {
     case textSent(id: String)
     case procedureAnswered(payload: String)
     case pong(Int64)
-    case cleared(PlayoutCut)
+    case cleared(ClearedPlayout)
     case token(String, expiresAt: Int64)
 }

@@ -103,7 +103,7 @@ public enum DataPayload: Sendable, Hashable {
     /// the form alone does not tell. Linear in its size.
     public var isReadable: Bool {
         guard case .base64(let encoded) = self else { return true }
-        guard let text = String(validating: Base64.decode(encoded), as: UTF8.self) else { return false }
+        guard let bytes = Base64.standard.decode(encoded.utf8), let text = String(validating: bytes, as: UTF8.self) else { return false }
         return text.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\t" || $0 == "\n" || $0 == "\r" }
     }
 }

@@ -117,7 +117,7 @@ extension DataPayload {
         switch (fields.payload, fields.payloadBase64) {
         case (let text?, nil): self = .text(text)
         case (nil, let base64?):
-            guard Base64.isWellFormed(base64) else {
+            guard Base64.standard.isWellFormed(base64) else {
                 throw MissingField(name: "payload_base64", fault: "is not base64 (RFC 4648 section 4, with padding)")
             }
             self = .base64(base64)

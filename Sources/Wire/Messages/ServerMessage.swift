@@ -32,7 +32,7 @@ public struct ReplyFields: Sendable, Hashable, Codable {
 }
 
 /// The gateway's side: answers as text.
-public enum EncodedAnswer {
+public enum EncodedReply {
     public static func bytes(of reply: Reply, re id: UInt64) -> [UInt8] {
         let fields: any Encodable =
             switch reply {

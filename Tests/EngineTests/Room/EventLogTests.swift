@@ -40,8 +40,8 @@ struct EventLogTests {
         }
         let missed = try #require(log.events(after: 0))
         #expect(missed.map(\.seq) == Array(1...6))
-        for (seq, event) in missed where event.isReading { #expect(event.bytes(seq: seq) == readings[2].bytes(seq: seq)) }
-        #expect(missed.count { $0.event.isReading } == 3)
+        for (seq, event) in missed where event.supersedesPrevious { #expect(event.bytes(seq: seq) == readings[2].bytes(seq: seq)) }
+        #expect(missed.count { $0.event.supersedesPrevious } == 3)
     }
 
     @Test mutating func itKeepsTheLast256() throws {

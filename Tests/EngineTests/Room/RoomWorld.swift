@@ -61,7 +61,7 @@ struct RoomWorld {
     @discardableResult
     mutating func join(
         _ name: String, kind: ParticipantKind = .standard, permission: Permission = Permission(), isRoomAdmin: Bool = false,
-        autoSubscribe: Bool = true, isShownText: Bool = true, attributes: [String: String] = [:], session: String? = nil,
+        autoSubscribe: Bool = true, receivesText: Bool = true, attributes: [String: String] = [:], session: String? = nil,
         briefing: SessionBriefing? = nil, token: String? = nil,
         resuming: String? = nil
     ) -> ParticipantHandle {
@@ -69,7 +69,7 @@ struct RoomWorld {
         let admission = Admission(
             identity: Identity(text: name), name: name.uppercased(), kind: kind, attributes: attributes, permission: permission,
             isRoomAdmin: isRoomAdmin, sessionID: session ?? "session-\(name)", briefing: briefing, autoSubscribe: autoSubscribe,
-            isShownText: isShownText,
+            receivesText: receivesText,
             resumeToken: token ?? "resume-\(name)", resuming: resuming, joinedAt: 1_700_000_001)
         happens(.joined(handle, admission))
         return handle

@@ -106,7 +106,7 @@ final class TestDevice {
             switch try CallMessage(parsing: text) {
             case .event(let event): events.append(event)
             case .reply(let id, let reply): answers[id] = .success(reply)
-            case .refused(let id, let refusal): answers[id] = .failure(refusal)
+            case .error(let id, let error): answers[id] = .failure(error)
             case .hello, .unknownEvent: throw DidNotHappen(what: "an event or an answer")
             }
         case .close(let code, _):

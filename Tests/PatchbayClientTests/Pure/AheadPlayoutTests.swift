@@ -58,7 +58,7 @@ struct AheadPlayoutTests {
     func stallsShorterThanTheLeadAreNotHeard(seed: Int) throws {
         // Each message draws its own.
         let late = paced(140) { message in
-            var random = SeededRandom(seed: seed * 10_000 + message)
+            var random = SplitMix64(seed: seed * 10_000 + message)
             return random.chance(20) ? 150 : Int(random.next() % 40)
         }
         let (chunks, playout) = try play(late, chunks: 140)

@@ -191,7 +191,7 @@ struct CallBookTests {
     @Test mutating func aRefusalTellsWhoWasFaster() {
         _ = happens(.incoming, Self.ringing)
         let elsewhere = Self.info(2, .answered, me: .answered, bob: .answered, device: "DV_car")
-        #expect(book.apply(.refused(re: 1, CallError(.conflict, "late", call: elsewhere))).map(\.ending) == [.answeredElsewhere])
+        #expect(book.apply(.error(re: 1, CallError(.conflict, "late", call: elsewhere))).map(\.ending) == [.answeredElsewhere])
         #expect(happens(.answered, elsewhere).isEmpty, "it ends once")
     }
 

@@ -13,7 +13,7 @@ struct RepairingLink {
 
     /// What arrives of frames that were sent in an even stream.
     func carry(_ packets: [[UInt8]], seed: Int) -> [ReceivedFrame] {
-        var random = SeededRandom(seed: seed)
+        var random = SplitMix64(seed: seed)
         var arrived = 0
         var received: [ReceivedFrame] = []
         for (number, packet) in packets.enumerated() {

@@ -1,5 +1,4 @@
-package import Engine
-internal import Wire
+package import Wire
 
 /// Draws from a seed. Only integers and IEEE arithmetic, no mathematics library: the same on every machine.
 extension SplitMix64 {

@@ -13,7 +13,7 @@ extension SimulatedShard {
             refuse(error, re: incoming.id, to: member)
             if error.code == .malformed { countMalformed(of: member) }
         case .success(.ping(let t)):
-            if let id = incoming.id { send(answer: EncodedAnswer.bytes(of: .pong(t), re: id), to: member) }
+            if let id = incoming.id { send(answer: EncodedReply.bytes(of: .pong(t), re: id), to: member) }
         case .success(let request):
             tell(.request(request, id: incoming.id, from: member.handle), roomOf: member)
         }
@@ -49,7 +49,7 @@ extension SimulatedShard {
 
     func refuse(_ error: RequestError, re id: UInt64?, to member: SimulatedMember) {
         guard id != nil || error.code == .malformed else { return }
-        send(answer: EncodedAnswer.bytes(of: error, re: id), to: member)
+        send(answer: EncodedReply.bytes(of: error, re: id), to: member)
     }
 
     func send(_ message: [UInt8], to member: SimulatedMember) {

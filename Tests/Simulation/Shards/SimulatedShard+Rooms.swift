@@ -85,13 +85,13 @@ extension SimulatedShard {
     func performHere(_ effect: Room.Effect) {
         switch effect {
         case .reply(let reply, let id, let handle):
-            if let member = member(at: handle) { send(answer: EncodedAnswer.bytes(of: reply, re: id), to: member) }
+            if let member = member(at: handle) { send(answer: EncodedReply.bytes(of: reply, re: id), to: member) }
         case .refuse(let error, let id, let handle):
             if let member = member(at: handle) { refuse(error, re: id, to: member) }
         case .mintToken(let handle, _, let id):
             guard let member = member(at: handle) else { return }
             if let id {
-                send(answer: EncodedAnswer.bytes(of: .token("token", expiresAt: 600), re: id), to: member)
+                send(answer: EncodedReply.bytes(of: .token("token", expiresAt: 600), re: id), to: member)
             } else {
                 send(.tokenRefreshed(token: "token", expiresAt: 600), to: member)
             }

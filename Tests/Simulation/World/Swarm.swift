@@ -1,5 +1,5 @@
-package import Engine
-internal import Wire
+internal import Engine
+package import Wire
 
 /// What kind of world a seed makes. Drawn before anything happens, such that each world has only some of the faults, and some of those
 /// hard: what one fault hides another world without it shows (Groce and others, "Swarm Testing", 2012).

@@ -53,9 +53,9 @@ struct CallMessageTests {
 
     @Test func aRefusalTellsWhatIsSoAlready() throws {
         let refusal = CallError(.conflict, "it is answered", call: Self.call)
-        #expect(try CallMessage(parsing: refusal.bytes(re: 7)) == .refused(re: 7, refusal))
+        #expect(try CallMessage(parsing: refusal.bytes(re: 7)) == .error(re: 7, refusal))
         let malformed = CallError(RequestError(.malformed, "no"))
-        #expect(try CallMessage(parsing: malformed.bytes(re: nil)) == .refused(re: nil, malformed))
+        #expect(try CallMessage(parsing: malformed.bytes(re: nil)) == .error(re: nil, malformed))
     }
 
     @Test func anAdmissionHasTheNamesOfTheSessionContract() {

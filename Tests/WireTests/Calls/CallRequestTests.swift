@@ -93,7 +93,7 @@ struct CallRequestTests {
     }
 
     @Test func noBytesTrap() {
-        var random = SeededRandom(seed: 5)
+        var random = SplitMix64(seed: 5)
         let good = Self.examples.map { Array($0.text.utf8) }
         for _ in 0..<5_000 {
             var bytes = good[random.below(good.count)]

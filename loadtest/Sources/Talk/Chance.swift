@@ -1,5 +1,5 @@
-import Engine
 internal import Foundation
+import Wire
 
 /// What a simulated conversation draws. From a seed alone, so that a run can be repeated.
 extension SplitMix64 {

@@ -1,4 +1,4 @@
-import Engine
+import Wire
 
 /// Who of two speaks when: the generator of artificial conversational speech of ITU-T P.59 (03/93).
 ///

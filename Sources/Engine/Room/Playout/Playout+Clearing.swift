@@ -10,7 +10,7 @@ extension Playout {
         var requester: Requester
         var by: Identity
         var reason: String?
-        var heard: Heard
+        var heard: HeardPosition
         /// The utterance's first frame, if anything was let out of it.
         var first: MediaTime?
         /// The latest that is known to have been published.

@@ -11,7 +11,7 @@ package struct Playout: Sendable {
         case started(at: MediaTime)
         case marked(name: String, MarkStatus, at: MediaTime?)
         /// The utterance is over.
-        case finished(Heard)
+        case finished(HeardPosition)
     }
 
     struct Mark: Sendable {
@@ -112,10 +112,10 @@ package struct Playout: Sendable {
     }
 
     /// Up to where it was heard, as that is to be told.
-    package func heard(at now: Instant) -> Heard {
-        guard let utterance else { return Heard(playedTs: nil, playedMs: 0, isEstimated: reporters.isEmpty) }
+    package func heard(at now: Instant) -> HeardPosition {
+        guard let utterance else { return HeardPosition(playedTs: nil, playedMs: 0, isEstimated: reporters.isEmpty) }
         let place = utterance.heard(at: now)
-        return Heard(
+        return HeardPosition(
             playedTs: place > 0 ? utterance.time(at: place).ticks : nil, playedMs: place / MediaTime.ticksPerMillisecond,
             isEstimated: utterance.isEstimated)
     }

@@ -48,7 +48,7 @@ extension Room {
     /// `playout.started` has its end, and who listens later must know the epoch.
     mutating func finish(_ clear: Playout.Clear, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
         guard let track = tracks[sid] else { return }
-        let cut = PlayoutCut(
+        let cut = ClearedPlayout(
             track: sid, epoch: clear.epoch, heard: clear.heard, discardedMs: clear.discardedMilliseconds, reason: clear.reason)
         if members.contains(clear.requester.handle) { reply(.cleared(cut), to: clear.requester, into: &effects) }
         // Whoever has left is not named again.

@@ -3,7 +3,7 @@ import Wire
 /// What an assistant said, and how much of it was heard.
 extension Room {
     /// An utterance was heard to its end: what later clears do has nothing to do with its words.
-    mutating func settleTranscript(of track: Track, upTo heard: Heard) {
+    mutating func settleTranscript(of track: Track, upTo heard: HeardPosition) {
         guard let time = heard.playedTs.map(MediaTime.init(ticks:)) else { return }
         let isMeant = isSpoken(on: track)
         transcript.settle(upTo: time, where: isMeant)

@@ -6,7 +6,7 @@ public enum CallMessage: Sendable, Hashable {
     case unknownEvent(type: String)
     case reply(re: UInt64, CallReply)
     /// `re` is nil where the gateway could not tell which request was meant.
-    case refused(re: UInt64?, CallError)
+    case error(re: UInt64?, CallError)
 
     /// Reads one text message of the gateway.
     ///
@@ -49,7 +49,7 @@ private struct Envelope: Decodable {
         case "reply":
             message = .reply(re: try fields.decode(UInt64.self, forKey: .re), try fields.decode(CallReply.self, forKey: .data))
         case "error":
-            message = .refused(
+            message = .error(
                 re: try fields.decodeIfPresent(UInt64.self, forKey: .re), try fields.decode(CallError.self, forKey: .data))
         case let name:
             guard let kind = CallEvent.Kind(rawValue: name) else {

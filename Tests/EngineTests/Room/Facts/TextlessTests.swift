@@ -9,7 +9,7 @@ struct TextlessTests {
 
     init() {
         phone = world.join("phone")
-        car = world.join("car", isShownText: false)
+        car = world.join("car", receivesText: false)
         helper = world.join("helper", kind: .agent)
         world.forgetNews()
     }
@@ -23,7 +23,7 @@ struct TextlessTests {
 
     @Test mutating func noneOfTheLastFiftyGreetsIt() {
         world.ask(helper, .segment(segment))
-        let late = world.join("late car", isShownText: false)
+        let late = world.join("late car", receivesText: false)
         #expect(world.news(late).words == ["hello"])
         #expect(world.news(world.join("late phone")).words == ["hello", "segment"])
     }
@@ -81,21 +81,21 @@ struct TextlessTests {
     @Test mutating func itComesBackAsWhatItWas() {
         world.happens(.linkLost(car, .signalClose))
         world.ask(helper, .segment(segment))
-        let back = world.join("car", isShownText: false, session: "session-car", token: "next", resuming: "resume-car")
+        let back = world.join("car", receivesText: false, session: "session-car", token: "next", resuming: "resume-car")
         #expect(world.history.contains { if case .handOver(car, back) = $0 { true } else { false } })
         #expect(!world.news(back).words.contains("segment"))
     }
 
     @Test(arguments: [true, false])
-    mutating func aPlaceIsNotTakenBackByAScreenOfTheOtherKind(isShownText: Bool) {
-        let name = isShownText ? "car" : "phone"
-        world.join(name, isShownText: isShownText, token: "next", resuming: "resume-\(name)")
+    mutating func aPlaceIsNotTakenBackByAScreenOfTheOtherKind(receivesText: Bool) {
+        let name = receivesText ? "car" : "phone"
+        world.join(name, receivesText: receivesText, token: "next", resuming: "resume-\(name)")
         #expect(!world.history.contains { if case .handOver = $0 { true } else { false } })
-        #expect(world.closed[isShownText ? car : phone] == .duplicateIdentity)
+        #expect(world.closed[receivesText ? car : phone] == .duplicateIdentity)
     }
 
     @Test mutating func aFreshTokenSaysItAgain() {
         world.ask(car, .refreshToken)
-        #expect(world.tokens.last?.content.isShownText == false)
+        #expect(world.tokens.last?.content.receivesText == false)
     }
 }

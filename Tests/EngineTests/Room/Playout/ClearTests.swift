@@ -18,7 +18,7 @@ struct ClearTests {
             call.world.trace == [
                 "reply > ann", "playoutCleared > ann helper", "playoutMarked > helper", "talkStopped > ann helper", "agentState > ann",
             ])
-        let cut = PlayoutCut(track: call.track.sid, epoch: 1, heard: call.heard(400), discardedMs: 8_600, reason: "barge-in")
+        let cut = ClearedPlayout(track: call.track.sid, epoch: 1, heard: call.heard(400), discardedMs: 8_600, reason: "barge-in")
         #expect(call.world.news(call.helper).first == .playoutCleared(cut, by: "ann"))
         #expect(
             call.world.news(call.ann) == [
@@ -52,7 +52,7 @@ struct ClearTests {
     @Test func nothingHeardIsNothing() throws {
         var call = try PlayoutWorld()
         let cut = call.clear(by: call.helper, publishedTo: nil)
-        #expect(cut?.heard == Heard(playedTs: nil, playedMs: 0, isEstimated: true) && cut?.discardedMs == 0)
+        #expect(cut?.heard == HeardPosition(playedTs: nil, playedMs: 0, isEstimated: true) && cut?.discardedMs == 0)
     }
 
     @Test func whatBeganOnlyMeanwhileWasDiscarded() throws {
@@ -155,7 +155,7 @@ struct ClearTests {
         call.begins(at: 5_000)
         call.pass(250)
         let heard = call.clear(publishedTo: 9_000)?.heard
-        #expect(heard == Heard(playedTs: call.time(5_250).ticks, playedMs: 250, isEstimated: true))
+        #expect(heard == HeardPosition(playedTs: call.time(5_250).ticks, playedMs: 250, isEstimated: true))
     }
 
     @Test func anEpochWrapsAround() throws {

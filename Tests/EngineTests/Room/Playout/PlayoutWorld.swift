@@ -22,8 +22,8 @@ struct PlayoutWorld {
 
     func time(_ milliseconds: Int) -> MediaTime { first.advanced(by: milliseconds * MediaTime.ticksPerMillisecond) }
 
-    func heard(_ milliseconds: Int, isEstimated: Bool = false) -> Heard {
-        Heard(playedTs: time(milliseconds).ticks, playedMs: milliseconds, isEstimated: isEstimated)
+    func heard(_ milliseconds: Int, isEstimated: Bool = false) -> HeardPosition {
+        HeardPosition(playedTs: time(milliseconds).ticks, playedMs: milliseconds, isEstimated: isEstimated)
     }
 
     mutating func tells(_ fact: Room.PlayoutQueueReport) { world.happens(.playout(track.sid, fact)) }
@@ -59,7 +59,7 @@ struct PlayoutWorld {
 
     /// Clears, and lets the publisher's shard say that it is done.
     @discardableResult
-    mutating func clear(by requester: ParticipantHandle? = nil, publishedTo end: Int?) -> PlayoutCut? {
+    mutating func clear(by requester: ParticipantHandle? = nil, publishedTo end: Int?) -> ClearedPlayout? {
         world.ask(requester ?? ann, .playoutClear(track.sid, reason: "barge-in"))
         epoch &+= 1
         tells(.cut(epoch: epoch, end: end.map(time)))

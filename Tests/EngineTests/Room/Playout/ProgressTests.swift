@@ -153,7 +153,7 @@ struct ProgressTests {
         call.begins(at: 5_000)
         call.pass(10_000)
         let heard = call.clear(publishedTo: 20_000)?.heard
-        #expect(heard == Heard(playedTs: call.time(5_500).ticks, playedMs: 500, isEstimated: true))
+        #expect(heard == HeardPosition(playedTs: call.time(5_500).ticks, playedMs: 500, isEstimated: true))
     }
 
     @Test(arguments: [-1, 60_001, Double.infinity, -Double.infinity, Double.nan])

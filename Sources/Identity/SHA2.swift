@@ -1,12 +1,12 @@
 import COpenSSL
 
 /// SHA-256 and what is made of it: codes that only the owner of a key can make, and keys that come from another key.
-package enum MessageCode {
+package enum SHA2 {
     /// Length of a digest, a code and a derived key, in bytes.
     package static let byteCount = 32
 
     /// FIPS 180-4.
-    package static func sha256(_ message: [UInt8]) -> [UInt8] {
+    package static func digest(of message: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
         let made = unsafe EVP_Digest(message, message.count, &digest, nil, EVP_sha256(), nil)
         precondition(made == 1, "OpenSSL has no SHA-256")
@@ -14,7 +14,7 @@ package enum MessageCode {
     }
 
     /// RFC 2104 with SHA-256.
-    package static func hmacSHA256(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+    package static func hmac(of message: [UInt8], key: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
         let made = unsafe HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &digest, nil)
         precondition(unsafe made != nil, "OpenSSL has no HMAC")
@@ -25,7 +25,7 @@ package enum MessageCode {
     ///
     /// - Parameter salt: empty where there is none.
     package static func derivedKey(from key: [UInt8], salt: [UInt8] = [], purpose: String) -> [UInt8] {
-        let pseudorandomKey = hmacSHA256(of: key, key: salt.isEmpty ? [UInt8](repeating: 0, count: byteCount) : salt)
-        return hmacSHA256(of: Array(purpose.utf8) + [1], key: pseudorandomKey)
+        let pseudorandomKey = hmac(of: key, key: salt.isEmpty ? [UInt8](repeating: 0, count: byteCount) : salt)
+        return hmac(of: Array(purpose.utf8) + [1], key: pseudorandomKey)
     }
 }

@@ -1,0 +1,5 @@
+import Wire
+
+extension SplitMix64 {
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+}
