@@ -1,4 +1,4 @@
-# `make` alone says what there is. Each target sets up what it needs and does nothing twice.
+# `make` lists the targets. Each target installs and builds what it needs, if it is missing.
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -6,15 +6,15 @@
 
 SWIFT ?= swift
 
-setup: ## install what is missing of libraries and tools (Debian, Ubuntu)
+setup: ## install missing libraries and tools (Debian, Ubuntu)
 	@scripts/setup
 
-demo: setup certs ## build for release and show a call between two participants
+demo: setup certs ## build the gateway and run a call between a user and an echo assistant
 	$(SWIFT) build -c release --product patchbay
 	.build/release/patchbay demo
 
-# Five runs: those that only compute, which take whole cores; those that keep time on sockets, a few side by side; those that play sound
-# in time, two; the one that looks at the memory of the whole process; and calls over a network that is bad enough without company.
+# Five runs with different parallelism: CPU-bound tests; socket tests with deadlines; tests that play audio in real time; the test that
+# measures the memory of the whole process; and calls over an impaired network.
 test: setup certs interop ## build everything and run all tests
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Store|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
@@ -25,47 +25,47 @@ test: setup certs interop ## build everything and run all tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^CommandTests.BadNetworkTests'
 
-bench: setup certs ## build for release and measure calls, fan-out and conversations on this machine, 2 minutes
+bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)
 	$(SWIFT) build -c release --product patchbay
 	$(SWIFT) build -c release --product patchbay-loadtest
 	$(SWIFT) build -c release --product patchbay-barge-in
 	@loadtest/bench
 
-# Worlds of the real engine in simulated time; a failure prints the seed that shows it again.
+# A failure prints the seed that reproduces it.
 SEEDS ?= 1000
 FROM ?= 1
-simulate: ## play SEEDS=1000 worlds of faults on the engine, FROM=1
+simulate: ## run the engine in SEEDS=1000 simulated worlds with faults, starting at seed FROM=1
 	$(SWIFT) build -c release --product simulate
 	.build/release/simulate --seeds $(SEEDS) --from $(FROM)
 
-# SECONDS counts the shell's own age, so the script has another name for it.
+# SECONDS is a special variable in bash, so the script uses another name.
 SECONDS ?= 60
-fuzz: setup ## let a fuzzer loose on everything that reads bytes from outside, SECONDS=60 on each
+fuzz: setup ## fuzz everything that parses external input, SECONDS=60 per target
 	@SECONDS_EACH=$(SECONDS) fuzz/run
 
 EXAMPLES ?= 50
-fuzz-api: setup certs interop ## let Schemathesis loose on every HTTP route, EXAMPLES=50 of each
+fuzz-api: setup certs interop ## fuzz every HTTP route with Schemathesis, EXAMPLES=50 each
 	$(SWIFT) build -c release --product patchbay
 	@EXAMPLES=$(EXAMPLES) Tests/Interop/fuzz-api
 
-budget: setup certs ## count system calls, allocations and bytes for each frame and connection
+budget: setup certs ## count system calls, allocations and memory per frame and connection
 	$(SWIFT) build -c release --product patchbay-loadtest
 	$(SWIFT) build -c release --product patchbay-budget
 	.build/release/patchbay-budget
 
-format: ## format the Swift sources in place, then hold them to the rules
+format: ## format the Swift sources and check the style rules
 	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest fuzz
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest fuzz
 
-certs: ## make the development certificates in certs/dev, unless they are good
+certs: ## create development certificates in certs/dev, if missing or about to expire
 	@certs/make-dev-certs
 
-interop:
+interop: ## install the Python environment of the interop tests
 	@scripts/setup-interop
 
-clean: ## remove what was built; certificates stay, somebody may trust them
+clean: ## remove build products; certificates are kept
 	rm -rf .build .venv-interop
 	find Tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-help: ## show this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What the README tells its readers to type does what it says.
+/// Runs the shell commands of the README.
 @Suite(.timeLimit(.minutes(2)))
 struct ReadmeTests {
-    /// The commands in bash of one of its sections.
+    /// Returns the `bash` blocks of a section.
     private func commands(under heading: String) throws -> String {
         let text = try String(contentsOf: Program.package.appending(path: "README.md"), encoding: .utf8)
         let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix(heading + "\n") })
@@ -12,12 +12,12 @@ struct ReadmeTests {
         return parts.filter { $0.hasPrefix("bash\n") }.map { $0.dropFirst("bash\n".count) }.joined()
     }
 
-    @Test func theWalkOfAnAppsBackendCanBeWalked() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-walk-\(UUID().uuidString)")
+    @Test func backendExampleRuns() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-readme-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let gateway = try await ServedGateway(["--data", folder.path])
         let path = try Program.executable.deletingLastPathComponent().path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
-        let commands = try commands(under: "For an app's backend")
+        let commands = try commands(under: "Use it")
         let outcome = try await Program.run(
             URL(filePath: "/usr/bin/env"), ["bash", "-euo", "pipefail", "-c", commands],
             environment: ["API": "127.0.0.1:\(gateway.port)", "PATH": path], seconds: 90)
@@ -28,7 +28,7 @@ struct ReadmeTests {
         #expect(outcome.output.components(separatedBy: "\"summary_snippet\"").count == 2, "one session is listed")
     }
 
-    /// WebVTT section 4.1: the header, then cues, each after an empty line: an identifier, its times, its text.
+    /// Checks a WebVTT file (section 4.1): a header, then cues of identifier, times and text, separated by empty lines.
     private func expectSubtitles(_ text: String, _ words: String...) throws {
         let blocks = text.trimmingCharacters(in: .newlines).components(separatedBy: "\n\n")
         #expect(blocks[0].hasPrefix("WEBVTT - "))

@@ -1,5 +1,4 @@
-"""What PROTOCOL.md says of every message from the gateway, as tables. Nothing may be missing, and nothing may be there that
-the contract does not name."""
+"""The messages from the gateway as PROTOCOL.md specifies them, as tables. Every field must be present, and no others may be."""
 
 import re
 
@@ -25,7 +24,7 @@ class OneOf:
 
 
 class Exactly:
-    """True or false, which are no numbers here."""
+    """Exactly true or false; JSON booleans are not numbers."""
 
     def __init__(self, value: bool):
         self.value = value
@@ -72,8 +71,8 @@ reason = OneOf(
     "STATE_MISMATCH", "JOIN_FAILURE", "MIGRATION", "SIGNAL_CLOSE", "ROOM_CLOSED", "USER_UNAVAILABLE", "USER_REJECTED",
     "CONNECTION_TIMEOUT", "MEDIA_FAILURE", "AGENT_ERROR",
 )
-# Up to where an utterance was heard. Without a listener that says it, the gateway reckons it.
-heard = {"played_ts": (int, type(None)), "played_ms": number, "estimated": bool}
+# The playout position of an utterance.
+position = {"played_ts": (int, type(None)), "played_ms": number, "estimated": bool}
 state = OneOf("initializing", "idle", "listening", "thinking", "speaking", "error")
 
 events = {
@@ -103,8 +102,8 @@ events = {
     },
     "silence": {"participant": str, "silent_ms": int},
     "playout.started": {"participant": str, "track": track_sid, "epoch": int, "ts": int},
-    "playout.finished": heard | {"participant": str, "track": track_sid, "epoch": int},
-    "playout.cleared": heard | {
+    "playout.finished": position | {"participant": str, "track": track_sid, "epoch": int},
+    "playout.cleared": position | {
         "track": track_sid, "epoch": int, "by": str, "discarded_ms": number, "reason": Optional(str),
     },
     "playout.marked": {
@@ -135,11 +134,11 @@ events = {
     "stats": {"rtt_ms": number, "sent": int, "dropped": int, "late_p99_ms": number},
 }
 
-# The hello of a place that was taken back: with one's own tracks.
+# The hello of a resumed connection includes the participant's own tracks.
 resumed_hello = events["hello"] | {"participant": participant | {"tracks": ListOf(track)}, "resumed": Exactly(True)}
 
-# What one run cannot bring about: it takes a gateway that stops.
-unseen = {"server.draining"}
+# Events that a run cannot provoke: this one requires a gateway that drains.
+not_covered = {"server.draining"}
 
 replies = {
     "track": Optional(track), "id": Optional(str), "payload": Optional(str), "t": Optional(int), "token": Optional(str),
@@ -153,7 +152,7 @@ def check_event(message: dict) -> None:
     if set(message) != {"type", "seq", "data"}:
         violation(f"{kind} has the fields {sorted(message)}")
     elif kind not in events:
-        violation(f"the contract has no event {kind}")
+        violation(f"event {kind} is not in the contract")
     else:
         seen.add(kind)
         was_resumed = kind == "hello" and message["data"].get("resumed") is True
@@ -173,7 +172,7 @@ def check_message(message: bytes) -> None:
     if not 12 < len(message) <= 16384:
         violation(f"a binary message of {len(message)} bytes")
     elif message[0] not in (0x41, 0x42):
-        violation(f"a binary message that begins with {message[0]:#x}")
+        violation(f"a binary message that starts with {message[0]:#x}")
     elif message[0] == 0x42 and not 1 <= message[1] <= 50:
         violation(f"a bundle of {message[1]} frames")
 
@@ -193,19 +192,19 @@ def _check(value, shape, path: str) -> None:
                 violation(f"{path} is {value!r}")
         case ListOf():
             if not isinstance(value, list):
-                violation(f"{path} is {value!r} and no list")
+                violation(f"{path} is {value!r}, expected a list")
             else:
                 for item in value:
                     _check(item, shape.shape, f"{path}[]")
         case MapOf():
             if not isinstance(value, dict):
-                violation(f"{path} is {value!r} and no object")
+                violation(f"{path} is {value!r}, expected an object")
             else:
                 for item in value.values():
                     _check(item, shape.shape, f"{path}.*")
         case dict():
             if not isinstance(value, dict):
-                violation(f"{path} is {value!r} and no object")
+                violation(f"{path} is {value!r}, expected an object")
                 return
             for name, field in shape.items():
                 if name in value:

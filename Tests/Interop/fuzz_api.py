@@ -1,8 +1,8 @@
-"""Lets Schemathesis loose on every route of a running gateway, as /openapi.json describes them.
+"""Fuzzes every HTTP route of a running gateway with Schemathesis, from /openapi.json.
 
     .venv-interop/bin/python Tests/Interop/fuzz_api.py --url https://127.0.0.1:7880 --ca certs/dev/ca.cert.pem --examples 50
 
-Fails on any 5xx, and on any answer that the document does not foresee. Everything it makes stays in the gateway's store: give it one of its own.
+Fails on any 5xx and on any response that the document does not describe. It leaves data in the gateway's store: use a separate one.
 """
 
 import argparse
@@ -24,12 +24,12 @@ from schemathesis.cli import schemathesis as command
 
 @schemathesis.hook
 def filter_path_parameters(context, path_parameters):
-    """A path has no line ends; what has is answered with 400, which a test of the gateway looks at."""
+    """Excludes line breaks in paths; they are answered with 400, which the gateway's own tests cover."""
     return not any(end in str(value).upper() for value in (path_parameters or {}).values() for end in ("\r", "\n", "%0D", "%0A"))
 
 
-def come_from_many_addresses():
-    """Guesses are limited per address, and a fuzzer guesses all the time: each connection has a loopback address of its own."""
+def use_many_source_addresses():
+    """Gives each connection its own loopback address, because failed attempts are limited per address."""
     numbers = itertools.count(1)
 
     def connect(address, timeout=None, source_address=None, socket_options=None):
@@ -57,7 +57,7 @@ def run(options, token, selection):
         "--config-file", str(pathlib.Path(__file__).with_name("schemathesis.toml")), "run", f"{options.url}/openapi.json", "--tls-verify", options.ca, "--header", f"Authorization: Bearer {token}",
         "--header", "Connection: close", "--phases", "examples,coverage,fuzzing", "--max-examples", str(options.examples),
         "--seed", str(options.seed), "--checks", "all",
-        # The first would take the token away and guess; the others need no fuzzer and have tests of their own.
+        # The first would send requests without the token; the others have tests of their own.
         "--exclude-checks", "ignored_auth,use_after_free,ensure_resource_availability,object_level_authorization",
         "--continue-on-failure", "--warnings", "off", "--generation-database", "none", *selection,
     ]
@@ -74,11 +74,11 @@ def main():
     parser.add_argument("--ca", default="certs/dev/ca.cert.pem")
     parser.add_argument("--key", default="devkey")
     parser.add_argument("--secret", default="secret")
-    parser.add_argument("--examples", type=int, default=50, help="of each route")
+    parser.add_argument("--examples", type=int, default=50, help="examples per route")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     context = ssl.create_default_context(cafile=options.ca)
-    come_from_many_addresses()
+    use_many_source_addresses()
     user = ["--include-path-regex", "^/v1/(auth|users|sessions|calls)"]
     codes = [
         run(options, register(options.url, context), [*user, "--exclude-operation-id", "delete_v1_users_me"]),

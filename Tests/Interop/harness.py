@@ -1,4 +1,4 @@
-"""What the checks are written with: a world that knows the gateway and makes tokens, and the table of checks."""
+"""Support for the checks: the gateway under test, tokens, assertions, and the table of checks."""
 
 import asyncio
 import datetime
@@ -16,29 +16,29 @@ import jwt
 import yarl
 from livekit import api
 
-from patchbay_client import SUBPROTOCOL, Client, Frame, Refused, RequestFailed
+from patchbay_client import SUBPROTOCOL, Client, Frame, Rejected, RequestError
 
-# `secret` is short for a key of HS256, and meant to be.
+# The development secret is intentionally short for HS256.
 warnings.filterwarnings("ignore", message=".*HMAC key is.*below")
 
 @dataclass
 class Check:
-    sentence: str
+    title: str
     function: object
-    # Real time decides: a machine that is too busy to be in time may fail it, so it gets another try, alone.
-    by_the_clock: bool
-    # When it begins, in seconds: what measures hundredths of a second waits until the crowd of the others is in.
-    begins: float
+    # May fail on a busy machine; retried alone.
+    timing_sensitive: bool
+    # Seconds to wait before starting, so that latency is measured after the other checks have connected.
+    delay: float
 
 
 checks: list[Check] = []
 
 
-def check(sentence: str, *, by_the_clock: bool = False, begins: float = 0):
-    """Puts a check into the table: an async function that takes a world and raises what is wrong."""
+def check(title: str, *, timing_sensitive: bool = False, delay: float = 0):
+    """Registers a check: an async function that takes a `World` and raises an error on failure."""
 
     def add(function):
-        checks.append(Check(sentence, function, by_the_clock, begins))
+        checks.append(Check(title, function, timing_sensitive, delay))
         return function
 
     return add
@@ -55,14 +55,14 @@ def expect_equal(found, expected, what: str = "") -> None:
 
 
 class World:
-    """One gateway and one room of its own in it."""
+    """The gateway under test, and a room for one check."""
 
     run = secrets.token_hex(4)
     rooms = itertools.count(1)
 
     def __init__(self, url: str, ca: str, key: str, secret: str, resume_seconds: float):
         self.url, self.key, self.secret = url.rstrip("/"), key, secret
-        # How long the gateway keeps the place of a connection that was lost.
+        # How long the gateway retains a participant whose connection was lost.
         self.resume_seconds = resume_seconds
         self.tls = ssl.create_default_context(cafile=ca)
         self.clients: list[Client] = []
@@ -78,7 +78,7 @@ class World:
     # Tokens.
 
     def access_token(self, identity: str = "", **grants) -> api.AccessToken:
-        """LiveKit's own token, with the grant to join this room unless `grants` says otherwise."""
+        """A token from LiveKit's package, with a grant to join this room unless `grants` overrides it."""
         grants = {"room_join": True, "room": self.room} | grants
         return api.AccessToken(self.key, self.secret).with_identity(identity).with_grants(api.VideoGrants(**grants))
 
@@ -89,7 +89,7 @@ class World:
         return token.to_jwt()
 
     def claims(self, identity: str = "somebody", **changes) -> dict:
-        """The claims of a good token, for tokens that LiveKit's own maker would not make. None takes a claim out."""
+        """The claims of a valid token, to build tokens that LiveKit's package would not. None removes a claim."""
         now = int(time.time())
         claims = {
             "iss": self.key, "sub": identity, "nbf": now, "exp": now + 600, "video": {"roomJoin": True, "room": self.room},
@@ -113,9 +113,9 @@ class World:
         return await self.connect(self.token(identity, kind=kind, **grants), query=query)
 
     async def join_all(self, *identities: str, kind: str | None = None) -> list[Client]:
-        """One after the other, and each has been seen by those before it.
+        """Joins one after the other; each join is awaited by the earlier participants.
 
-        Where every frame counts, they are agents: late is better than lost for them, also on a machine that is busy.
+        Checks that count every frame use kind `agent`, whose frames may be delayed longer before they are dropped.
         """
         clients = []
         for identity in identities:
@@ -125,43 +125,43 @@ class World:
             clients.append(client)
         return clients
 
-    async def come_back(self, lost: Client, *, token: str | None = None, last_seq: int | None = None, **options) -> Client:
-        """Takes the place of a connection back, or tries to."""
+    async def resume(self, lost: Client, *, token: str | None = None, last_seq: int | None = None, **options) -> Client:
+        """Attempts to resume a lost connection."""
         identity, kind = (lost.hello["participant"][name] for name in ("identity", "kind"))
         resume = (token or lost.hello["resume_token"], lost.last_seq if last_seq is None else last_seq)
         return await self.connect(self.token(identity, kind=kind), resume=resume, **options)
 
-    async def expect_lost(self, watcher: Client, identity: str, reason: str) -> None:
-        """Somebody's connection is lost: the others are told, and that it left only when its place is given up."""
+    async def expect_disconnect(self, watcher: Client, identity: str, reason: str) -> None:
+        """Expects `reconnecting` when a connection is lost, and `participant.left` only after the resume window."""
         await watcher.event("participant.updated", participant=identity, connection="reconnecting")
         lost = watcher.time_of("participant.updated", participant=identity, connection="reconnecting")
         await watcher.event("participant.left", participant=identity, reason=reason, timeout=self.resume_seconds + 15)
         kept = watcher.time_of("participant.left", participant=identity) - lost
-        expect(kept > self.resume_seconds - 0.3, f"the place of {identity} was kept for {kept:.1f} s only")
+        expect(kept > self.resume_seconds - 0.3, f"{identity} was removed after only {kept:.1f} s")
 
-    async def refusal(self, token: str | None, source: str | None = None, **options) -> Refused:
-        """The answer to a handshake that must be refused.
+    async def rejection(self, token: str | None, source: str | None = None, **options) -> Rejected:
+        """Expects the handshake to be rejected and returns the response.
 
-        Failed attempts are counted by address. Each comes from an address of its own, so that no check counts for another.
+        Failed attempts are counted by address, so each attempt uses its own source address.
         """
         try:
             client = await Client.connect(self.url, token, tls=self.tls, source=source or self.new_source(), **options)
-        except Refused as refusal:
-            expect_equal(refusal.header, refusal.code, "X-Patchbay-Error")
-            expect_equal(set(refusal.body), {"code", "message"}, "the body's fields")
-            return refusal
+        except Rejected as rejection:
+            expect_equal(rejection.header, rejection.code, "X-Patchbay-Error")
+            expect_equal(set(rejection.body), {"code", "message"}, "the body's fields")
+            return rejection
         await client.leave()
-        raise AssertionError("was let in")
+        raise AssertionError("the connection was admitted")
 
     def new_source(self) -> str | None:
-        """An address of loopback that was not used before, if the gateway is there."""
+        """Returns an unused loopback address, if the gateway listens on loopback."""
         if "//127." not in self.url:
             return None
         return f"127.{random.randint(1, 254)}.{random.randint(1, 254)}.{random.randint(2, 254)}"
 
-    async def expect_refused(self, status: int, code: str, token: str | None, **options) -> None:
-        refusal = await self.refusal(token, **options)
-        expect_equal((refusal.status, refusal.code), (status, code))
+    async def expect_rejected(self, status: int, code: str, token: str | None, **options) -> None:
+        rejection = await self.rejection(token, **options)
+        expect_equal((rejection.status, rejection.code), (status, code))
 
     async def leave_all(self) -> None:
         await asyncio.gather(*(client.leave() for client in self.clients), return_exceptions=True)
@@ -182,23 +182,23 @@ class World:
         return json.loads(content)
 
     def service_token(self, **grants) -> str:
-        """As LiveKit's server SDKs sign their calls: for nobody, with grants."""
+        """A token as LiveKit's server SDKs use: grants without an identity."""
         return api.AccessToken(self.key, self.secret).with_grants(api.VideoGrants(**grants)).to_jwt()
 
 
-async def expect_failure(code, request) -> RequestFailed:
-    """Awaits a request that must fail with this code."""
+async def expect_error(code, request) -> RequestError:
+    """Expects a request to fail with this code."""
     try:
         reply = await request
-    except RequestFailed as failure:
+    except RequestError as failure:
         expect_equal(failure.code, code, f"code ({failure.message})")
-        expect(failure.message, "an error without a message")
+        expect(failure.message, "the error has no message")
         return failure
-    raise AssertionError(f"was done ({reply}) instead of failing with {code}")
+    raise AssertionError(f"succeeded ({reply}), expected error {code}")
 
 
 def expect_frames(found: list[bytes], sent: list[Frame], what: str = "frames") -> None:
-    """The same frames byte for byte in the same order."""
+    """Expects identical frames in the same order."""
 
     def names(frames: list[bytes]) -> str:
         return " ".join(f"{frame.alias}/{frame.sequence}" for frame in map(Frame.parse, frames))
@@ -208,15 +208,15 @@ def expect_frames(found: list[bytes], sent: list[Frame], what: str = "frames") -
     expect(found == expected, f"{what}: bytes differ")
 
 
-async def expect_nothing(client: Client, kind: str, /, seconds: float = 0.3, **fields) -> None:
-    """Nothing of the sort, now or a little later."""
+async def expect_no_event(client: Client, kind: str, /, seconds: float = 0.3, **fields) -> None:
+    """Expects no such event within a short time."""
     await asyncio.sleep(seconds)
     expect(not client.has_event(kind, **fields), f"got {kind} {fields or ''}")
 
 
 def speech(alias: int, count: int, first: int = 0, *, seed: int = 1, level: int = 20, voice: bool = True) -> list[Frame]:
-    """Frames of 20 ms that look like Opus: a TOC byte of SILK or CELT wideband, 20 ms, mono, and 24 to 160 bytes that cannot be
-    packed. The first starts a talkspurt."""
+    """Returns 20 ms frames that resemble Opus: a TOC byte (SILK or CELT wideband, 20 ms, mono) and 24 to 160 random bytes. The first
+    starts a talkspurt."""
     generator = random.Random(f"{seed}/{alias}/{first}")
 
     def packet() -> bytes:
@@ -229,7 +229,7 @@ def speech(alias: int, count: int, first: int = 0, *, seed: int = 1, level: int 
 
 
 async def talk(client: Client, frames: list[Frame], pace: float = 0.02) -> None:
-    """Sends frames by the clock, as a microphone does, and waits until the gateway has taken them all."""
+    """Sends frames in real time and waits until the gateway has processed them."""
     start = asyncio.get_running_loop().time()
     for index, frame in enumerate(frames):
         await client.send(frame)
@@ -238,6 +238,6 @@ async def talk(client: Client, frames: list[Frame], pace: float = 0.02) -> None:
 
 
 __all__ = [
-    "SUBPROTOCOL", "Client", "Frame", "Refused", "RequestFailed", "World", "api", "asyncio", "check", "checks", "expect",
-    "expect_equal", "expect_failure", "expect_frames", "expect_nothing", "json", "jwt", "speech", "talk",
+    "SUBPROTOCOL", "Client", "Frame", "Rejected", "RequestError", "World", "api", "asyncio", "check", "checks", "expect",
+    "expect_equal", "expect_error", "expect_frames", "expect_no_event", "json", "jwt", "speech", "talk",
 ]

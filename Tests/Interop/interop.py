@@ -1,10 +1,9 @@
-"""Holds a running gateway to PROTOCOL.md, from outside: tokens by LiveKit's own package, a WebSocket client that is not ours.
+"""Checks a running gateway against PROTOCOL.md from outside, with tokens from LiveKit's package and an independent WebSocket client.
 
     python Tests/Interop/interop.py --url wss://127.0.0.1:7880 --ca certs/dev/ca.cert.pem --key devkey --secret secret
 
-Every check has a room of its own, so all run at once; what measures hundredths of a second begins a little later. What failed
-and goes by the clock is tried again afterwards, alone.
-Prints a line for each; exits 1 if one failed, 2 if used wrongly.
+Every check has its own room, so all run concurrently; checks that measure latency start later. Timing-sensitive checks that
+fail are retried alone. Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
 """
 
 import argparse
@@ -26,7 +25,7 @@ TRIES = 3
 
 async def run_one(check: Check, world: World, verbose: bool, *, alone: bool = False) -> bool:
     if not alone:
-        await asyncio.sleep(check.begins)
+        await asyncio.sleep(check.delay)
     began = time.monotonic()
     fault = None
     try:
@@ -37,33 +36,33 @@ async def run_one(check: Check, world: World, verbose: bool, *, alone: bool = Fa
         if verbose:
             traceback.print_exc()
     except TimeoutError:
-        fault = f"not done after {TIME_LIMIT} s"
+        fault = f"timed out after {TIME_LIMIT} s"
     except Exception as error:
         fault = f"{type(error).__name__}: {error}"
         if verbose:
             traceback.print_exc()
     await world.leave_all()
     took = time.monotonic() - began
-    print(f"{'FAIL' if fault else 'ok  '} {took:5.1f} s  {check.sentence}", flush=True)
+    print(f"{'FAIL' if fault else 'ok  '} {took:5.1f} s  {check.title}", flush=True)
     if fault:
         print(f"               {fault}", flush=True)
     return fault is None
 
 
 def check_contract(is_whole: bool) -> list[bool]:
-    """What is only known at the end: every message was as the contract says, and every event was seen."""
+    """Final checks: every message matched the contract, and every event type occurred."""
     results = []
     faults = contract.violations[:20]
-    print(("FAIL" if faults else "ok  ") + "          every message has just the fields of the contract, and seq has no gap")
+    print(("FAIL" if faults else "ok  ") + "          every message has exactly the fields of the contract, and seq has no gap")
     for fault in faults:
         print(f"               {fault}")
     results.append(not faults)
     if is_whole:
-        expected = contract.events.keys() - contract.unseen
+        expected = contract.events.keys() - contract.not_covered
         missing = expected - contract.seen
-        print(("FAIL" if missing else "ok  ") + f"          all {len(expected)} events of this version were seen")
+        print(("FAIL" if missing else "ok  ") + f"          all {len(expected)} event types occurred")
         if missing:
-            print(f"               not seen: {', '.join(sorted(missing))}")
+            print(f"               missing: {', '.join(sorted(missing))}")
         results.append(not missing)
     return results
 
@@ -71,30 +70,30 @@ def check_contract(is_whole: bool) -> list[bool]:
 async def main() -> int:
     parser = argparse.ArgumentParser(description="Interop checks of a Patchbay gateway.")
     parser.add_argument("--url", default="wss://127.0.0.1:7880", help="the gateway (default %(default)s)")
-    parser.add_argument("--ca", default="certs/dev/ca.cert.pem", help="whom to trust (default %(default)s)")
+    parser.add_argument("--ca", default="certs/dev/ca.cert.pem", help="the CA certificate to trust (default %(default)s)")
     parser.add_argument("--key", default="devkey", help="the API key (default %(default)s)")
-    parser.add_argument("--secret", default="secret", help="its secret (default %(default)s)")
+    parser.add_argument("--secret", default="secret", help="the API secret (default %(default)s)")
     parser.add_argument(
-        "--resume-seconds", type=float, default=20, help="its `resume_seconds` (default %(default)s, the contract's)")
-    parser.add_argument("--only", default="", help="run only the checks whose sentence has this in it")
-    parser.add_argument("--list", action="store_true", help="list the checks and end")
-    parser.add_argument("--verbose", action="store_true", help="say where a check failed")
+        "--resume-seconds", type=float, default=20, help="the gateway's `resume_seconds` (default %(default)s)")
+    parser.add_argument("--only", default="", help="run only checks whose title contains this")
+    parser.add_argument("--list", action="store_true", help="list the checks and exit")
+    parser.add_argument("--verbose", action="store_true", help="print tracebacks of failed checks")
     options = parser.parse_args()
 
-    chosen = [check for check in checks if options.only in check.sentence]
+    chosen = [check for check in checks if options.only in check.title]
     if options.list:
-        print("\n".join(check.sentence for check in chosen))
+        print("\n".join(check.title for check in chosen))
         return 0
     if not chosen:
-        parser.error(f"no check has \"{options.only}\" in its sentence")
+        parser.error(f"no check title contains \"{options.only}\"")
     try:
         world = World(options.url, options.ca, options.key, options.secret, options.resume_seconds)
     except OSError as error:
-        parser.error(f"--ca {options.ca}: {error.strerror}; `make certs` makes it")
+        parser.error(f"--ca {options.ca}: {error.strerror}; run `make certs` to create it")
     try:
         status, _, _ = await world.http("GET", "/healthz")
     except OSError as error:
-        print(f"cannot reach a gateway at {options.url}: {error}; `patchbay serve --dev` starts one", file=sys.stderr)
+        print(f"cannot reach a gateway at {options.url}: {error}; start one with `patchbay serve --dev`", file=sys.stderr)
         return 1
     if status != 200:
         print(f"the gateway at {options.url} is not healthy: {status}", file=sys.stderr)
@@ -103,9 +102,9 @@ async def main() -> int:
     began = time.monotonic()
     results = await asyncio.gather(*(run_one(check, world.another(), options.verbose, alone=len(chosen) == 1) for check in chosen))
     for index, check in enumerate(chosen):
-        for _ in range(TRIES - 1 if check.by_the_clock else 0):
+        for _ in range(TRIES - 1 if check.timing_sensitive else 0):
             if not results[index]:
-                print("again, alone:")
+                print("retrying alone:")
                 results[index] = await run_one(check, world.another(), options.verbose, alone=True)
     results += check_contract(is_whole=not options.only)
     print(f"{results.count(True)} passed, {results.count(False)} failed in {time.monotonic() - began:.1f} s")

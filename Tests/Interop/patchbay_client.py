@@ -1,7 +1,7 @@
-"""A client of Patchbay in Python, written from PROTOCOL.md alone: it shares no code with the gateway.
+"""A Patchbay client in Python, written from PROTOCOL.md alone: it shares no code with the gateway.
 
-It stands on the package `websockets`. Everything that arrives is held to the contract (see `contract.py`); what breaks it is
-collected in `violations` and fails the run at the end.
+It uses the package `websockets`. Every received message is checked against the contract (see `contract.py`); deviations are
+collected in `violations` and fail the run at the end.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class Frame:
     def parse(cls, message: bytes) -> "Frame":
         kind, flags, alias, sequence, level, epoch, timestamp = cls.HEADER.unpack_from(message)
         if kind != 0x41:
-            raise ValueError(f"the first byte of a frame is {kind:#x} and not 0x41")
+            raise ValueError(f"the first byte of a frame is {kind:#x}, expected 0x41")
         return cls(alias, sequence, timestamp, message[12:], flags, level & 0x7F, level >= 0x80, epoch)
 
 
@@ -59,7 +59,7 @@ def bundle(frames: list[bytes]) -> bytes:
 
 
 def unbundle(message: bytes) -> list[bytes]:
-    """The frames of a binary message, bundled or not."""
+    """Returns the frames of a binary message, bundled or not."""
     if message[0] != 0x42:
         return [message]
     frames, offset = [], 2
@@ -68,12 +68,12 @@ def unbundle(message: bytes) -> list[bytes]:
         frames.append(message[offset + 2 : offset + 2 + length])
         offset += 2 + length
     if offset != len(message) or not frames:
-        raise ValueError("a bundle's lengths do not add up")
+        raise ValueError("a bundle's lengths are inconsistent")
     return frames
 
 
-class Refused(Exception):
-    """The handshake was answered with something else than a WebSocket."""
+class Rejected(Exception):
+    """The gateway rejected the WebSocket handshake."""
 
     def __init__(self, response):
         self.status = response.status_code
@@ -83,8 +83,8 @@ class Refused(Exception):
         super().__init__(f"{self.status} {self.code}")
 
 
-class RequestFailed(Exception):
-    """A request was answered with `error`."""
+class RequestError(Exception):
+    """A request was answered with an `error`."""
 
     def __init__(self, data: dict):
         self.code, self.message, self.retryable = data["code"], data["message"], data["retryable"]
@@ -92,41 +92,41 @@ class RequestFailed(Exception):
 
 
 class Client:
-    """One participant. `await Client.connect(…)` gives one that has had its `hello`."""
+    """One participant. `await Client.connect(…)` returns a client that has received its `hello`."""
 
     def __init__(self, socket, last_seq: int | None = None):
         self.socket = socket
         self.hello: dict = {}
-        # Events as they came; beside them the loop's time of arrival.
+        # Received events and their arrival times (loop clock).
         self.events: list[tuple[str, dict]] = []
         self.event_times: list[float] = []
-        self.taken: set[int] = set()
-        # Binary messages and the frames in them, as they came, with the loop's time of arrival.
+        self.consumed: set[int] = set()
+        # Received binary messages and their frames, with arrival times (loop clock).
         self.messages: list[tuple[float, bytes]] = []
         self.frames: list[tuple[float, bytes]] = []
         self.close_code: int | None = None
-        # The last event's; a connection that takes a place back goes on from there, unless it begins anew.
+        # Of the last event. A resumed connection continues from there; a fresh join restarts.
         self.last_seq = last_seq or 0
-        self.may_begin_anew = last_seq is not None
+        self.may_restart = last_seq is not None
         self.next_id = 1
         self.answers: dict[int, asyncio.Future] = {}
-        self.stray_errors: list[dict] = []
+        self.unmatched_errors: list[dict] = []
         self.changed = asyncio.Condition()
         self.tasks = [asyncio.create_task(self._receive())]
 
     @classmethod
     async def connect(
-        cls, url: str, token: str | None, *, tls: ssl.SSLContext, place: str = "header", query: dict | None = None,
+        cls, url: str, token: str | None, *, tls: ssl.SSLContext, token_in: str = "header", query: dict | None = None,
         path: str = "/v1/rtc", subprotocols: tuple[str, ...] = (SUBPROTOCOL,), source: str | None = None,
         headers: dict | None = None, compression: str | None = None, pings: bool = True,
         resume: tuple[str, int] | None = None,
     ) -> "Client":
-        """`resume` is the token of a place, and the seq of the last event that came there."""
+        """Connects a participant. `resume`: a resume token, and the seq of the last event received."""
         if resume:
             query = (query or {}) | {"resume": resume[0], "last_seq": resume[1]}
         query, headers, subprotocols = dict(query or {}), dict(headers or {}), list(subprotocols)
         if token is not None:
-            match place:
+            match token_in:
                 case "header": headers["Authorization"] = f"Bearer {token}"
                 case "subprotocol": subprotocols.append(f"patchbay.bearer.{token}")
                 case "query": query["access_token"] = token
@@ -137,30 +137,30 @@ class Client:
                 address, ssl=tls, subprotocols=subprotocols or None, additional_headers=headers, compression=compression,
                 ping_interval=None, proxy=None, max_size=1 << 20, max_queue=None, open_timeout=20, close_timeout=5, **options,
             )
-        except websockets.exceptions.InvalidStatus as refusal:
-            raise Refused(refusal.response) from None
+        except websockets.exceptions.InvalidStatus as rejection:
+            raise Rejected(rejection.response) from None
         client = cls(socket, resume and resume[1])
         client.hello = await client.event("hello")
         if pings:
             client.tasks.append(asyncio.create_task(client._ping()))
         return client
 
-    # What it says.
+    # Sending.
 
     async def request(self, kind: str, /, **data) -> dict:
-        """Sends a request and waits for its answer."""
+        """Sends a request and waits for its reply."""
         number = self.next_id
         self.next_id += 1
         future = self.expect_answer(number)
-        await self.say({"type": kind, "id": number, "data": data})
+        await self.send_message({"type": kind, "id": number, "data": data})
         return await asyncio.wait_for(future, 30)
 
     def expect_answer(self, number: int) -> asyncio.Future:
-        """The answer to a request with this id that is sent in another way."""
+        """Returns a future for the reply to a request with this id that is sent separately."""
         return self.answers.setdefault(number, asyncio.get_running_loop().create_future())
 
-    async def say(self, message) -> None:
-        """Sends a text message as it is, or an object as JSON."""
+    async def send_message(self, message) -> None:
+        """Sends a string as a text message, or an object as JSON."""
         await self.socket.send(message if isinstance(message, str) else json.dumps(message))
 
     async def publish(self, **data) -> dict:
@@ -173,27 +173,27 @@ class Client:
         await self.socket.close()
         await self.closed()
 
-    async def push(self, frames: list[Frame]) -> None:
-        """Sends frames at once, fifty to a bundle."""
+    async def send_bundled(self, frames: list[Frame]) -> None:
+        """Sends frames immediately, fifty to a bundle."""
         for start in range(0, len(frames), 50):
             await self.send(bundle([frame.bytes for frame in frames[start : start + 50]]))
 
-    def vanish(self, *, reset: bool = False) -> None:
-        """Breaks the connection without a word: by the end of what was sent, or by TCP's reset."""
+    def abort(self, *, reset: bool = False) -> None:
+        """Drops the connection without a close frame: with FIN, or with a TCP reset."""
         if reset:
             linger = struct.pack("ii", 1, 0)
             self.socket.transport.get_extra_info("socket").setsockopt(socket_module.SOL_SOCKET, socket_module.SO_LINGER, linger)
         self.socket.transport.abort()
 
-    # What it hears.
+    # Receiving.
 
     async def event(self, kind: str, /, timeout: float = 20, **fields) -> dict:
-        """The first event of this type, with these fields, that was not taken before."""
+        """Waits for the first event of this type with these fields that was not consumed before."""
 
         def find():
             for index, (name, data) in enumerate(self.events):
-                if index not in self.taken and name == kind and all(data.get(key) == value for key, value in fields.items()):
-                    self.taken.add(index)
+                if index not in self.consumed and name == kind and all(data.get(key) == value for key, value in fields.items()):
+                    self.consumed.add(index)
                     return data
             return None
 
@@ -203,27 +203,27 @@ class Client:
         return any(name == kind and all(data.get(key) == value for key, value in fields.items()) for name, data in self.events)
 
     def time_of(self, kind: str, /, **fields) -> float:
-        """When the last event of this type with these fields came."""
+        """Returns the arrival time of the last event of this type with these fields."""
         for at, (name, data) in zip(reversed(self.event_times), reversed(self.events)):
             if name == kind and all(data.get(key) == value for key, value in fields.items()):
                 return at
         raise AssertionError(f"no event {kind} {fields or ''}")
 
-    async def heard(self, count: int, alias: int | None = None, timeout: float = 20) -> list[bytes]:
-        """At least this many frames, of one track or of all."""
+    async def receive_frames(self, count: int, alias: int | None = None, timeout: float = 20) -> list[bytes]:
+        """Waits for at least this many frames, of one track or of all."""
 
         def find():
-            frames = self.heard_now(alias)
+            frames = self.received_frames(alias)
             return frames if len(frames) >= count else None
 
-        return await self.until(find, timeout, f"{count} frames (have {len(self.heard_now(alias))})")
+        return await self.until(find, timeout, f"{count} frames (have {len(self.received_frames(alias))})")
 
-    def heard_now(self, alias: int | None = None) -> list[bytes]:
+    def received_frames(self, alias: int | None = None) -> list[bytes]:
         return [frame for _, frame in self.frames if alias is None or Frame.parse(frame).alias == alias]
 
     async def closed(self, timeout: float = 20) -> int:
-        """The close code."""
-        return await self.until(lambda: self.close_code, timeout, "the connection's end")
+        """Waits for the end of the connection and returns the close code."""
+        return await self.until(lambda: self.close_code, timeout, "the end of the connection")
 
     async def until(self, find, timeout: float, what: str):
         async def wait():
@@ -237,63 +237,63 @@ class Client:
         try:
             return await asyncio.wait_for(wait(), timeout)
         except TimeoutError:
-            raise AssertionError(f"nothing in {timeout} s: {what}") from None
+            raise AssertionError(f"timed out after {timeout} s waiting for {what}") from None
 
-    # Behind it.
+    # Internals.
 
     async def _receive(self) -> None:
         try:
             async for message in self.socket:
                 if isinstance(message, bytes):
-                    self._take_binary(message)
+                    self._handle_binary(message)
                 else:
-                    self._take_text(json.loads(message))
+                    self._handle_text(json.loads(message))
                 async with self.changed:
                     self.changed.notify_all()
         except websockets.exceptions.ConnectionClosed:
             pass
         except Exception as error:
-            contract.violation(f"what the gateway sent cannot be read: {error!r}")
+            contract.violation(f"unreadable message from the gateway: {error!r}")
         self.close_code = self.socket.close_code or 1006
         for future in self.answers.values():
             if not future.done():
-                future.set_exception(AssertionError(f"closed with {self.close_code} before the answer"))
+                future.set_exception(AssertionError(f"closed with {self.close_code} before the reply"))
                 future.exception()
         for task in self.tasks[1:]:
             task.cancel()
         async with self.changed:
             self.changed.notify_all()
 
-    def _take_binary(self, message: bytes) -> None:
+    def _handle_binary(self, message: bytes) -> None:
         if not self.has_event("hello"):
-            contract.violation("a media frame before hello")
+            contract.violation("a frame before hello")
         now = asyncio.get_running_loop().time()
         self.messages.append((now, message))
         contract.check_message(message)
         for frame in unbundle(message):
             self.frames.append((now, frame))
 
-    def _take_text(self, message: dict) -> None:
+    def _handle_text(self, message: dict) -> None:
         kind = message["type"]
         if kind in ("reply", "error"):
             contract.check_answer(message)
             number, data = message["re"], message["data"]
             if number is None:
-                self.stray_errors.append(data)
+                self.unmatched_errors.append(data)
                 return
             future = self.answers.pop(number, None)
             if future is None:
-                contract.violation(f"an answer to {number}, which waits for none: {message}")
+                contract.violation(f"a reply to {number}, which is not pending: {message}")
             elif kind == "reply":
                 future.set_result(data)
             else:
-                future.set_exception(RequestFailed(data))
+                future.set_exception(RequestError(data))
                 future.exception()
             return
         contract.check_event(message)
-        if self.may_begin_anew and kind == "hello" and message["data"].get("resumed") is False:
+        if self.may_restart and kind == "hello" and message["data"].get("resumed") is False:
             self.last_seq = 0
-        self.may_begin_anew = False
+        self.may_restart = False
         if message["seq"] != self.last_seq + 1:
             contract.violation(f"{kind} has seq {message['seq']} after {self.last_seq}")
         self.last_seq = message["seq"]
@@ -303,4 +303,4 @@ class Client:
     async def _ping(self) -> None:
         while True:
             await asyncio.sleep(self.hello["ping_interval_ms"] / 1000)
-            await self.say({"type": "ping", "data": {"t": 1}})
+            await self.send_message({"type": "ping", "data": {"t": 1}})

@@ -1,13 +1,12 @@
-"""Lists, shows and deletes sessions of a full store from many connections, and looks at a call beside it.
+"""Lists, shows and deletes sessions of a full store over many connections, and measures their latency and that of a concurrent call.
 
     for product in patchbay patchbay-loadtest patchbay-fill-store; do swift build -c release --product $product; done
     python3 Tests/Interop/store_load.py --sessions 10000 --clients 50
 
-Fills a store with patchbay-fill-store, starts a gateway on a free port, lets patchbay-loadtest measure two calls, and again while the
-clients ask. Each client is a user of its own on one connection that stays, and asks at moments of its own, whatever became of the question
-before: a time is counted from the moment at which the question was due, so that an answer that comes late is not measured once and hidden
-from the next. What the disk takes to keep 64 KiB (`fdatasync`) is measured too: nothing is deleted faster than that. Needs the standard
-library only.
+Fills a store with patchbay-fill-store, starts a gateway on a free port, and measures two calls with patchbay-loadtest, first alone and then
+during the requests. Each client is a separate user on a persistent connection with its own schedule. Latency counts from the time a request was
+due, which avoids coordinated omission. The disk's `fdatasync` of 64 KiB is measured too, as a lower bound for deletions. Needs the
+standard library only.
 """
 
 import argparse
@@ -26,12 +25,12 @@ import tempfile
 import time
 
 PASSWORD = "correct horse battery"
-# Of a shard, one address may have 64 questions open.
+# A shard accepts 64 concurrent requests per address.
 CLIENTS_MAX = 60
 BLOCK = 64 << 10
 
 
-class Question:
+class Request:
     def __init__(self, method, path, token=None, body=None, kind=None, due=None):
         self.kind, self.due = kind, due
         lines = [f"{method} {path} HTTP/1.1", "Host: localhost"]
@@ -45,7 +44,7 @@ class Question:
         self.bytes = "\r\n".join(lines).encode() + b"\r\n\r\n" + content
 
 
-class Answer:
+class Response:
     def __init__(self, head, content):
         self.status = int(head[9:12])
         self.head, self.content = head, content
@@ -61,15 +60,15 @@ class Answer:
 
 
 class Connection:
-    """One connection that stays, and the story that is told over it: a generator that yields questions and is sent the answers."""
+    """A persistent connection with its script: a generator that yields requests and receives responses."""
 
-    def __init__(self, port, tls, story):
+    def __init__(self, port, tls, script):
         plain = socket.create_connection(("127.0.0.1", port))
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = tls.wrap_socket(plain, server_hostname="localhost")
         self.socket.setblocking(False)
-        self.story = story
-        self.question = None
+        self.script = script
+        self.request = None
         self.received = b""
         self.unsent = b""
 
@@ -81,14 +80,14 @@ class Connection:
                 return
 
     def receive(self):
-        """The answer, or None as long as it is not there as a whole."""
+        """Returns the response, or None while it is incomplete."""
         while True:
             try:
                 piece = self.socket.recv(BLOCK)
             except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
                 break
             if not piece:
-                raise SystemExit(f"the gateway closed the connection at {self.question.name}")
+                raise SystemExit(f"the gateway closed the connection at {self.request.name}")
             self.received += piece
         end = self.received.find(b"\r\n\r\n")
         if end < 0:
@@ -101,80 +100,80 @@ class Connection:
         if len(self.received) < whole:
             return None
         content, self.received = self.received[end + 4 : whole], self.received[whole:]
-        return Answer(head, content)
+        return Response(head, content)
 
 
 class Times:
-    """How long answers took, by kind of question, in seconds."""
+    """Response times in seconds, by kind of request."""
 
     def __init__(self):
-        self.taken = {}
-        # From the moment at which a question could be sent to sending it: this program's own slowness.
+        self.durations = {}
+        # Delay between when a request could be sent and when it was: this program's own overhead.
         self.late = []
 
     def report(self):
-        return {kind: percentiles(taken) for kind, taken in sorted(self.taken.items())}
+        return {kind: percentiles(durations) for kind, durations in sorted(self.durations.items())}
 
 
-def percentiles(taken):
-    taken = sorted(taken)
-    at = lambda share: round(taken[min(len(taken) - 1, int(len(taken) * share))] * 1e3, 2)
-    return {"count": len(taken), "p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "max": at(1)} if taken else {"count": 0}
+def percentiles(durations):
+    durations = sorted(durations)
+    at = lambda share: round(durations[min(len(durations) - 1, int(len(durations) * share))] * 1e3, 2)
+    return {"count": len(durations), "p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "max": at(1)} if durations else {"count": 0}
 
 
-def tell(connections, times=None, goes_on=lambda: True):
-    """Tells all stories side by side, until each has ended or it `goes_on` no more."""
+def run(connections, times=None, should_continue=lambda: True):
+    """Runs all scripts concurrently until each has ended or `should_continue` returns false."""
     poll = select.epoll()
-    by_number = {connection.socket.fileno(): connection for connection in connections}
+    by_descriptor = {connection.socket.fileno(): connection for connection in connections}
     waiting, count = [], 0
-    told = 0
+    finished = 0
 
-    def advance(connection, answer):
-        nonlocal count, told
+    def advance(connection, response):
+        nonlocal count, finished
         try:
-            question = connection.story.send(answer)
+            request = connection.script.send(response)
         except StopIteration:
-            told += 1
+            finished += 1
             return
-        connection.question = question
-        question.free = time.perf_counter()
-        if question.due is None:
-            ask(connection)
+        connection.request = request
+        request.free = time.perf_counter()
+        if request.due is None:
+            send(connection)
         else:
             count += 1
-            heapq.heappush(waiting, (question.due, count, connection))
+            heapq.heappush(waiting, (request.due, count, connection))
 
-    def ask(connection):
-        question = connection.question
+    def send(connection):
+        request = connection.request
         now = time.perf_counter()
-        if times and question.due is not None:
-            times.late.append(now - max(question.due, question.free))
-        if question.due is None:
-            question.due = now
-        connection.unsent = question.bytes
+        if times and request.due is not None:
+            times.late.append(now - max(request.due, request.free))
+        if request.due is None:
+            request.due = now
+        connection.unsent = request.bytes
         connection.send()
 
-    for number, connection in by_number.items():
+    for number, connection in by_descriptor.items():
         poll.register(number, select.EPOLLIN)
         advance(connection, None)
-    while told < len(connections) and goes_on():
+    while finished < len(connections) and should_continue():
         now = time.perf_counter()
         while waiting and waiting[0][0] <= now:
-            ask(heapq.heappop(waiting)[2])
+            send(heapq.heappop(waiting)[2])
         pause = min(0.1, max(0, waiting[0][0] - time.perf_counter())) if waiting else 0.1
         for number, _ in poll.poll(pause):
-            connection = by_number[number]
+            connection = by_descriptor[number]
             if connection.unsent:
                 connection.send()
-            answer = connection.receive()
-            if answer is None:
+            response = connection.receive()
+            if response is None:
                 continue
-            question = connection.question
-            if answer.status >= 300:
-                raise SystemExit(f"{question.name}: {answer.status} {answer.content.decode()}")
-            if times and question.kind:
-                times.taken.setdefault(question.kind, []).append(time.perf_counter() - question.due)
-            advance(connection, answer)
+            request = connection.request
+            if response.status >= 300:
+                raise SystemExit(f"{request.name}: {response.status} {response.content.decode()}")
+            if times and request.kind:
+                times.durations.setdefault(request.kind, []).append(time.perf_counter() - request.due)
+            advance(connection, response)
     for connection in connections:
         connection.socket.close()
     poll.close()
@@ -186,36 +185,36 @@ class User:
         self.account = {"email": f"user{number}@example.org", "password": PASSWORD}
         self.token = None
         self.sessions = []
-        self.chance = random.Random(number)
+        self.generator = random.Random(number)
 
-    def come(self):
-        self.token = (yield Question("POST", "/v1/auth/token", body=self.account)).json()["access_token"]
+    def log_in(self):
+        self.token = (yield Request("POST", "/v1/auth/token", body=self.account)).json()["access_token"]
 
-    def look(self):
-        """At what there is of the user."""
+    def load_sessions(self):
+        """Lists the user's sessions."""
         self.sessions = []
         path = "/v1/sessions?limit=200"
         while path:
-            answer = yield Question("GET", path, self.token)
-            self.sessions += [line["id"] for line in answer.json()]
-            path = answer.next_page()
+            response = yield Request("GET", path, self.token)
+            self.sessions += [line["id"] for line in response.json()]
+            path = response.next_page()
 
-    def ask(self, kinds, every, begin):
-        """Without end; `every` 0: as soon as the answer is there."""
-        due = begin + every * self.chance.random()
+    def requests(self, kinds, every, begin):
+        """Yields requests endlessly; `every` 0 sends the next one after each response."""
+        due = begin + every * self.generator.random()
         sessions = list(self.sessions)
-        self.chance.shuffle(sessions)
+        self.generator.shuffle(sessions)
         while True:
             moment = due if every else None
-            kind = self.chance.choice(kinds)
+            kind = self.generator.choice(kinds)
             if kind == "list":
-                yield Question("GET", "/v1/sessions", self.token, kind=kind, due=moment)
+                yield Request("GET", "/v1/sessions", self.token, kind=kind, due=moment)
             elif not sessions:
-                raise SystemExit("all sessions are deleted: take more of them, or a lower --rate")
+                raise SystemExit("all sessions are deleted: use more --sessions or a lower --rate")
             elif kind == "show":
-                yield Question("GET", f"/v1/sessions/{self.chance.choice(sessions)}", self.token, kind=kind, due=moment)
+                yield Request("GET", f"/v1/sessions/{self.generator.choice(sessions)}", self.token, kind=kind, due=moment)
             else:
-                yield Question("DELETE", f"/v1/sessions/{sessions.pop()}", self.token, kind=kind, due=moment)
+                yield Request("DELETE", f"/v1/sessions/{sessions.pop()}", self.token, kind=kind, due=moment)
             due += every
 
 
@@ -231,10 +230,10 @@ class Gateway:
         if "listening" not in line:
             raise SystemExit(f"the gateway did not start: {line}")
 
-    def tell(self, stories, **options):
-        tell([Connection(self.port, self.tls, story) for story in stories], **options)
+    def run(self, scripts, **options):
+        run([Connection(self.port, self.tls, script) for script in scripts], **options)
 
-    def end(self):
+    def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.stdout.close()
         try:
@@ -250,11 +249,11 @@ def fill(options):
     began = time.monotonic()
     command = [options.fill_store, options.data, "--users", str(options.clients), "--password", PASSWORD]
     subprocess.run(command + ["--sessions", str(options.sessions), "--turns", str(options.turns)], check=True)
-    note(f"filled in {time.monotonic() - began:.0f} s")
+    log(f"filled in {time.monotonic() - began:.0f} s")
 
 
-def call(gateway, options):
-    """Two calls on the gateway: patchbay-loadtest, which has begun."""
+def start_calls(gateway, options):
+    """Starts patchbay-loadtest with two calls on the gateway."""
     command = [
         options.loadtest, "--dev", "--url", f"wss://127.0.0.1:{gateway.port}", "--calls", str(options.calls), "--seconds",
         str(options.seconds), "--warmup", "1", "--json",
@@ -262,72 +261,72 @@ def call(gateway, options):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
-def heard(process):
-    found = json.loads(process.communicate()[0])
-    latency = found["latency"]
-    return {name: round(latency[name], 3) for name in ("p50", "p90", "p99", "max")} | {"lost": found["frames"]["lost"]}
+def latency_of(process):
+    values = json.loads(process.communicate()[0])
+    latency = values["latency"]
+    return {name: round(latency[name], 3) for name in ("p50", "p90", "p99", "max")} | {"lost": values["frames"]["lost"]}
 
 
-def disk(directory):
-    """What keeping a block takes, in a file whose place on the disk is there already."""
-    taken = []
+def measure_disk(directory):
+    """Measures `fdatasync` of one block in a preallocated file."""
+    durations = []
     with tempfile.TemporaryFile(dir=directory) as file:
         for pass_ in range(2):
-            taken.clear()
+            durations.clear()
             for index in range(200):
                 os.pwrite(file.fileno(), os.urandom(BLOCK), index % 20 * BLOCK)
                 began = time.perf_counter()
                 os.fdatasync(file.fileno())
-                taken.append(time.perf_counter() - began)
-    return percentiles(taken)
+                durations.append(time.perf_counter() - began)
+    return percentiles(durations)
 
 
-def note(text):
+def log(text):
     print(text, file=sys.stderr, flush=True)
 
 
 def measure(gateway, users, options):
-    findings = {"sessions": sum(len(user.sessions) for user in users), "turns": options.turns, "clients": options.clients}
-    findings["disk_ms"] = disk(options.data)
+    results = {"sessions": sum(len(user.sessions) for user in users), "turns": options.turns, "clients": options.clients}
+    results["disk_ms"] = measure_disk(options.data)
     if options.calls:
-        findings["call_alone_ms"] = heard(call(gateway, options))
-    beside = call(gateway, options) if options.calls else None
+        results["call_alone_ms"] = latency_of(start_calls(gateway, options))
+    calls = start_calls(gateway, options) if options.calls else None
     every = options.clients / options.rate if options.rate else 0
     begin = time.perf_counter() + 0.1
     times = Times()
 
-    def goes_on():
-        return time.perf_counter() < begin + options.seconds or (beside is not None and beside.poll() is None)
+    def should_continue():
+        return time.perf_counter() < begin + options.seconds or (calls is not None and calls.poll() is None)
 
     gc.disable()
-    gateway.tell([user.ask(options.kinds.split(","), every, begin) for user in users], times=times, goes_on=goes_on)
+    gateway.run([user.requests(options.kinds.split(","), every, begin) for user in users], times=times, should_continue=should_continue)
     seconds = time.perf_counter() - begin
-    if beside:
-        findings["call_beside_ms"] = heard(beside)
-    findings["answers_ms"] = times.report()
-    findings["answers_per_second"] = round(sum(map(len, times.taken.values())) / seconds)
+    if calls:
+        results["call_beside_ms"] = latency_of(calls)
+    results["answers_ms"] = times.report()
+    results["answers_per_second"] = round(sum(map(len, times.durations.values())) / seconds)
     if times.late:
-        findings["asked_late_ms"] = percentiles(times.late)
-    return findings
+        results["asked_late_ms"] = percentiles(times.late)
+    return results
 
 
-def show(findings):
-    def line(name, found):
-        figures = ", ".join(f"{which} {found[which]:.2f}" for which in ("p50", "p90", "p99", "max") if which in found)
-        counts = ", ".join(f"{found[which]} {which}" for which in ("lost",) if found.get(which)) or (
-            f"{found['count']} times" if "count" in found else "")
+def show(results):
+    def line(name, values):
+        figures = ", ".join(f"{which} {values[which]:.2f}" for which in ("p50", "p90", "p99", "max") if which in values)
+        counts = ", ".join(f"{values[which]} {which}" for which in ("lost",) if values.get(which)) or (
+            f"{values['count']} times" if "count" in values else "")
         print(f"  {name:<15}{figures} ms{', ' + counts if counts else ''}")
 
     print(
-        f"{findings['sessions']} sessions of {findings['turns']} turns, {findings['clients']} clients, "
-        f"{findings['answers_per_second']} answers/s")
-    for kind, found in findings["answers_ms"].items():
-        line(kind, found)
+        f"{results['sessions']} sessions of {results['turns']} turns, {results['clients']} clients, "
+        f"{results['answers_per_second']} responses/s")
+    for kind, values in results["answers_ms"].items():
+        line(kind, values)
     for name, key in [
-        ("asked late", "asked_late_ms"), ("disk alone", "disk_ms"), ("call alone", "call_alone_ms"), ("call beside it", "call_beside_ms"),
+        ("sent late", "asked_late_ms"), ("disk", "disk_ms"), ("call alone", "call_alone_ms"), ("call during", "call_beside_ms"),
     ]:
-        if key in findings:
-            line(name, findings[key])
+        if key in results:
+            line(name, results[key])
 
 
 def main():
@@ -336,34 +335,34 @@ def main():
     parser.add_argument("--loadtest", default=".build/release/patchbay-loadtest")
     parser.add_argument("--fill-store", default=".build/release/patchbay-fill-store")
     parser.add_argument("--ca", default="certs/dev/ca.cert.pem")
-    parser.add_argument("--data", help="a directory that is kept, and filled only if it has no store yet; otherwise one that goes")
+    parser.add_argument("--data", help="a directory to keep, filled only if it has no store yet (default: a temporary directory)")
     parser.add_argument("--sessions", type=int, default=10_000)
-    parser.add_argument("--turns", type=int, default=40, help="of each session")
-    parser.add_argument("--clients", type=int, default=50, help="connections, each of a user of its own")
-    parser.add_argument("--rate", type=float, default=900, help="questions a second, of all; 0: each client asks when it has its answer")
-    parser.add_argument("--kinds", default="list,show,delete", help="what is asked, in equal shares")
+    parser.add_argument("--turns", type=int, default=40, help="turns per session")
+    parser.add_argument("--clients", type=int, default=50, help="connections, each with its own user")
+    parser.add_argument("--rate", type=float, default=900, help="total requests per second; 0: each client sends the next request after its response")
+    parser.add_argument("--kinds", default="list,show,delete", help="kinds of requests, in equal shares")
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--calls", type=int, default=2, help="beside it; 0 for none")
-    parser.add_argument("--json", action="store_true", help="the findings as JSON on standard output")
+    parser.add_argument("--calls", type=int, default=2, help="concurrent calls; 0 for none")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args()
     if not 1 <= options.clients <= CLIENTS_MAX:
-        parser.error(f"--clients: 1 to {CLIENTS_MAX}, as many questions as one address may have open")
+        parser.error(f"--clients: must be 1 to {CLIENTS_MAX}, the concurrent requests per address")
 
-    with tempfile.TemporaryDirectory() as passing:
-        options.data = options.data or passing
+    with tempfile.TemporaryDirectory() as temporary:
+        options.data = options.data or temporary
         fill(options)
         users = [User(number) for number in range(options.clients)]
         gateway = Gateway(options, options.data)
         try:
-            gateway.tell([user.come() for user in users])
-            gateway.tell([user.look() for user in users])
-            findings = measure(gateway, users, options)
+            gateway.run([user.log_in() for user in users])
+            gateway.run([user.load_sessions() for user in users])
+            results = measure(gateway, users, options)
         finally:
-            gateway.end()
+            gateway.stop()
     if options.json:
-        print(json.dumps(findings, indent=2))
+        print(json.dumps(results, indent=2))
     else:
-        show(findings)
+        show(results)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Receives webhooks with LiveKit's own receiver, until it has had so many.
+"""Receives a given number of webhooks with LiveKit's webhook receiver.
 
     python Tests/Interop/webhook_receiver.py --key devkey --secret secret --count 7
 
-The first line says the port; then a line of JSON for each webhook. What the receiver does not take is answered with 401 and told as an error.
+Prints the port, then a line of JSON for each webhook. Webhooks that the receiver rejects are answered with 401 and printed as errors.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main() -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             try:
                 told = MessageToDict(receiver.receive(body, self.headers["Authorization"]))
-            except Exception as error:  # noqa: BLE001: whatever it is, the test wants to see it
+            except Exception as error:  # noqa: BLE001: printed for the test
                 told = {"error": repr(error)}
             self.send_response(401 if "error" in told else 200)
             self.end_headers()

@@ -1,1 +1,1 @@
-"""The checks, by what they are about. Importing a module puts its checks into the table."""
+"""The checks by topic. Importing a module registers its checks."""

@@ -1,9 +1,9 @@
-"""Who gets in, as what, and how everybody else is turned away."""
+"""Admission: tokens, grants, rejections."""
 
 from harness import *
 
 
-@check("a token of livekit-api with nothing but a room and an identity gets in, with LiveKit's defaults")
+@check("a livekit-api token with only a room and an identity is admitted with LiveKit's defaults")
 async def default_grants(world: World):
     client = await world.join("alice")
     hello, me = client.hello, client.hello["participant"]
@@ -18,7 +18,7 @@ async def default_grants(world: World):
     expect(hello["resume_token"].startswith("RT_"), hello["resume_token"])
 
 
-@check("name, metadata, attributes, kind and every grant of livekit-api arrive as they were written")
+@check("name, metadata, attributes, kind and every grant of livekit-api are preserved")
 async def whole_token(world: World):
     attributes = {"lk.some_key": "1", "camelCase": "2", "snake_case": "3", "Ünï": "ö"}
     token = (
@@ -36,13 +36,13 @@ async def whole_token(world: World):
     })
 
 
-@check("every kind of livekit-api is taken as it is")
+@check("every participant kind of livekit-api is accepted")
 async def kinds(world: World):
     for kind in ("standard", "egress", "ingress", "sip", "agent"):
         expect_equal((await world.join(f"a-{kind}", kind=kind)).hello["participant"]["kind"], kind)
 
 
-@check("canPublishData follows canPublish where a token does not say; `jti` stands in for `sub`; session_id comes back")
+@check("canPublishData defaults to canPublish; `jti` substitutes for `sub`; session_id is returned")
 async def rare_claims(world: World):
     video = {"roomJoin": True, "room": world.room, "canPublish": False}
     client = await world.connect(world.signed(world.claims("alice", video=video, session_id="S_42")))
@@ -52,22 +52,22 @@ async def rare_claims(world: World):
     expect_equal((client.hello["participant"]["identity"], client.hello["participant"]["kind"]), ("by-jti", "standard"))
 
 
-@check("the token may stand in the header, in a subprotocol item that is not echoed, or in the query")
+@check("the token is accepted in the header, in a subprotocol item that is not echoed, and in the query")
 async def places(world: World):
-    for place in ("header", "subprotocol", "query"):
-        client = await world.connect(world.token(f"by-{place}"), place=place)
+    for location in ("header", "subprotocol", "query"):
+        client = await world.connect(world.token(f"by-{location}"), token_in=location)
         expect_equal(client.socket.subprotocol, SUBPROTOCOL)
         head = str(client.socket.response.headers)
-        expect("bearer" not in head.lower() and "eyJ" not in head, "the answer repeats the token")
-    # The token's item may stand first, and the first place that has a token counts.
+        expect("bearer" not in head.lower() and "eyJ" not in head, "the response repeats the token")
+    # The token's item may come first, and the first location with a token is used.
     token = world.token("item-first")
     await world.connect(None, subprotocols=(f"patchbay.bearer.{token}", SUBPROTOCOL))
     await world.connect(world.token("good-header"), query={"access_token": "bad"})
-    await world.expect_refused(401, "malformed_token", None, headers={"Authorization": "Bearer bad"}, query={"access_token": token})
-    await world.expect_refused(401, "malformed_token", None, headers={"Authorization": f"Basic {token}"})
+    await world.expect_rejected(401, "malformed_token", None, headers={"Authorization": "Bearer bad"}, query={"access_token": token})
+    await world.expect_rejected(401, "malformed_token", None, headers={"Authorization": f"Basic {token}"})
 
 
-@check("clocks get a minute of leeway at both ends of a token's life")
+@check("exp and nbf have a leeway of 60 s")
 async def leeway(world: World):
     now = world.claims()["nbf"]
     await world.connect(world.expiring(-30, "late"))
@@ -75,7 +75,7 @@ async def leeway(world: World):
     await world.connect(world.signed(world.claims("without-nbf", nbf=None)))
 
 
-@check("bad tokens are refused with 401 and their own code")
+@check("invalid tokens are rejected with 401 and a specific code")
 async def bad_tokens(world: World):
     now = world.claims()["nbf"]
     good = world.token("somebody")
@@ -106,35 +106,35 @@ async def bad_tokens(world: World):
     ]
     faults = []
     for token, code in table:
-        refusal = await world.refusal(token)
-        if (refusal.status, refusal.code) != (401, code):
-            faults.append(f"{refusal.status} {refusal.code} instead of 401 {code} for {str(token)[-40:]}")
+        rejection = await world.rejection(token)
+        if (rejection.status, rejection.code) != (401, code):
+            faults.append(f"{rejection.status} {rejection.code} instead of 401 {code} for {str(token)[-40:]}")
     expect(not faults, "; ".join(faults))
 
 
-@check("an identity and a room of 256 bytes get in")
+@check("an identity and a room name of 256 bytes are accepted")
 async def longest_names(world: World):
     room = (world.room + "-").ljust(256, "r")
     client = await world.connect(world.signed(world.claims("i" * 256, video={"roomJoin": True, "room": room})))
     expect_equal((client.hello["room"]["name"], client.hello["participant"]["identity"]), (room, "i" * 256))
 
 
-@check("good tokens that do not allow to join are refused with 403")
+@check("valid tokens without a grant to join are rejected with 403")
 async def missing_grants(world: World):
     for video in (
         None, {}, {"roomJoin": False, "room": world.room}, {"roomJoin": True}, {"roomJoin": True, "room": ""}, {"roomList": True},
     ):
-        await world.expect_refused(403, "missing_grant", world.signed(world.claims(video=video)))
-    await world.expect_refused(403, "missing_grant", world.token("x", room_join=False, room_list=True))
+        await world.expect_rejected(403, "missing_grant", world.signed(world.claims(video=video)))
+    await world.expect_rejected(403, "missing_grant", world.token("x", room_join=False, room_list=True))
 
 
-@check("other refusals: no subprotocol, another path, no upgrade, no TLS")
+@check("other rejections: no subprotocol, another path, no upgrade, no TLS")
 async def other_refusals(world: World):
     token = world.token("alice")
-    await world.expect_refused(400, "subprotocol_required", token, subprotocols=())
-    await world.expect_refused(400, "subprotocol_required", token, subprotocols=("patchbay.v2", "chat"))
-    await world.expect_refused(404, "not_found", token, path="/")
-    await world.expect_refused(404, "not_found", token, path="/v1/rtc/x")
+    await world.expect_rejected(400, "subprotocol_required", token, subprotocols=())
+    await world.expect_rejected(400, "subprotocol_required", token, subprotocols=("patchbay.v2", "chat"))
+    await world.expect_rejected(404, "not_found", token, path="/")
+    await world.expect_rejected(404, "not_found", token, path="/v1/rtc/x")
     expect_equal((await world.http_json("GET", "/v1/rtc", token, status=426))["code"], "upgrade_required")
     host, port = world.url.removeprefix("wss://").rsplit(":", 1)
     reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
@@ -144,17 +144,17 @@ async def other_refusals(world: World):
     expect(answer.startswith(b"HTTP/1.1 400") and b"tls_required" in answer, answer[:200])
 
 
-@check("a token of over 16 KiB is turned away")
+@check("a token over 16 KiB is rejected")
 async def large_token(world: World):
     token = world.access_token("alice").with_metadata("m" * 14_000).to_jwt()
     expect(len(token) > 16 * 1024, len(token))
     try:
-        refusal = await world.refusal(token)
+        rejection = await world.rejection(token)
     except AssertionError:
         raise
     except Exception:
-        return  # A head of over 16 KiB ends the connection without an answer.
-    expect_equal((refusal.status, refusal.code), (401, "token_too_large"))
+        return  # A request head over 16 KiB closes the connection without a response.
+    expect_equal((rejection.status, rejection.code), (401, "token_too_large"))
 
 
 @check("after 20 failed attempts an address waits, even with a good token, and other addresses do not")
@@ -162,13 +162,13 @@ async def failed_attempts(world: World):
     source = world.new_source()
     if source is None:
         return
-    codes = [(await world.refusal("bad", source=source)).status for _ in range(21)]
+    codes = [(await world.rejection("bad", source=source)).status for _ in range(21)]
     expect_equal(codes, [401] * 20 + [429])
-    await world.expect_refused(429, "too_many_attempts", world.token("alice"), source=source)
+    await world.expect_rejected(429, "too_many_attempts", world.token("alice"), source=source)
     await world.join("alice")
 
 
-@check("a permessage-deflate that browsers offer does no harm")
+@check("an offer of permessage-deflate is ignored")
 async def deflate(world: World):
     alice = await world.connect(world.token("alice"), compression="deflate")
     bob = await world.connect(world.token("bob", kind="agent"), compression="deflate")
@@ -176,10 +176,10 @@ async def deflate(world: World):
     await bob.event("track.published")
     sent = speech(track["alias"], 5)
     await talk(alice, sent)
-    expect_frames(await bob.heard(5), sent)
+    expect_frames(await bob.receive_frames(5), sent)
 
 
-@check("roomConfig of livekit-api: limit, metadata and how long the empty room stays")
+@check("roomConfig of livekit-api sets participant limit, metadata and departure timeout")
 async def room_config(world: World):
     config = api.RoomConfiguration(max_participants=2, metadata="made by a token", departure_timeout=1, empty_timeout=60)
 
@@ -189,9 +189,9 @@ async def room_config(world: World):
     first = await world.connect(token("first"))
     expect_equal((first.hello["room"]["max_participants"], first.hello["room"]["metadata"]), (2, "made by a token"))
     second = await world.connect(token("second"))
-    await world.expect_refused(409, "room_full", token("third"))
+    await world.expect_rejected(409, "room_full", token("third"))
     agent = await world.connect(token("agent", "agent"))
-    # Whoever takes the place of its own identity does not need a second one.
+    # A replaced connection of the same identity does not count towards the limit.
     again = await world.connect(token("second"))
     expect_equal(await second.closed(), 4104)
     for client in (first, again, agent):

@@ -1,9 +1,9 @@
-"""Assistants: arrival, state, loss."""
+"""Agents: join, state, loss."""
 
 from harness import *
 
 
-@check("an assistant's arrival and state are told, and its state to newcomers by its attribute")
+@check("an agent's join and state produce events; later participants see its state as an attribute")
 async def state(world: World):
     alice = await world.join("alice")
     agent = await world.connect(world.access_token("agent").with_kind("agent").with_name("Ada").to_jwt())
@@ -16,27 +16,27 @@ async def state(world: World):
     late = await world.join("late")
     (described,) = [other for other in late.hello["participants"] if other["identity"] == "agent"]
     expect_equal(described["attributes"], {"lk.agent.state": "listening"})
-    await expect_nothing(alice, "participant.updated")
+    await expect_no_event(alice, "participant.updated")
     expect_equal(len([1 for kind, _ in alice.events if kind == "agent.state"]), 7, "agent.state")
-    await expect_failure("invalid_argument", agent.request("agent.state", state="bored"))
-    await expect_failure("not_allowed", alice.request("agent.state", state="idle"))
+    await expect_error("invalid_argument", agent.request("agent.state", state="bored"))
+    await expect_error("not_allowed", alice.request("agent.state", state="idle"))
 
 
-@check("an assistant that breaks off is lost; one that leaves is not")
+@check("an agent that disconnects is lost; one that leaves is not")
 async def loss(world: World):
     alice = await world.join("alice")
     agent = await world.join("agent", kind="agent")
     track = await agent.publish(source="assistant")
-    agent.vanish()
-    await world.expect_lost(alice, "agent", "SIGNAL_CLOSE")
+    agent.abort()
+    await world.expect_disconnect(alice, "agent", "SIGNAL_CLOSE")
     expect_equal(await alice.event("agent.lost"), {"participant": "agent", "reason": "SIGNAL_CLOSE"})
     order = [kind for kind, data in alice.events if kind in ("track.unpublished", "participant.left", "agent.lost")]
     expect_equal(order, ["track.unpublished", "participant.left", "agent.lost"])
     expect(alice.has_event("track.unpublished", track=track["sid"]), "track.unpublished")
     agent = await world.join("agent", kind="agent")
-    await agent.say({"type": "leave", "data": {"reason": "AGENT_ERROR"}})
+    await agent.send_message({"type": "leave", "data": {"reason": "AGENT_ERROR"}})
     await alice.event("agent.lost", reason="AGENT_ERROR")
     agent = await world.join("agent", kind="agent")
     await agent.leave()
     await alice.event("participant.left", participant="agent", reason="CLIENT_INITIATED")
-    await expect_nothing(alice, "agent.lost", reason="CLIENT_INITIATED")
+    await expect_no_event(alice, "agent.lost", reason="CLIENT_INITIATED")

@@ -1,4 +1,4 @@
-"""Ahead tracks: sent faster than they are heard, let out by the clock."""
+"""`ahead` tracks: sent faster than real time, paced by the gateway."""
 
 from harness import *
 from patchbay_client import unbundle
@@ -7,7 +7,7 @@ from patchbay_client import unbundle
 FRAME = 960
 
 
-@check("5 s pushed at once arrive whole, bundled and by the clock, at an early and at a late listener", by_the_clock=True, begins=6)
+@check("5 s sent in a burst arrive complete, bundled and paced at an early and a late subscriber", timing_sensitive=True, delay=6)
 async def paced(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(source="assistant", mode="ahead")
@@ -15,17 +15,17 @@ async def paced(world: World):
     expect_equal((await bob.event("track.published"))["track"], track)
     sent = speech(track["alias"], 250)
     began = asyncio.get_running_loop().time()
-    await alice.push(sent)
+    await alice.send_bundled(sent)
     await alice.request("ping")
-    expect(asyncio.get_running_loop().time() - began < 1, "the publisher is held up")
+    expect(asyncio.get_running_loop().time() - began < 1, "the publisher was blocked")
     await asyncio.sleep(2)
     carol = await world.join("carol", kind="agent")
     started = {"participant": "alice", "track": track["sid"], "epoch": 0, "ts": 0}
     expect_equal(await carol.event("playout.started"), started, "a newcomer is told")
-    expect_frames(await bob.heard(250), sent)
+    expect_frames(await bob.receive_frames(250), sent)
     expect_equal(await bob.event("playout.started"), started)
 
-    # The first frame starts the clock, so nobody can be further ahead of it than of the moment at which the push began.
+    # The first frame starts the clock, so leads are measured from the start of the burst.
     leads = [began + Frame.parse(frame).timestamp / 48_000 - at for at, frame in bob.frames]
     expect(max(leads) <= 0.32, f"a frame came {max(leads) * 1000:.0f} ms before its time")
     expect(min(leads[15:]) >= 0.1, f"a frame came only {min(leads[15:]) * 1000:.0f} ms before its time")
@@ -36,15 +36,15 @@ async def paced(world: World):
     expect(max(sizes) <= 5, f"{max(sizes)} frames in one message")
 
     await carol.event("playout.finished")
-    late = carol.heard_now()
+    late = carol.received_frames()
     expect_frames(late, sent[-len(late) :], "the late listener's")
-    expect(120 <= len(late) <= 155, f"{len(late)} frames for who came after some 2 s of 5")
+    expect(120 <= len(late) <= 155, f"{len(late)} frames after joining 2 s into 5 s")
     leads = [began + Frame.parse(frame).timestamp / 48_000 - at for at, frame in carol.frames]
     expect(max(leads) <= 0.32, f"a frame came {max(leads) * 1000:.0f} ms before its time to the late listener")
-    expect(not alice.frames, "the publisher hears itself")
+    expect(not alice.frames, "the publisher received its own frames")
 
 
-@check("an utterance ends when it has been heard; what follows it is another, on a clock of its own", by_the_clock=True, begins=6)
+@check("an utterance ends when it has been played; the next one has its own clock", timing_sensitive=True, delay=6)
 async def utterances(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(mode="ahead")
@@ -53,29 +53,29 @@ async def utterances(world: World):
     sent = speech(alias, 50) + [
         Frame(alias, frame.sequence - 50, frame.timestamp, frame.payload, frame.flags) for frame in speech(alias, 25, first=100)
     ]
-    await alice.push(sent)
+    await alice.send_bundled(sent)
     finished = await bob.event("playout.finished")
     expect_equal(finished, {
         "participant": "alice", "track": sid, "epoch": 0, "played_ts": 125 * FRAME, "played_ms": 2500, "estimated": True,
     })
-    expect_frames(bob.heard_now(), sent)
+    expect_frames(bob.received_frames(), sent)
     took = bob.time_of("playout.finished") - bob.time_of("playout.started")
     expect(2.5 <= took < 2.9, f"2.5 s were finished after {took:.2f} s")
     later = speech(alias, 10, first=1000)
     asked = asyncio.get_running_loop().time()
-    await alice.push(later)
+    await alice.send_bundled(later)
     expect_equal((await bob.event("playout.started", ts=1000 * FRAME))["epoch"], 0)
-    expect_frames((await bob.heard(85))[75:], later)
-    expect(bob.frames[75][0] - asked < 0.1, "the first frame after silence waited")
+    expect_frames((await bob.receive_frames(85))[75:], later)
+    expect(bob.frames[75][0] - asked < 0.1, "the first frame after silence was delayed")
 
 
-@check("muted and held, an ahead track stands still and loses nothing", by_the_clock=True)
+@check("an ahead track pauses while muted or on hold and loses nothing", timing_sensitive=True)
 async def standing_still(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(mode="ahead")
     sent = speech(track["alias"], 100)
-    await alice.push(sent)
-    await bob.heard(20)
+    await alice.send_bundled(sent)
+    await bob.receive_frames(20)
     for pause in (lambda on: alice.request("track.mute", track=track["sid"], muted=on), lambda on: alice.request("call.hold", held=on)):
         await pause(True)
         await asyncio.sleep(0.2)
@@ -83,25 +83,25 @@ async def standing_still(world: World):
         await asyncio.sleep(0.8)
         expect_equal(len(bob.frames), count, "frames while it stands still")
         await pause(False)
-        await bob.heard(count + 20)
-    expect_frames(await bob.heard(100), sent)
+        await bob.receive_frames(count + 20)
+    expect_frames(await bob.receive_frames(100), sent)
 
 
-@check("who gets 45 s ahead is told, who gets 60 s ahead is refused, and below 30 s it is well again", by_the_clock=True)
+@check("playout.backlog reports 45 s ahead, refused frames at 60 s, and recovery below 30 s", timing_sensitive=True)
 async def backlog(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     high, full = await alice.publish(mode="ahead"), await alice.publish(mode="ahead")
     began = asyncio.get_running_loop().time()
-    await alice.push(speech(high["alias"], 44 * 50))
+    await alice.send_bundled(speech(high["alias"], 44 * 50))
     await alice.request("ping")
-    await expect_nothing(alice, "playout.backlog")
-    await alice.push(speech(high["alias"], 2 * 50, first=44 * 50))
+    await expect_no_event(alice, "playout.backlog")
+    await alice.send_bundled(speech(high["alias"], 2 * 50, first=44 * 50))
     told = await alice.event("playout.backlog", track=high["sid"])
     expect_equal((told["state"], told["dropped"]), ("high", 0))
     expect(45_000 <= told["queued_ms"] <= 46_000, told)
 
     sent = speech(full["alias"], 62 * 50)
-    await alice.push(sent)
+    await alice.send_bundled(sent)
     told = await alice.event("playout.backlog", track=full["sid"], state="full")
     expect(59_500 <= told["queued_ms"] <= 60_020 and 1 <= told["dropped"] <= 100, told)
     await alice.request("playout.clear", track=full["sid"])
@@ -109,4 +109,4 @@ async def backlog(world: World):
     await alice.event("playout.backlog", track=high["sid"], state="low", timeout=25)
     took = alice.time_of("playout.backlog", track=high["sid"], state="low") - began
     expect(15.5 < took < 17.5, f"46 s were below 30 s after {took:.1f} s")
-    expect(not bob.has_event("playout.backlog"), "a listener is told of the backlog")
+    expect(not bob.has_event("playout.backlog"), "a subscriber received playout.backlog")

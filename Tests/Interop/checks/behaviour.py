@@ -1,4 +1,4 @@
-"""Questions that make no sense, and connections that misbehave."""
+"""Invalid requests and misbehaving connections."""
 
 import os
 import struct
@@ -7,7 +7,7 @@ from harness import *
 
 
 class RawWebSocket:
-    """A WebSocket by hand, for what a well-behaved library does not do."""
+    """A hand-written WebSocket client, to send what a library would not."""
 
     @classmethod
     async def connect(cls, world: World, identity: str) -> "RawWebSocket":
@@ -31,7 +31,7 @@ class RawWebSocket:
         self.writer.write(head + mask + (bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload)) if masked else payload))
 
     async def close_code(self, seconds: float) -> int:
-        """Reads until the gateway closes; answers nothing. 1006 if it closed without a word."""
+        """Reads until the gateway closes, without answering. Returns 1006 if there was no close frame."""
 
         async def read() -> int:
             while True:
@@ -51,65 +51,65 @@ class RawWebSocket:
             self.writer.transport.abort()
 
 
-@check("requests that cannot be understood are answered with what is wrong, and do no harm")
+@check("invalid requests are answered with a specific error and have no effect")
 async def nonsense(world: World):
     alice = await world.join("alice")
     for text in (
         "", "no JSON", "[]", "7", "null", "{}", '{"type":7}', '{"type":"ping","id":-1}', '{"type":"ping","id":"1"}',
         '{"type":"ping","id":1.5}',
     ):
-        count = len(alice.stray_errors)
-        await alice.say(text)
-        await alice.until(lambda: len(alice.stray_errors) > count or None, 20, f"an answer to {text}")
-    expect_equal({error["code"] for error in alice.stray_errors}, {"malformed"})
+        count = len(alice.unmatched_errors)
+        await alice.send_message(text)
+        await alice.until(lambda: len(alice.unmatched_errors) > count or None, 20, f"an answer to {text}")
+    expect_equal({error["code"] for error in alice.unmatched_errors}, {"malformed"})
     for text in ('{"id":1}', '{"id":2,"type":7}'):
         answer = alice.expect_answer(json.loads(text)["id"])
-        await alice.say(text)
-        await expect_failure("malformed", answer)
-    # Without an id, what can be read is not answered, whatever is wrong with it.
-    before = len(alice.stray_errors)
+        await alice.send_message(text)
+        await expect_error("malformed", answer)
+    # Errors in parseable messages without an id are not reported.
+    before = len(alice.unmatched_errors)
     unknown = {"type": "track.mute", "data": {"track": "x", "muted": True}}
     for silent in ({"type": "no.such"}, {"type": "track.mute"}, unknown, {"type": "ping"}):
-        await alice.say(silent)
+        await alice.send_message(silent)
     expect_equal(await alice.request("ping", t=-9_007_199_254_740_993), {"t": -9_007_199_254_740_993})
-    expect_equal(len(alice.stray_errors), before, "errors that nobody asked for")
+    expect_equal(len(alice.unmatched_errors), before, "errors that nobody asked for")
     alice.next_id = 2**64 - 1
     expect_equal(await alice.request("ping"), {"t": 0})
 
 
-@check("what is not in this version is answered unknown_type")
+@check("unknown request types are answered with unknown_type")
 async def later_versions(world: World):
     alice = await world.join("alice")
     for kind in ("playout.pause", "call.ring", "call.answer", "recording.start", "hello", "ping "):
-        await expect_failure("unknown_type", alice.request(kind, track="x"))
+        await expect_error("unknown_type", alice.request(kind, track="x"))
 
 
-@check("unknown fields are passed over, null is absent, data may be left out where it is not needed")
+@check("unknown fields are ignored, null counts as absent, data is optional where unused")
 async def tolerance(world: World):
     alice, bob = await world.join_all("alice", "bob")
     answer = alice.expect_answer(900)
     fields = {"text": "x", "of_later": 1, "topic": None, "to": None}
-    await alice.say({"type": "text.send", "id": 900, "of_later": {"a": [1]}, "data": fields})
+    await alice.send_message({"type": "text.send", "id": 900, "of_later": {"a": [1]}, "data": fields})
     await answer
     expect_equal((await bob.event("text"))["topic"], "lk.chat")
     answer = alice.expect_answer(901)
-    await alice.say('{"data":{"t":3},"id":901,"type":"ping"}')
+    await alice.send_message('{"data":{"t":3},"id":901,"type":"ping"}')
     expect_equal(await answer, {"t": 3})
     for text in ('{"type":"track.publish","id":902}', '{"type":"call.hold","id":902,"data":{"held":"yes"}}'):
         answer = alice.expect_answer(902)
-        await alice.say(text)
-        await expect_failure("invalid_argument", answer)
+        await alice.send_message(text)
+        await expect_error("invalid_argument", answer)
 
 
-@check("binary of 16 KiB and text of 64 KiB are the most; one byte more closes with 1009")
+@check("binary over 16 KiB and text over 64 KiB close with 1009")
 async def too_big(world: World):
     watcher = await world.join("watcher")
     client = await world.join("text")
     text = json.dumps({"type": "ping", "data": {"t": 1}, "filler": ""})
-    await client.say(text.replace('""', '"' + "x" * (65_536 - len(text)) + '"'))
+    await client.send_message(text.replace('""', '"' + "x" * (65_536 - len(text)) + '"'))
     await client.send(b"\0" * 16_384)
     await client.request("ping")
-    await client.say("x" * 65_537)
+    await client.send_message("x" * 65_537)
     expect_equal(await client.closed(), 1009)
     await watcher.event("participant.left", participant="text", reason="STATE_MISMATCH")
     client = await world.join("binary")
@@ -118,7 +118,7 @@ async def too_big(world: World):
     await watcher.event("participant.left", participant="binary", reason="STATE_MISMATCH")
 
 
-@check("a hundred malformed messages in a second close with 4106; ninety do not", by_the_clock=True)
+@check("a hundred malformed messages within a second close with 4106; ninety do not", timing_sensitive=True)
 async def protocol_errors(world: World):
     watcher = await world.join("watcher")
     for what in (b"\x00", "no JSON"):
@@ -152,10 +152,10 @@ async def broken_websocket(world: World):
     raw.send(2, b"x" * 20, reserved=0x40)
     expect_equal(await raw.close_code(20), 1002)
     await watcher.event("participant.left", participant="reserved", reason="STATE_MISMATCH")
-    expect(not watcher.has_event("participant.updated"), "a place was kept for who broke the protocol")
+    expect(not watcher.has_event("participant.updated"), "a client that violated the protocol was kept as reconnecting")
 
 
-@check("who gives no sign of life for 15 s is closed with 4003", by_the_clock=True)
+@check("a client without a sign of life for 15 s is closed with 4003", timing_sensitive=True)
 async def ping_timeout(world: World):
     watcher = await world.join("watcher")
     began = asyncio.get_running_loop().time()
@@ -163,17 +163,17 @@ async def ping_timeout(world: World):
     expect_equal(await raw.close_code(30), 4003)
     took = asyncio.get_running_loop().time() - began
     expect(14 < took < 20, f"closed after {took:.1f} s")
-    await world.expect_lost(watcher, "dead", "CONNECTION_TIMEOUT")
+    await world.expect_disconnect(watcher, "dead", "CONNECTION_TIMEOUT")
 
 
-@check("a client that only answers WebSocket pings lives")
+@check("a client that only answers WebSocket pings stays connected")
 async def pongs_are_life(world: World):
     quiet = await world.connect(world.token("quiet"), pings=False)
     await asyncio.sleep(18)
     expect_equal(await quiet.request("ping", t=1), {"t": 1})
 
 
-@check("who does not read its control messages is closed as a slow consumer, and others do not notice")
+@check("a client that does not read control messages is closed as a slow consumer; others are unaffected")
 async def slow_consumer(world: World):
     alice, bob, slow = await world.join_all("alice", "bob", "slow")
     slow.socket.transport.pause_reading()

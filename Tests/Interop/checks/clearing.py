@@ -1,10 +1,10 @@
-"""Clears: what was not heard is dropped, everywhere and at once."""
+"""Clears: unplayed audio is discarded everywhere."""
 
 from dataclasses import replace
 
 from harness import *
 
-# How long, in seconds, frames of the old epoch may still be under way after the clear was told.
+# How long, in seconds, frames of the old epoch may still arrive after the clear.
 NO_LATER = 0.1
 
 
@@ -13,7 +13,7 @@ def of_epoch(epoch: int, frames: list[Frame]) -> list[Frame]:
 
 
 def expect_cut(cut: dict, epoch: int, after: float, published: float) -> None:
-    """That so much, in seconds, was heard when it was cleared."""
+    """Expects this playout position, in seconds, at the clear."""
     expect_equal(cut["epoch"], epoch, "epoch")
     expect(abs(cut["played_ms"] / 1000 - after) < 0.1, f"{cut} after {after:.3f} s")
     expect(abs(cut["played_ts"] / 48 - cut["played_ms"]) <= 1, cut)
@@ -26,7 +26,7 @@ async def dropped(world: World, reason: str) -> int:
     return sum(int(float(line.split()[-1])) for line in lines)
 
 
-@check("a clear by the publisher: all are told, nothing old is heard any more, the next epoch at once", by_the_clock=True, begins=6)
+@check("a clear by the publisher is reported to all, discards old frames, and the next epoch starts immediately", timing_sensitive=True, delay=6)
 async def by_publisher(world: World):
     agent, bob = await world.join_all("agent", "bob", kind="agent")
     track = await agent.publish(source="assistant", mode="ahead")
@@ -36,7 +36,7 @@ async def by_publisher(world: World):
     await agent.request(
         "transcript.segment", id="s", role="assistant", track=sid, text="One, two, three.", final=True, start_ts=0, end_ts=144_000,
         words=words)
-    await agent.push(speech(alias, 500))
+    await agent.send_bundled(speech(alias, 500))
     await bob.event("playout.started")
     await bob.event("agent.state", state="speaking")
     await asyncio.sleep(1.2)
@@ -63,7 +63,7 @@ async def by_publisher(world: World):
         expect_equal(kinds, promised, "the order of events")
 
     refused = await dropped(world, "epoch")
-    await agent.push(speech(alias, 25, first=500))
+    await agent.send_bundled(speech(alias, 25, first=500))
     await agent.request("ping")
     await asyncio.sleep(0.3)
     expect(await dropped(world, "epoch") >= refused + 25, "frames of the old epoch were not counted")
@@ -73,21 +73,21 @@ async def by_publisher(world: World):
     count = len(bob.frames)
     fresh = of_epoch(1, speech(alias, 30, first=525))
     asked = asyncio.get_running_loop().time()
-    await agent.push(fresh)
+    await agent.send_bundled(fresh)
     expect_equal((await bob.event("playout.started", epoch=1))["ts"], 525 * 960)
-    expect_frames((await bob.heard(count + 30))[count:], fresh)
-    expect(bob.frames[count][0] - asked < 0.1, "the new epoch had to wait")
+    expect_frames((await bob.receive_frames(count + 30))[count:], fresh)
+    expect(bob.frames[count][0] - asked < 0.1, "the new epoch was delayed")
     carol = await world.join("carol")
     expect_equal(carol.hello["participants"][0]["tracks"][0]["epoch"], 1, "epoch for newcomers")
 
 
-@check("a listener clears by what it has heard itself; two clears that cross have an epoch each", by_the_clock=True)
+@check("a subscriber's clear uses its own playout position; two crossing clears have one epoch each", timing_sensitive=True)
 async def by_listener(world: World):
     alice, bob = await world.join_all("alice", "bob")
     track = await alice.publish(mode="ahead")
     sid, alias = track["sid"], track["alias"]
-    await alice.push(speech(alias, 250))
-    await bob.heard(20)
+    await alice.send_bundled(speech(alias, 250))
+    await bob.receive_frames(20)
     await bob.request("playout.progress", track=sid, epoch=0, played_ts=9_600, buffered_ms=200)
     cut = await bob.request("playout.clear", track=sid)
     expect_equal((cut["epoch"], cut["estimated"]), (1, False))
@@ -96,14 +96,14 @@ async def by_listener(world: World):
         expect_equal(await client.event("playout.cleared"), cut | {"track": sid, "by": "bob"})
     await bob.request("playout.progress", track=sid, epoch=1, played_ts=None, buffered_ms=0)
     fresh = of_epoch(1, speech(alias, 250, first=250))
-    await alice.push(fresh)
+    await alice.send_bundled(fresh)
     await bob.event("playout.started", epoch=1)
     cuts = await asyncio.gather(*(client.request("playout.clear", track=sid) for client in (alice, bob)))
     expect_equal(sorted(cut["epoch"] for cut in cuts), [2, 3])
     for client in (alice, bob):
         for epoch in (2, 3):
             await client.event("playout.cleared", epoch=epoch)
-    # Nothing plays: it is told all the same, for the epoch is another.
+    # The clear is reported although nothing plays, because the epoch changes.
     idle = await bob.request("playout.clear", track=sid)
     expect_equal((idle["epoch"], idle["played_ts"], idle["played_ms"], idle["discarded_ms"]), (4, None, 0, 0))
     await alice.event("playout.cleared", epoch=4)
@@ -111,17 +111,17 @@ async def by_listener(world: World):
     expect_equal(kinds[:4], ["playout.started", "playout.cleared", "playout.started", "playout.cleared"])
 
 
-@check("a live track is not cleared, nor any by who neither publishes nor listens")
+@check("live tracks cannot be cleared; only publisher and subscribers may clear")
 async def refusals(world: World):
     alice, bob = await world.join_all("alice", "bob")
     deaf = await world.join("deaf", can_subscribe=False)
     live, ahead = await alice.publish(), await alice.publish(mode="ahead")
     await bob.event("track.published", track=ahead)
     for client in (alice, bob):
-        await expect_failure("invalid_argument", client.request("playout.clear", track=live["sid"]))
-    await expect_failure("not_allowed", deaf.request("playout.clear", track=ahead["sid"]))
+        await expect_error("invalid_argument", client.request("playout.clear", track=live["sid"]))
+    await expect_error("not_allowed", deaf.request("playout.clear", track=ahead["sid"]))
     await bob.request("track.subscribe", track=ahead["sid"], subscribed=False)
-    await expect_failure("not_allowed", bob.request("playout.clear", track=ahead["sid"]))
-    await expect_failure("not_found", alice.request("playout.clear", track="TR_AMnothing"))
-    await expect_failure("not_allowed", bob.request("playout.mark", track=ahead["sid"], ts=0, name="x"))
-    await expect_nothing(alice, "playout.cleared")
+    await expect_error("not_allowed", bob.request("playout.clear", track=ahead["sid"]))
+    await expect_error("not_found", alice.request("playout.clear", track="TR_AMnothing"))
+    await expect_error("not_allowed", bob.request("playout.mark", track=ahead["sid"], ts=0, name="x"))
+    await expect_no_event(alice, "playout.cleared")

@@ -1,9 +1,9 @@
-"""Who is there: joining, changing, leaving, and what others learn of it."""
+"""Participants: joining, changing, leaving, and the resulting events."""
 
 from harness import *
 
 
-@check("who comes, changes and goes is told to the others, and to newcomers by hello")
+@check("joins, changes and leaves produce events, and hello describes the result")
 async def coming_and_going(world: World):
     alice = await world.connect(
         world.access_token("alice", can_update_own_metadata=True).with_name("Alice").with_attributes({"a": "1", "b": "2"}).to_jwt())
@@ -25,7 +25,7 @@ async def coming_and_going(world: World):
     await bob.event("participant.left", participant="carol", reason="CLIENT_INITIATED")
 
 
-@check("leave closes with 1000, and its reason is told where it is one")
+@check("leave closes with 1000, and valid reasons are forwarded")
 async def leaving(world: World):
     alice = await world.join("alice")
     for given, told in (
@@ -33,22 +33,22 @@ async def leaving(world: World):
         ("dinner", "CLIENT_INITIATED"),
     ):
         bob = await world.join("bob")
-        await bob.say({"type": "leave", "id": 9, "data": {"reason": given}} if given else {"type": "leave"})
+        await bob.send_message({"type": "leave", "id": 9, "data": {"reason": given}} if given else {"type": "leave"})
         expect_equal(await bob.closed(), 1000)
         await alice.event("participant.left", participant="bob", reason=told)
         expect(not bob.has_event("bye"), "bye after leave")
 
 
-@check("a connection that breaks is reconnecting, then SIGNAL_CLOSE; one that says 1001 is CLIENT_INITIATED at once")
+@check("a broken connection is reconnecting, then SIGNAL_CLOSE; one closed with 1001 is CLIENT_INITIATED immediately")
 async def breaking(world: World):
     alice, bob, carol = await world.join_all("alice", "bob", "carol")
     dave = await world.join("dave")
-    bob.vanish()
+    bob.abort()
     await dave.socket.close(4000)
     await carol.socket.close(1001)
     await alice.event("participant.left", participant="carol", reason="CLIENT_INITIATED")
-    await asyncio.gather(*(world.expect_lost(alice, identity, "SIGNAL_CLOSE") for identity in ("bob", "dave")))
-    expect(not alice.has_event("participant.updated", participant="carol"), "a place was kept for who said goodbye")
+    await asyncio.gather(*(world.expect_disconnect(alice, identity, "SIGNAL_CLOSE") for identity in ("bob", "dave")))
+    expect(not alice.has_event("participant.updated", participant="carol"), "a client that closed with 1001 was kept as reconnecting")
 
 
 @check("the newest connection of an identity wins; the older one gets bye and 4104")
@@ -63,7 +63,7 @@ async def duplicate_identity(world: World):
     expect_equal(await new.request("ping", t=5), {"t": 5})
 
 
-@check("nobody is told of a hidden participant, and what it says is unsigned")
+@check("hidden participants produce no events, and their messages carry no identity")
 async def hidden(world: World):
     alice = await world.join("alice")
     ghost = await world.join("ghost", hidden=True)
@@ -72,24 +72,24 @@ async def hidden(world: World):
     await ghost.event("participant.joined", participant="bob")
     await ghost.request("data.send", topic="t", payload="boo")
     expect_equal((await alice.event("data"))["participant"], "")
-    await expect_failure("not_allowed", ghost.publish())
+    await expect_error("not_allowed", ghost.publish())
     await ghost.leave()
-    await expect_nothing(alice, "participant.joined", participant="ghost")
-    expect(not alice.has_event("participant.left"), "was told that a hidden participant left")
+    await expect_no_event(alice, "participant.joined", participant="ghost")
+    expect(not alice.has_event("participant.left"), "participant.left for a hidden participant")
 
 
-@check("participant.update keeps the limits of name and attributes, and needs its grant")
+@check("participant.update enforces limits and requires its grant")
 async def update_limits(world: World):
     alice, bob = await world.join("alice", can_update_own_metadata=True), await world.join("bob")
-    await expect_failure("limit_exceeded", alice.request("participant.update", name="n" * 257))
+    await expect_error("limit_exceeded", alice.request("participant.update", name="n" * 257))
     await alice.request("participant.update", attributes={"big": "x" * 40_000})
-    await expect_failure("limit_exceeded", alice.request("participant.update", attributes={"more": "x" * 40_000}))
-    await expect_failure("not_allowed", bob.request("participant.update", name="Bob"))
-    await expect_failure("invalid_argument", alice.request("participant.update", attributes={"a": 1}))
+    await expect_error("limit_exceeded", alice.request("participant.update", attributes={"more": "x" * 40_000}))
+    await expect_error("not_allowed", bob.request("participant.update", name="Bob"))
+    await expect_error("invalid_argument", alice.request("participant.update", attributes={"a": 1}))
     expect_equal(len([1 for kind, _ in bob.events if kind == "participant.updated"]), 1, "participant.updated")
 
 
-@check("token.refresh and token.refreshed give tokens that livekit-api believes and that join again")
+@check("token.refresh and token.refreshed return tokens that livekit-api verifies and that can join")
 async def refreshing(world: World):
     token = world.access_token("alice", can_update_own_metadata=True, can_publish_data=False, room_admin=True)
     alice = await world.connect(token.with_name("Alice").with_attributes({"k_k": "v"}).to_jwt())
@@ -106,5 +106,5 @@ async def refreshing(world: World):
     again = await world.connect(pushed["token"])
     me = again.hello["participant"]
     expect_equal((me["name"], me["permission"]["can_publish_data"], me["attributes"]), ("Alicia", False, {"k_k": "v"}))
-    await again.say({"type": "token.refresh"})
+    await again.send_message({"type": "token.refresh"})
     await again.event("token.refreshed")

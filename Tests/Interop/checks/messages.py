@@ -1,11 +1,11 @@
-"""Data, text and digits: to whom they are meant for, and not to the sender."""
+"""Data, text and DTMF: delivered to their recipients, not to the sender."""
 
 import base64
 
 from harness import *
 
 
-@check("data.send: to all others or to those named, as text or base64, with an empty topic by default")
+@check("data.send delivers to all others or to named recipients, as text or base64, with an empty default topic")
 async def data(world: World):
     alice, bob, carol = await world.join_all("alice", "bob", "carol")
     expect_equal(await alice.request("data.send", topic="to all", payload="{\"a\":\"ä\"}"), {})
@@ -16,12 +16,12 @@ async def data(world: World):
     expect_equal(await carol.event("data", topic=""), {"participant": "alice", "topic": "", "payload_base64": content})
     await alice.request("data.send", topic="empty list", payload="", to=[])
     await bob.event("data", topic="empty list", payload="")
-    await expect_nothing(alice, "data")
-    expect(not bob.has_event("data", topic=""), "bob got what was for carol")
+    await expect_no_event(alice, "data")
+    expect(not bob.has_event("data", topic=""), "bob received data addressed to carol")
     expect_equal(len([1 for kind, _ in carol.events if kind == "data"]), 3, "data at carol's")
 
 
-@check("data.send and text.send keep their limits and answer what is wrong")
+@check("data.send and text.send enforce limits and report errors")
 async def data_limits(world: World):
     alice, bob = await world.join_all("alice", "bob")
     await alice.request("data.send", payload="x" * 64_000)
@@ -33,13 +33,13 @@ async def data_limits(world: World):
         ("invalid_argument", {"payload": 1}), ("invalid_argument", {"payload": "x", "to": "bob"}),
         ("not_found", {"payload": "x", "to": ["nobody"]}),
     ):
-        await expect_failure(code, alice.request("data.send", **fields))
-    await expect_failure("limit_exceeded", alice.request("text.send", text="x" * 64_001))
-    await expect_failure("invalid_argument", alice.request("text.send"))
-    await expect_failure("not_found", alice.request("text.send", text="x", to=["nobody"]))
+        await expect_error(code, alice.request("data.send", **fields))
+    await expect_error("limit_exceeded", alice.request("text.send", text="x" * 64_001))
+    await expect_error("invalid_argument", alice.request("text.send"))
+    await expect_error("not_found", alice.request("text.send", text="x", to=["nobody"]))
 
 
-@check("text.send has an id, and LiveKit's topic by default")
+@check("text.send returns an id and uses LiveKit's default topic")
 async def text(world: World):
     alice, bob, carol = await world.join_all("alice", "bob", "carol")
     sent = await alice.request("text.send", text="héllo \u2028 🙂")
@@ -47,26 +47,26 @@ async def text(world: World):
         await bob.event("text"), {"participant": "alice", "id": sent["id"], "topic": "lk.chat", "text": "héllo \u2028 🙂"})
     other = await alice.request("text.send", text="psst", topic="whisper", to=["carol"])
     expect_equal((await carol.event("text", topic="whisper"))["id"], other["id"])
-    expect(other["id"] != sent["id"], "two texts have one id")
-    await expect_nothing(bob, "text", topic="whisper")
+    expect(other["id"] != sent["id"], "two texts have the same id")
+    await expect_no_event(bob, "text", topic="whisper")
 
 
-@check("dtmf.send: the digits of a keypad, to all others")
+@check("dtmf.send delivers keypad digits to all others")
 async def digits(world: World):
     alice, bob = await world.join_all("alice", "bob")
     await alice.request("dtmf.send", digits="0123456789*#ABCDw")
     expect_equal(await bob.event("dtmf"), {"participant": "alice", "digits": "0123456789*#ABCDw"})
     for wrong in ("", "E", "1 2", "1" * 65, 12):
-        await expect_failure("invalid_argument", alice.request("dtmf.send", digits=wrong))
+        await expect_error("invalid_argument", alice.request("dtmf.send", digits=wrong))
 
 
-@check("who may not publish data may send neither data, text, digits, calls nor transcripts")
+@check("without canPublishData, data, text, DTMF, RPC and transcripts are not allowed")
 async def data_grant(world: World):
     alice, bob = await world.join("alice", can_publish_data=False), await world.join("bob")
     for kind, fields in (
         ("data.send", {"payload": "x"}), ("text.send", {"text": "x"}), ("dtmf.send", {"digits": "1"}),
         ("rpc.request", {"to": "bob", "method": "m"}), ("transcript.segment", {"id": "s", "role": "user", "text": "x"}),
     ):
-        await expect_failure("not_allowed", alice.request(kind, **fields))
+        await expect_error("not_allowed", alice.request(kind, **fields))
     await bob.request("data.send", payload="but it hears")
     await alice.event("data", payload="but it hears")

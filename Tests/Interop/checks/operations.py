@@ -1,4 +1,4 @@
-"""Health, metrics, and what an administrator does over HTTP."""
+"""Health, metrics and room administration over HTTP."""
 
 from urllib.parse import quote
 
@@ -23,7 +23,7 @@ async def health(world: World):
     expect_equal((await world.http_json("POST", "/metrics", body={}, status=405))["code"], "method_not_allowed")
 
 
-@check("an administrator lists rooms, looks into one, changes its metadata, mutes and sends away, by HTTP")
+@check("an administrator lists, inspects and updates rooms, mutes tracks and removes participants over HTTP")
 async def administration(world: World):
     alice, bob = await world.join_all("alice", "bob")
     ghost = await world.join("ghost", hidden=True)
@@ -54,10 +54,10 @@ async def administration(world: World):
     expect_equal((await alice.closed(), await ghost.closed()), (4102, 4102))
     expect_equal((await world.http_json("GET", room, admin, status=404))["code"], "room_not_found")
     again = await world.join("alice")
-    expect(again.hello["room"]["sid"] != mine["sid"] and again.hello["room"]["metadata"] == "", "the room was not made anew")
+    expect(again.hello["room"]["sid"] != mine["sid"] and again.hello["room"]["metadata"] == "", "the room was not recreated")
 
 
-@check("administration needs a token, the grant and the room; a room's name may need percent-encoding")
+@check("administration requires a token, the grant and the room; room names are percent-encoded")
 async def administration_refusals(world: World):
     world.room += " ä§?&%"
     alice = await world.join("alice")

@@ -1,10 +1,10 @@
-"""Coming back to one's place after the connection was lost."""
+"""Resuming after a lost connection."""
 
 from harness import *
 
 
 def told(client: Client, *kinds: str) -> list[tuple[str, dict]]:
-    """The events of these types, in the order in which they came."""
+    """Returns the events of these types in order of arrival."""
     return [(kind, data) for kind, data in client.events if kind in kinds]
 
 
@@ -12,7 +12,7 @@ def place(client: Client) -> tuple[str, int]:
     return client.hello["participant"]["sid"], client.hello["participant"]["joined_at"]
 
 
-@check("who comes back gets what it missed, once and in order, then hello; sid, tracks, wishes and frames go on")
+@check("a resume replays missed events once and in order, then hello; sid, tracks, subscriptions and frames continue")
 async def coming_back(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     hers, other, his = await alice.publish(name="one"), await alice.publish(name="two"), await bob.publish()
@@ -20,9 +20,9 @@ async def coming_back(world: World):
     await bob.request("track.subscribe", track=other["sid"], subscribed=False)
     heard = speech(hers["alias"], 5)
     await talk(alice, heard)
-    await bob.heard(5)
+    await bob.receive_frames(5)
     await talk(bob, speech(his["alias"], 5))
-    bob.vanish(reset=True)
+    bob.abort(reset=True)
     await bob.closed()
 
     await alice.event("participant.updated", participant="bob", connection="reconnecting")
@@ -33,9 +33,9 @@ async def coming_back(world: World):
     procedure = asyncio.create_task(alice.request("rpc.request", to="bob", method="are you there"))
     carol = await world.join("carol")
     await carol.event("participant.updated", participant="bob", connection="reconnecting")
-    expect("bob" in [one["identity"] for one in carol.hello["participants"]], "who is away is not in hello")
+    expect("bob" in [one["identity"] for one in carol.hello["participants"]], "hello omits a reconnecting participant")
 
-    again = await world.come_back(bob)
+    again = await world.resume(bob)
     expect_equal(again.hello.get("resumed"), True)
     kinds = [kind for kind, _ in again.events]
     missed = [(kind, data) for kind, data in again.events[: kinds.index("hello")]]
@@ -45,7 +45,7 @@ async def coming_back(world: World):
     expect_equal(kinds.count("hello"), 1)
     expect_equal(place(again), place(bob), "the place")
     expect_equal(again.hello["participant"]["tracks"], [his])
-    expect(again.hello["resume_token"] != bob.hello["resume_token"], "the resume token is the old one")
+    expect(again.hello["resume_token"] != bob.hello["resume_token"], "the resume token did not change")
     for client in (alice, carol):
         await client.event("participant.updated", participant="bob", connection="connected")
 
@@ -55,124 +55,124 @@ async def coming_back(world: World):
     fresh = speech(hers["alias"], 5, first=10)
     await talk(alice, speech(other["alias"], 5))
     await talk(alice, fresh)
-    expect_frames(await again.heard(5), fresh, "after it, and nothing of before")
+    expect_frames(await again.receive_frames(5), fresh, "after it, and nothing of before")
     mine = speech(his["alias"], 5, first=5)
     await talk(again, mine)
-    expect_frames((await alice.heard(10))[5:], mine, "on the alias that it had")
-    expect(not alice.has_event("participant.left", participant="bob"), "was told that bob left")
+    expect_frames((await alice.receive_frames(10))[5:], mine, "on the alias that it had")
+    expect(not alice.has_event("participant.left", participant="bob"), "participant.left for bob")
     expect_equal(len(told(alice, "participant.joined")), 2, "participant.joined")
 
 
-@check("talkspurts stay in pairs over a resume, and a hold and a mute stay what they were")
+@check("talkspurts stay paired across a resume, and hold and mute are preserved")
 async def states(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     first, second = await bob.publish(), await bob.publish()
     await bob.request("track.mute", track=second["sid"], muted=True)
     await talk(bob, speech(first["alias"], 3))
     await alice.event("talk.started")
-    bob.vanish(reset=True)
-    again = await world.come_back(bob)
+    bob.abort(reset=True)
+    again = await world.resume(bob)
     expect_equal([track["muted"] for track in again.hello["participant"]["tracks"]], [False, True])
     expect_equal((await alice.event("talk.stopped"))["track"], first["sid"])
     await again.request("call.hold", held=True)
-    again.vanish(reset=True)
-    third = await world.come_back(again)
+    again.abort(reset=True)
+    third = await world.resume(again)
     frames = speech(first["alias"], 6, first=3)
     await talk(third, frames[:3])
     await third.request("call.hold", held=False)
     await talk(third, frames[3:])
-    expect_frames((await alice.heard(6))[3:], frames[3:], "frames after the hold")
+    expect_frames((await alice.receive_frames(6))[3:], frames[3:], "frames after the hold")
     starts, stops = told(alice, "talk.started"), told(alice, "talk.stopped")
     expect(len(starts) - len(stops) in (0, 1), f"{len(starts)} starts, {len(stops)} stops")
     expect_equal(place(third), place(bob), "the place after two resumes")
 
 
-@check("an old connection that still seems alive gives way with 4104, without bye, and nobody is told")
+@check("a resume closes a connection that still appears alive with 4104, without bye and without events")
 async def changing_networks(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish()
     await bob.event("track.published")
-    again = await world.come_back(bob)
+    again = await world.resume(bob)
     expect_equal((again.hello["resumed"], await bob.closed()), (True, 4104))
-    expect(not bob.has_event("bye"), "bye to the old connection")
-    await expect_nothing(alice, "participant.updated", participant="bob")
-    expect(not told(alice, "participant.left"), "was told that bob left")
+    expect(not bob.has_event("bye"), "the old connection received bye")
+    await expect_no_event(alice, "participant.updated", participant="bob")
+    expect(not told(alice, "participant.left"), "participant.left for bob")
     frames = speech(track["alias"], 3)
     await talk(alice, frames)
-    expect_frames(await again.heard(3), frames)
+    expect_frames(await again.receive_frames(3), frames)
 
 
-@check("an ahead track goes on for a listener that comes back, to its end", by_the_clock=True)
+@check("an ahead track continues for a resumed subscriber", timing_sensitive=True)
 async def ahead(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(mode="ahead")
     sent = speech(track["alias"], 150)
-    await alice.push(sent)
-    await bob.heard(50)
-    bob.vanish(reset=True)
-    again = await world.come_back(bob)
+    await alice.send_bundled(sent)
+    await bob.receive_frames(50)
+    bob.abort(reset=True)
+    again = await world.resume(bob)
     expect_equal(again.hello["resumed"], True)
-    await again.until(lambda: any(frame == sent[-1].bytes for frame in again.heard_now()) or None, 10, "the last frame")
-    rest = again.heard_now()
+    await again.until(lambda: any(frame == sent[-1].bytes for frame in again.received_frames()) or None, 10, "the last frame")
+    rest = again.received_frames()
     expect_frames(rest, sent[-len(rest) :], "the rest")
-    # What plays from now on: it was cut off some 0.7 s into 3 s.
+    # The remainder: the connection was cut 0.7 s into 3 s.
     expect(60 <= len(rest) <= 118, f"{len(rest)} of 150 frames")
 
 
-@check("an ahead track goes on when its publisher comes back", by_the_clock=True)
+@check("an ahead track continues when its publisher resumes", timing_sensitive=True)
 async def ahead_publisher(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish(mode="ahead")
     sent = speech(track["alias"], 150)
-    await alice.push(sent[:100])
+    await alice.send_bundled(sent[:100])
     await alice.request("playout.mark", track=track["sid"], ts=144_000, name="end")
-    await bob.heard(20)
-    alice.vanish(reset=True)
-    again = await world.come_back(alice)
+    await bob.receive_frames(20)
+    alice.abort(reset=True)
+    again = await world.resume(alice)
     expect_equal((again.hello["resumed"], again.hello["participant"]["tracks"]), (True, [track]))
-    await again.push(sent[100:])
-    expect_frames(await bob.heard(150), sent)
+    await again.send_bundled(sent[100:])
+    expect_frames(await bob.receive_frames(150), sent)
     expect_equal((await again.event("playout.marked", name="end"))["status"], "played")
     expect_equal([kind for kind, _ in told(bob, "playout.started", "playout.finished")][:1], ["playout.started"])
     expect_equal(len(told(bob, "playout.started")), 1, "utterances")
 
 
-@check("a place is taken back only with its token, by its identity, in time, and if nothing is missing")
+@check("a resume requires its token, the same identity, the resume window and a complete event log")
 async def refusals(world: World):
     alice, bob, mallory = await world.join_all("alice", "bob", "mallory")
 
     async def expect_fresh(client: Client, lost: Client):
         expect_equal((client.hello.get("resumed"), client.events[0][0], place(client) != place(lost)), (False, "hello", True))
 
-    # Somebody else's token, while that place is free.
-    bob.vanish(reset=True)
+    # Another identity's resume token.
+    bob.abort(reset=True)
     await alice.event("participant.updated", participant="bob", connection="reconnecting")
-    again = await world.come_back(mallory, token=bob.hello["resume_token"])
+    again = await world.resume(mallory, token=bob.hello["resume_token"])
     await expect_fresh(again, mallory)
     expect_equal((again.hello["participant"]["identity"], await mallory.closed()), ("mallory", 4104))
-    # A wrong one: a fresh join, and the newest wins.
-    fresh = await world.come_back(bob, token="RT_00112233445566778899aabbccddeeff")
+    # An unknown token: a fresh join, and the newest connection wins.
+    fresh = await world.resume(bob, token="RT_00112233445566778899aabbccddeeff")
     await expect_fresh(fresh, bob)
     await alice.event("participant.left", participant="bob", reason="DUPLICATE_IDENTITY")
-    # One that was used, when the next is known to have arrived.
-    second = await world.come_back(fresh)
+    # A used token, after its successor was confirmed.
+    second = await world.resume(fresh)
     expect_equal(second.hello["resumed"], True)
     await second.request("ping")
     await asyncio.sleep(0.5)
-    third = await world.come_back(second, token=fresh.hello["resume_token"])
+    third = await world.resume(second, token=fresh.hello["resume_token"])
     await expect_fresh(third, second)
-    # More was missed than is kept.
-    third.vanish(reset=True)
+    # More events were missed than are retained.
+    third.abort(reset=True)
     await third.closed()
     for index in range(260):
-        await alice.say({"type": "data.send", "data": {"topic": str(index), "payload": ""}})
+        await alice.send_message({"type": "data.send", "data": {"topic": str(index), "payload": ""}})
     await alice.request("ping")
-    fourth = await world.come_back(third)
+    fourth = await world.resume(third)
     await expect_fresh(fourth, third)
-    # The time is over.
-    fourth.vanish(reset=True)
-    await world.expect_lost(alice, "bob", "SIGNAL_CLOSE")
-    late = await world.come_back(fourth)
+    # The resume window has passed.
+    fourth.abort(reset=True)
+    await world.expect_disconnect(alice, "bob", "SIGNAL_CLOSE")
+    late = await world.resume(fourth)
     await expect_fresh(late, fourth)
     plain = await world.join("plain")
-    expect("resumed" not in plain.hello, "resumed without having been asked for")
+    expect("resumed" not in plain.hello, "`resumed` without a resume request")

@@ -1,11 +1,11 @@
-"""Who talks, who speaks loudest, who is silent: all from the headers of the frames."""
+"""Talkspurts, active speakers and silence, derived from frame headers."""
 
 from harness import *
 from patchbay_client import END, START
 from dataclasses import replace
 
 
-@check("talk.started and talk.stopped: by the flags, by the voice bit, by a pause, by quiet, by muting, by leaving", by_the_clock=True)
+@check("talkspurts start and stop by flags, voice bit, pause, silence, mute and leave", timing_sensitive=True)
 async def talkspurts(world: World):
     alice, bob = await world.join_all("alice", "bob")
     track = await alice.publish()
@@ -25,23 +25,23 @@ async def talkspurts(world: World):
     frames = speech(alias, 10)
     await talk(alice, frames[:9] + [replace(frames[9], flags=END)])
     await expect_spurt(0, 10, "end")
-    # No flag: the voice bit begins it, a pause ends it.
+    # No flag: the voice bit starts it, a pause ends it.
     frames = [replace(frame, flags=0) for frame in speech(alias, 10, first=100)]
     await talk(alice, frames)
     await expect_spurt(100, 110, "silence")
-    # Frames go on, but with nothing in them.
+    # Frames continue, but are silent.
     loud = speech(alias, 5, first=200)
     quiet = [replace(frame, flags=0) for frame in speech(alias, 45, first=205, level=90, voice=False)]
     await talk(alice, loud + quiet)
     await expect_spurt(200, None, "silence")
-    # A new 0x80 before the end of the old one was seen.
+    # A new 0x80 before the previous talkspurt ended.
     await talk(alice, speech(alias, 5, first=300) + speech(alias, 5, first=400))
     await expect_spurt(300, 305, "silence")
     await alice.request("track.mute", track=sid, muted=True)
     await expect_spurt(400, None, "muted")
     await alice.request("track.mute", track=sid, muted=False)
     await talk(alice, speech(alias, 5, first=500))
-    # A newcomer is told of a talkspurt that is under way.
+    # A new participant receives talk.started for a talkspurt in progress.
     await alice.send(replace(speech(alias, 1, first=505)[0], flags=0))
     carol = await world.join("carol")
     expect_equal((await carol.event("talk.started", participant="alice"))["ts"], 500 * 960)
@@ -53,7 +53,7 @@ async def talkspurts(world: World):
     expect_equal((len(started), len(stopped)), (6, 6), "starts and stops")
 
 
-@check("speakers.changed names who speaks, in steps of an eighth, and who stopped", by_the_clock=True)
+@check("speakers.changed reports active speakers in steps of 1/8, and those that stopped", timing_sensitive=True)
 async def speakers(world: World):
     alice, bob = await world.join_all("alice", "bob")
     track = await alice.publish()
@@ -73,7 +73,7 @@ async def speakers(world: World):
     expect_equal(last, stopped, "what was said after quiet frames")
 
 
-@check("silence is told once, after ten seconds without a sound; a muted participant is not silent", by_the_clock=True)
+@check("silence is reported once after ten seconds; muted participants do not count as silent", timing_sensitive=True)
 async def silence(world: World):
     alice, bob = await world.join_all("alice", "bob")
     track, muted = await alice.publish(), await bob.publish()
@@ -88,12 +88,12 @@ async def silence(world: World):
     expect_equal(len([1 for kind, _ in bob.events if kind == "silence"]), 1, "silence")
 
 
-@check("stats come every five seconds, to oneself")
+@check("stats are sent every five seconds to the participant itself")
 async def stats(world: World):
     alice, bob = await world.join_all("alice", "bob", kind="agent")
     track = await alice.publish()
     await talk(alice, speech(track["alias"], 50))
-    await bob.heard(50)
+    await bob.receive_frames(50)
     first = await bob.event("stats", timeout=20)
     expect(first["rtt_ms"] >= 0 and first["dropped"] == 0 and first["sent"] <= 50, first)
     await bob.event("stats", sent=50, dropped=0)

@@ -1,9 +1,9 @@
-"""What was said, in writing."""
+"""Transcripts."""
 
 from harness import *
 
 
-@check("a segment is relayed to the others with all its fields; revisions replace it, stale ones are answered and not relayed")
+@check("segments are forwarded with all fields; higher revisions replace them, stale ones are answered and not forwarded")
 async def segments(world: World):
     alice, bob = await world.join_all("alice", "bob")
     track = await alice.publish()
@@ -24,11 +24,11 @@ async def segments(world: World):
     expect_equal(
         await bob.event("transcript.segment"),
         {"id": "seg-1", "rev": 3, "role": "user", "participant": "alice", "text": "Servus", "final": True, "language": ""})
-    await expect_nothing(alice, "transcript.segment")
+    await expect_no_event(alice, "transcript.segment")
     expect_equal(len([1 for kind, _ in bob.events if kind == "transcript.segment"]), 2, "segments at bob's")
 
 
-@check("an agent transcribes for others; nobody else does, and ids belong to their speaker")
+@check("only agents transcribe for others, and segment ids belong to their speaker")
 async def whose(world: World):
     alice = await world.join("alice")
     agent = await world.join("agent", kind="agent")
@@ -37,18 +37,18 @@ async def whose(world: World):
     await agent.request("transcript.segment", id="b", role="assistant", text="its own")
     expect_equal((await alice.event("transcript.segment", id="b"))["participant"], "agent")
     for fields in ({"role": "assistant"}, {"role": "user", "participant": "agent"}):
-        await expect_failure("not_allowed", alice.request("transcript.segment", id="c", text="x", **fields))
-    await expect_failure("not_found", agent.request("transcript.segment", id="d", role="user", participant="nobody", text="x"))
-    await expect_failure("invalid_argument", alice.request("transcript.segment", id="b", rev=9, role="user", text="taken"))
+        await expect_error("not_allowed", alice.request("transcript.segment", id="c", text="x", **fields))
+    await expect_error("not_found", agent.request("transcript.segment", id="d", role="user", participant="nobody", text="x"))
+    await expect_error("invalid_argument", alice.request("transcript.segment", id="b", rev=9, role="user", text="consumed"))
     for code, fields in (
         ("invalid_argument", {"id": ""}), ("invalid_argument", {"id": "i" * 129}), ("invalid_argument", {"rev": -1}),
         ("invalid_argument", {"role": "narrator"}), ("limit_exceeded", {"text": "x" * 16_385}), ("invalid_argument", {"start_ts": -1}),
         ("invalid_argument", {"spoken": "maybe"}),
     ):
-        await expect_failure(code, alice.request("transcript.segment", **({"id": "e", "role": "user", "text": "x"} | fields)))
+        await expect_error(code, alice.request("transcript.segment", **({"id": "e", "role": "user", "text": "x"} | fields)))
 
 
-@check("a newcomer gets the last 50 segments in their order, before anything new")
+@check("a new participant receives the last 50 segments in order before any new event")
 async def replay(world: World):
     agent = await world.join("agent", kind="agent")
     for index in range(60):
