@@ -1,20 +1,20 @@
-// Two network namespaces joined by a wire that can be made as bad as one likes.
+// Connects two network namespaces through an impaired link.
 //
 //     badnetwork NAME [SEED]
 //
-// makes the namespaces NAME-a (10.77.0.1) and NAME-b (10.77.0.2), each with a TUN device, and carries packets between the two until
-// standard input ends; then everything is gone again. Programs are put into a namespace with `ip netns exec NAME-a …`. Nothing but
-// /dev/net/tun, CAP_NET_ADMIN and iproute2 is needed: no netem, no modules.
+// Creates the namespaces NAME-a (10.77.0.1) and NAME-b (10.77.0.2), each with a TUN device, forwards packets between them until
+// standard input ends, and removes them. Run programs in a namespace with `ip netns exec NAME-a …`. Requires /dev/net/tun,
+// CAP_NET_ADMIN and iproute2, but neither netem nor kernel modules.
 //
-// It prints `ready` when packets pass, or `impossible: …` and exits with 77 where the system forbids it. Lines on standard input change
-// the wire while it carries; each is answered with `ok`, or `what? …`:
+// Prints `ready` when packets pass, or `impossible: …` and exits with 77 if the system does not permit it. Lines on standard input
+// change the link; each is answered with `ok`, or `what? …`:
 //
-//     delay MS      each way                         loss PERCENT   of packets, each way, drawn by lot
-//     jitter MS     more delay, drawn from 0 to MS;  rate KBIT      each way; 0 is no limit. 64 KiB may wait for their turn
-//                   packets keep their order         down, up       nothing passes, or all does again
-//     count         answers `passed N dropped N`
+//     delay MS      one-way delay                    loss PERCENT   of packets in each direction, random
+//     jitter MS     additional delay of 0 to MS;     rate KBIT      per direction; 0 is unlimited. Queue of 64 KiB
+//                   packets stay in order            down, up       drops all packets, or forwards again
+//     count         prints `passed N dropped N`
 //
-// The same seed gives the same lots. Which packet draws which one is up to the programs that send.
+// The seed determines the random sequence; which packet uses which number depends on the programs.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 
 enum { PACKET_BYTES = 1600, PACKETS_MAX = 4096, RATE_BYTES_MAX = 65536, IMPOSSIBLE = 77 };
 
-// One direction: packets wait in order until they are due.
+// One direction: a queue of packets until they are due.
 struct lane {
     int from, to;
     uint64_t random, free_at, last_due;
@@ -53,7 +53,7 @@ static uint64_t now(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-// SplitMix64, as a number from 0 to 1.
+// SplitMix64, scaled to 0 to 1.
 static double draw(struct lane *lane) {
     uint64_t mixed = lane->random += 0x9E3779B97F4A7C15u;
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
@@ -69,7 +69,7 @@ static void take(struct lane *lane) {
         int is_lost = draw(lane) * 100 < wire.loss_percent;
         double jitter_ms = draw(lane) * wire.jitter_ms;
         if (wire.rate_kbit > 0) {
-            // In kbit/s a byte takes 8,000,000 / rate nanoseconds.
+            // At RATE kbit/s, one byte takes 8,000,000 / RATE nanoseconds.
             double byte_ns = 8e6 / wire.rate_kbit;
             uint64_t start = lane->free_at > arrival ? lane->free_at : arrival;
             if ((double)(start - arrival) / byte_ns > RATE_BYTES_MAX) is_lost = 1;
@@ -92,7 +92,7 @@ static void take(struct lane *lane) {
 static void give(struct lane *lane) {
     uint64_t time = now();
     while (lane->count > 0 && lane->waiting[lane->head].due <= time) {
-        // What was under way when the wire broke is lost with it.
+        // Packets in transit when the link goes down are lost.
         if (wire.is_down || write(lane->to, lane->waiting[lane->head].bytes, (size_t)lane->waiting[lane->head].length) < 0) dropped++;
         else passed++;
         lane->head = (lane->head + 1) % PACKETS_MAX;
@@ -145,11 +145,11 @@ static void impossible(const char *what) {
 
 static void stop(int signal) {
     (void)signal;
-    // Only what a handler may do: the main loop sees the end of its input.
+    // Async-signal-safe: the main loop sees the end of its input.
     close(STDIN_FILENO);
 }
 
-// A TUN device in a namespace of its own. Its descriptor stays with us.
+// Creates a TUN device in a new namespace and returns its descriptor.
 static int make_end(char side, int host) {
     int device = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (device < 0) impossible("/dev/net/tun");
