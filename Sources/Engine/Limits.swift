@@ -126,12 +126,12 @@ package struct RoomSettings: Sendable, Hashable {
     /// How long a participant's silence may last before the room tells.
     package var silenceLimit: Duration
     /// What of it is told outside.
-    package var keeping: RoomReporting
+    package var reporting: RoomReporting
 
     package init(
         emptyTimeout: Duration = .seconds(300), departureTimeout: Duration = .seconds(20),
         resumeWindow: Duration = .milliseconds(ProtocolLimits.resumeWindowMilliseconds), maxParticipants: Int = 0,
-        metadata: String = "", silenceLimit: Duration = .seconds(10), keeping: RoomReporting = .nothing
+        metadata: String = "", silenceLimit: Duration = .seconds(10), reporting: RoomReporting = .nothing
     ) {
         self.emptyTimeout = emptyTimeout
         self.departureTimeout = departureTimeout
@@ -139,6 +139,6 @@ package struct RoomSettings: Sendable, Hashable {
         self.maxParticipants = maxParticipants
         self.metadata = metadata
         self.silenceLimit = silenceLimit
-        self.keeping = keeping
+        self.reporting = reporting
     }
 }

@@ -1,7 +1,7 @@
 package import Wire
 
 /// Messages of one peer that cannot be read: so many in a second (`Limits.malformedPerSecondMax`) are no accident.
-package struct MalformedCount: Sendable, Hashable {
+package struct MalformedMessageCounter: Sendable, Hashable {
     private var since: Instant
     private var count = 0
 
@@ -12,7 +12,7 @@ package struct MalformedCount: Sendable, Hashable {
     /// Notes one.
     ///
     /// - Returns: whether the peer is to be closed for it.
-    package mutating func isTooMany(at now: Instant) -> Bool {
+    package mutating func exceedsLimit(afterMessageAt now: Instant) -> Bool {
         if now - since >= .seconds(1) {
             since = now
             count = 0

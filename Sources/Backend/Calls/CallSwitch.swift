@@ -119,7 +119,7 @@ final class CallSwitch {
         } else if known.early.count < Self.earlyMax {
             devices[device]?.early.append((request, id))
         } else {
-            perform(.refuse(CallError(.limitExceeded, "wait for `hello`", retryable: true), to: requester))
+            perform(.reject(CallError(.limitExceeded, "wait for `hello`", retryable: true), to: requester))
         }
     }
 
@@ -187,7 +187,7 @@ final class CallSwitch {
         guard let member = call.member(party) else { return }
         if member.state == .left { return desk.order(.remove(identity), in: room) }
         if member.held { desk.order(.hold(identity, true), in: room) }
-        if member.muted { desk.order(.silence(identity, true), in: room) }
+        if member.muted { desk.order(.muteParticipant(identity, true), in: room) }
     }
 
     // MARK: Effects
@@ -197,9 +197,9 @@ final class CallSwitch {
         case .greet(let id, let user, let calls):
             let expiresIn = devices[id].map { max(0, $0.address.expires - WallClock.seconds) }
             send(CallsHello(server: pass.server, user: user, device: id, calls: calls, expiresIn: expiresIn).bytes, to: [id])
-        case .tell(let event, let ids): send(event.bytes, to: ids)
+        case .send(let event, let ids): send(event.bytes, to: ids)
         case .reply(let reply, let requester): answer(.success(reply), requester)
-        case .refuse(let refusal, let requester): answer(.failure(refusal), requester)
+        case .reject(let refusal, let requester): answer(.failure(refusal), requester)
         case .admit(let user, let call, let requester): admit(user, to: call, requester)
         case .close(let id):
             guard let address = devices[id]?.address else { return }
@@ -211,7 +211,7 @@ final class CallSwitch {
             }
         case .recall(let assistant, let call): hooks.recall(assistant, call)
         case .hold(let party, let id, let held): desk.order(.hold(Identity(text: party.text), held), in: CallInfo.room(of: id))
-        case .mute(let party, let id, let muted): desk.order(.silence(Identity(text: party.text), muted), in: CallInfo.room(of: id))
+        case .mute(let party, let id, let muted): desk.order(.muteParticipant(Identity(text: party.text), muted), in: CallInfo.room(of: id))
         case .remove(let party, let id):
             let room = CallInfo.room(of: id)
             door.rooms.shutOut(Identity(text: party.text), room)

@@ -54,7 +54,7 @@ extension RoomAuditEvent {
     /// What of it somebody outside can make long.
     var byteCount: Int {
         switch event {
-        case .room(.said(let said)): said.segment.text.utf8.count
+        case .room(.transcribed(let said)): said.segment.text.utf8.count
         case .room(.joined(let info, _)), .room(.left(let info, _, _)), .room(.aborted(let info, _, _)):
             info.metadata.utf8.count + info.attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         default: 0

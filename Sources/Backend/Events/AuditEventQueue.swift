@@ -42,7 +42,7 @@ package final class AuditEventQueue: Sendable {
     ///   - countMax: facts that may wait.
     ///   - bytesMax: bytes of text that may wait in them.
     package init(
-        countMax: Int = 10_000, bytesMax: Int = 32 << 20, keeping: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .facts },
+        countMax: Int = 10_000, bytesMax: Int = 32 << 20, keeping: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
         refuses: @escaping @Sendable (_ room: String, Identity) -> HTTPError? = { _, _ in nil },
         briefing: @escaping @Sendable (_ room: String) -> SessionBriefing? = { _ in nil },
         witness: @escaping @Sendable (RoomAuditEvent) -> Void = { _ in }

@@ -9,7 +9,7 @@ package final class RecordedTrack: Sendable {
     /// Half a minute of speech at 64 kbit/s.
     static let bytesMax = 256 << 10
 
-    let order: Room.TrackOrder
+    let order: Room.RecordingTap
     private let state = Mutex(State())
 
     private struct State {
@@ -25,7 +25,7 @@ package final class RecordedTrack: Sendable {
         var isLast: Bool
     }
 
-    init(_ order: Room.TrackOrder) {
+    init(_ order: Room.RecordingTap) {
         self.order = order
     }
 

@@ -22,7 +22,7 @@ package final class Recorder: Sendable {
         let recording: RecordingID
         let track: TrackSID
 
-        init(_ order: Room.TrackOrder) {
+        init(_ order: Room.RecordingTap) {
             recording = order.recording
             track = order.track.sid
         }
@@ -42,7 +42,7 @@ package final class Recorder: Sendable {
     // MARK: For shards
 
     /// Where the frames of that track go; the same again after it has moved.
-    package func track(_ order: Room.TrackOrder) -> RecordedTrack {
+    package func track(_ order: Room.RecordingTap) -> RecordedTrack {
         let track = state.withLock { state in
             if let known = state.tracks[Key(order)] { return known }
             let track = RecordedTrack(order)
@@ -62,7 +62,7 @@ package final class Recorder: Sendable {
     // MARK: Its thread
 
     /// - Parameter tellFailure: called on the recorder's thread with a track that can't be written any more.
-    package func start(tellFailure: @escaping @Sendable (Room.TrackOrder) -> Void) {
+    package func start(tellFailure: @escaping @Sendable (Room.RecordingTap) -> Void) {
         state.withLock { $0.hasEnded = false }
         let thread = Thread { self.run(tellFailure) }
         thread.name = "recorder"
@@ -82,7 +82,7 @@ package final class Recorder: Sendable {
         }
     }
 
-    private func run(_ tellFailure: (Room.TrackOrder) -> Void) {
+    private func run(_ tellFailure: (Room.RecordingTap) -> Void) {
         var files: [Key: TrackFile] = [:]
         var buffer = TapBuffer()
         while true {
@@ -101,7 +101,7 @@ package final class Recorder: Sendable {
 
     private func write(
         _ track: RecordedTrack, _ files: inout [Key: TrackFile], _ buffer: inout TapBuffer, isEnding: Bool,
-        _ tellFailure: (Room.TrackOrder) -> Void
+        _ tellFailure: (Room.RecordingTap) -> Void
     ) {
         let key = Key(track.order)
         let taken = track.take(into: &buffer)

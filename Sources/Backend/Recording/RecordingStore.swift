@@ -3,7 +3,7 @@ package import Engine
 /// Where recordings are written. Called on the recorder's own thread, and may take its time there.
 package protocol RecordingStore: Sendable {
     /// Makes a file that is not there yet.
-    func makeFile(named name: String, for order: Room.TrackOrder) throws -> any RecordingFile
+    func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile
 }
 
 /// One file that grows at its end.

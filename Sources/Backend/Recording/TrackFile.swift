@@ -17,7 +17,7 @@ final class TrackFile {
     private var end: (time: MediaTime, instant: Instant)?
 
     /// - Parameter startedAt: milliseconds since 1970.
-    init(_ order: Room.TrackOrder, in store: any RecordingStore, startedAt: Int64) throws {
+    init(_ order: Room.RecordingTap, in store: any RecordingStore, startedAt: Int64) throws {
         let name = RecordedFile.name(of: order.track.sid, in: order.recording)
         summary = RecordedFile(
             name: name, recording: order.recording, track: order.track, startedAt: startedAt, milliseconds: 0, byteCount: 0,

@@ -62,7 +62,7 @@ package struct SessionKeeper: Service {
         case .missing(let count, let rooms):
             log.error("facts of rooms are missing; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
         case .fact(let fact):
-            if case .room(.said(let said)) = fact.event { await keep(said, fact) }
+            if case .room(.transcribed(let said)) = fact.event { await keep(said, fact) }
             let telling = webhooks(fact)
             if !telling.isEmpty { await persist { try await desk.store.tell(telling, at: .now) } }
             if case .room(.finished(let reason)) = fact.event, reason != .serverShutdown {
@@ -84,8 +84,7 @@ package struct SessionKeeper: Service {
             let user = desk.rooms.owner(of: room)?.user
         else { return }
         let segment = said.segment
-        let heard = segment.spoken == .interrupted ? segment.spokenChars.map { String(segment.text.prefix($0)) } : nil
-        let text = (heard ?? segment.text)
+        let text = segment.spokenText
         guard !text.isEmpty else { return }
         let turn = Turn(
             id: TurnID(session: session, segment: "\(fact.room.info.sid) \(segment.id)"), sessionID: session,

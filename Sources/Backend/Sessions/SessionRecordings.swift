@@ -25,7 +25,7 @@ package struct SessionRecordings: RecordingStore {
     // MARK: Writing
 
     /// The store knows of the file before there is one, so that none is ever left behind.
-    package func makeFile(named name: String, for order: Room.TrackOrder) throws -> any RecordingFile {
+    package func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile {
         guard let owner = rooms.owner(of: order.room.info.name) else { throw NotRecorded() }
         let key = try wait {
             guard try await store.addRecording(named: name, to: owner.session, of: owner.user) else { throw NotRecorded() }

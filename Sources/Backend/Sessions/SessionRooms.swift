@@ -98,8 +98,8 @@ package final class SessionRooms: Sendable {
 
     /// What is told of a room. What is said in one leaves it only where a session is logged.
     package func keeping(of room: String) -> RoomReporting {
-        guard room.hasPrefix(Session.roomPrefix) else { return .facts }
-        guard state.withLock({ $0.entries[room]?.session.loggingEnabledSnapshot == true }) else { return .facts }
+        guard room.hasPrefix(Session.roomPrefix) else { return .events }
+        guard state.withLock({ $0.entries[room]?.session.loggingEnabledSnapshot == true }) else { return .events }
         return RoomReporting(reportsText: true, records: recordsLogged)
     }
 

@@ -64,7 +64,7 @@ extension WebhookEvent.Fact {
         case .aborted(let participant, _, let reason): self = .participantConnectionAborted(room, participant, reason)
         case .published(let track, let participant): self = .trackPublished(room, participant, track)
         case .unpublished(let track, let participant): self = .trackUnpublished(room, participant, track)
-        case .held, .said, .recordingStarted, .recordingStopped: return nil
+        case .held, .transcribed, .recordingStarted, .recordingStopped: return nil
         }
     }
 }

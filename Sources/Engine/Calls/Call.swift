@@ -9,7 +9,7 @@ struct Call: Sendable {
         /// Who invited it; nil for the caller. An invitation falls with whoever made it.
         var inviter: CallParty?
         var isInRoom = false
-        /// Another device has taken its place and has not come into the room yet.
+        /// Another device has taken its index and has not come into the room yet.
         var isMoving = false
         /// An assistant that had no device when it was invited, and had to be sent for.
         var isSentFor = false
@@ -53,7 +53,7 @@ struct Call: Sendable {
 
     var isOver: Bool { status.isOver }
 
-    func place(of party: CallParty) -> Int? { members.firstIndex { $0.info.party == party } }
+    func index(of party: CallParty) -> Int? { members.firstIndex { $0.info.party == party } }
 
     /// Whether it goes on and this party is invited or has joined.
     func concerns(_ party: CallParty) -> Bool {
@@ -78,7 +78,7 @@ struct Call: Sendable {
         lastStamp += 1
         let isSentFor = party.isAssistant && status == .started
         let member = Member(info: CallMember(party: party, status: status), inviter: inviter, isSentFor: isSentFor, stamp: lastStamp)
-        if let place = place(of: party) { members[place] = member } else { members.append(member) }
+        if let index = index(of: party) { members[index] = member } else { members.append(member) }
         if status != .busy && !audience.contains(party) { audience.append(party) }
         ringIfOneDoes()
     }
@@ -89,67 +89,67 @@ struct Call: Sendable {
         settle()
     }
 
-    mutating func ring(at place: Int) {
-        members[place].info.status = .ringing
+    mutating func ring(at index: Int) {
+        members[index].info.status = .ringing
         ringIfOneDoes()
-        note(.ringing, by: members[place].info.party)
+        note(.ringing, by: members[index].info.party)
     }
 
-    mutating func answer(at place: Int, on device: DeviceID?) {
+    mutating func answer(at index: Int, on device: DeviceID?) {
         lastStamp += 1
-        members[place].stamp = lastStamp
-        members[place].info.status = .answered
-        members[place].info.device = device
+        members[index].stamp = lastStamp
+        members[index].info.status = .answered
+        members[index].info.device = device
         status = .answered
-        note(.answered, by: members[place].info.party, device: device)
+        note(.answered, by: members[index].info.party, device: device)
     }
 
-    /// Another device takes a member's place: the one that had it is told so, and may leave the room before the other is there.
-    mutating func move(memberAt place: Int, to device: DeviceID?) {
-        members[place].info.device = device
-        members[place].isMoving = members[place].isInRoom
-        note(.moved, by: members[place].info.party, device: device)
+    /// Another device takes a member's index: the one that had it is told so, and may leave the room before the other is there.
+    mutating func move(memberAt index: Int, to device: DeviceID?) {
+        members[index].info.device = device
+        members[index].isMoving = members[index].isInRoom
+        note(.moved, by: members[index].info.party, device: device)
     }
 
-    /// The device that had a member's place is out of the room, the one that has it now is still on its way there.
-    mutating func awaitMove(at place: Int) {
+    /// The device that had a member's index is out of the room, the one that has it now is still on its way there.
+    mutating func awaitMove(at index: Int) {
         lastStamp += 1
-        members[place].stamp = lastStamp
-        members[place].isInRoom = false
-        members[place].isMoving = false
+        members[index].stamp = lastStamp
+        members[index].isInRoom = false
+        members[index].isMoving = false
     }
 
-    mutating func hold(_ held: Bool, at place: Int, by device: DeviceID?) {
-        members[place].info.held = held
-        note(held ? .held : .resumed, by: members[place].info.party, device: device)
+    mutating func hold(_ held: Bool, at index: Int, by device: DeviceID?) {
+        members[index].info.held = held
+        note(held ? .held : .resumed, by: members[index].info.party, device: device)
     }
 
-    mutating func mute(_ muted: Bool, at place: Int, by device: DeviceID?) {
-        members[place].info.muted = muted
-        note(muted ? .muted : .unmuted, by: members[place].info.party, device: device)
+    mutating func mute(_ muted: Bool, at index: Int, by device: DeviceID?) {
+        members[index].info.muted = muted
+        note(muted ? .muted : .unmuted, by: members[index].info.party, device: device)
     }
 
-    mutating func setInRoom(at place: Int) {
-        members[place].isInRoom = true
-        members[place].isMoving = false
+    mutating func setInRoom(at index: Int) {
+        members[index].isInRoom = true
+        members[index].isMoving = false
     }
 
     /// Out, for whatever reason: its invitations fall, and the call ends if too few are left.
     mutating func leave(
-        at place: Int, as outcome: CallStatus, _ kind: CallEvent.Kind, device: DeviceID? = nil, reason: String? = nil
+        at index: Int, as outcome: CallStatus, _ kind: CallEvent.Kind, device: DeviceID? = nil, reason: String? = nil
     ) {
-        let leaver = members[place].info.party
+        let leaver = members[index].info.party
         if leaver == caller && status != .answered {
             // Nobody has answered: without its caller there is no call.
             let outcome = outcome == .completed ? CallStatus.cancelled : outcome
-            retire(place, as: outcome)
+            retire(index, as: outcome)
             withdrawInvitations(by: leaver)
             note(kind == .left ? .cancelled : kind, by: leaver, device: device, reason: reason)
             end(as: outcome)
             return
         }
         if withdrawInvitations(by: leaver) { note(.cancelled, by: leaver, device: device) }
-        retire(place, as: outcome)
+        retire(index, as: outcome)
         note(kind, by: leaver, device: device, reason: reason)
         settle()
     }
@@ -168,19 +168,19 @@ struct Call: Sendable {
     @discardableResult
     private mutating func withdrawInvitations(by inviter: CallParty) -> Bool {
         var some = false
-        for place in members.indices where members[place].inviter == inviter && members[place].state == .invited {
-            retire(place, as: .cancelled)
+        for index in members.indices where members[index].inviter == inviter && members[index].state == .invited {
+            retire(index, as: .cancelled)
             some = true
         }
         return some
     }
 
-    private mutating func retire(_ place: Int, as outcome: CallStatus) {
-        members[place].info.status = outcome
-        members[place].info.held = false
-        members[place].info.muted = false
-        members[place].isInRoom = false
-        members[place].isMoving = false
+    private mutating func retire(_ index: Int, as outcome: CallStatus) {
+        members[index].info.status = outcome
+        members[index].info.held = false
+        members[index].info.muted = false
+        members[index].isInRoom = false
+        members[index].isMoving = false
     }
 
     /// Ends the call if it cannot go on: nobody can answer it any more, or one talks to nobody.
@@ -198,10 +198,10 @@ struct Call: Sendable {
     }
 
     private mutating func end(as outcome: CallStatus) {
-        for place in members.indices {
-            switch members[place].state {
-            case .invited: retire(place, as: .cancelled)
-            case .joined: retire(place, as: outcome)
+        for index in members.indices {
+            switch members[index].state {
+            case .invited: retire(index, as: .cancelled)
+            case .joined: retire(index, as: outcome)
             case .left: break
             }
         }

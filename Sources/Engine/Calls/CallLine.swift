@@ -1,7 +1,7 @@
 import Wire
 
 /// What the desk knows of one user, or of one assistant.
-struct CallLine: Sendable {
+struct CallUser: Sendable {
     /// In the order in which they connected.
     var devices: [DeviceID] = []
     /// The calls it was told of, oldest first; those too that were over a short while ago.

@@ -13,7 +13,7 @@ extension CallStateMachine {
         case ringing(CallID, CallParty)
         /// Somebody is in the call's room. An assistant answers by that.
         case joinedRoom(CallID, CallParty)
-        /// Somebody left the call's room for good. Not told where the same identity took its own place (`DUPLICATE_IDENTITY`).
+        /// Somebody left the call's room for good. Not told where the same identity took its own index (`DUPLICATE_IDENTITY`).
         case leftRoom(CallID, CallParty)
         /// Somebody cannot be reached, or not be let into the room. `reason` is told to the others.
         case failed(CallID, CallParty, reason: String)
@@ -33,12 +33,12 @@ extension CallStateMachine {
     package enum Effect: Sendable, Hashable {
         /// The first message on a device's channel.
         case greet(DeviceID, of: Identity, calls: [CallInfo])
-        case tell(CallEvent, to: [DeviceID])
+        case send(CallEvent, to: [DeviceID])
         case reply(CallReply, to: Requester)
         /// A reply too, with a token for the call's room, bound to this user.
         case admit(Identity, to: CallInfo, reply: Requester)
         /// Counted in any case, and answered where the requester wants an answer.
-        case refuse(CallError, to: Requester)
+        case reject(CallError, to: Requester)
         /// The user has too many devices: close this one's channel. It is forgotten already.
         case close(DeviceID)
         /// Send an assistant that has no device to the call's room, or tell it that it need not come.

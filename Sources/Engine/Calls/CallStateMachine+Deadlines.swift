@@ -1,7 +1,7 @@
 import Wire
 
 extension CallStateMachine {
-    mutating func meetDeadlines(at now: Instant, into effects: inout [Effect]) {
+    mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
         while let timer = rings.first, timer.at <= now {
             rings.removeFirst()
             guard let party = timer.party, member(of: timer)?.state == .invited else { continue }
@@ -32,7 +32,7 @@ extension CallStateMachine {
 
     /// The member that a timer was set for, unless it was invited anew or has answered since.
     private func member(of timer: CallTimer) -> Call.Member? {
-        guard let call = calls[timer.call], !call.isOver, let place = timer.party.flatMap(call.place) else { return nil }
-        return call.members[place].stamp == timer.stamp ? call.members[place] : nil
+        guard let call = calls[timer.call], !call.isOver, let index = timer.party.flatMap(call.index) else { return nil }
+        return call.members[index].stamp == timer.stamp ? call.members[index] : nil
     }
 }

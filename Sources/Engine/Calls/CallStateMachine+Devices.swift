@@ -13,7 +13,7 @@ extension CallStateMachine {
         }
         for id in lines[user]?.calls ?? [] { ring(party, in: id, at: now, into: &effects) }
         users[device] = user
-        lines[user, default: CallLine()].devices.append(device)
+        lines[user, default: CallUser()].devices.append(device)
         effects.append(.greet(device, of: user, calls: snapshot(of: user)))
     }
 

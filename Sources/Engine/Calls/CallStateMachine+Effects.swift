@@ -16,7 +16,7 @@ extension CallStateMachine {
             last = change.event.call
         }
         for member in call.members {
-            let former = before.flatMap { before in before.place(of: member.info.party).map { before.members[$0] } }
+            let former = before.flatMap { before in before.index(of: member.info.party).map { before.members[$0] } }
             follow(member, since: former, in: call, into: &effects)
         }
         if call.isOver && before?.isOver != true { close(call, at: now, into: &effects) }
@@ -25,11 +25,11 @@ extension CallStateMachine {
     private func tell(_ change: Call.Change, into effects: inout [Effect]) {
         let called = devices(of: change.called)
         let others = devices(of: change.audience.filter { !change.called.contains($0) })
-        if !others.isEmpty { effects.append(.tell(change.event, to: others)) }
+        if !others.isEmpty { effects.append(.send(change.event, to: others)) }
         if !called.isEmpty {
             var event = change.event
             event.kind = .incoming
-            effects.append(.tell(event, to: called))
+            effects.append(.send(event, to: called))
         }
     }
 

@@ -8,7 +8,7 @@ extension CallStateMachine {
         do throws(CallError) {
             try perform(request, of: requester, user, at: now, into: &effects)
         } catch {
-            effects.append(.refuse(error, to: requester))
+            effects.append(.reject(error, to: requester))
         }
     }
 
@@ -21,25 +21,25 @@ extension CallStateMachine {
         case .join(let id): try join(id, by: user, requester, at: now, into: &effects)
         case .reject(let id, let rejection):
             try checkText(rejection.reason ?? "", "reason", 0...ProtocolLimits.callReasonBytesMax)
-            try step(id, of: user, requester, .invited, at: now, into: &effects) { call, place in
+            try step(id, of: user, requester, .invited, at: now, into: &effects) { call, index in
                 let (status, kind): (CallStatus, CallEvent.Kind) = rejection.isBusy ? (.busy, .busy) : (.rejected, .rejected)
-                call.leave(at: place, as: status, kind, device: requester.device, reason: rejection.reason)
+                call.leave(at: index, as: status, kind, device: requester.device, reason: rejection.reason)
             }
         case .cancel(let id):
             let call = try find(id, of: user)
             guard call.caller == CallParty(user) else { throw CallError(.notAllowed, "only who called may cancel the call") }
             guard !call.isOver && call.status != .answered else { throw conflict(call, "it is \(call.status)", for: user) }
-            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
-                call.leave(at: place, as: .cancelled, .cancelled, device: requester.device)
+            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
+                call.leave(at: index, as: .cancelled, .cancelled, device: requester.device)
             }
         case .hangUp(let id):
-            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
-                call.leave(at: place, as: .completed, .left, device: requester.device)
+            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
+                call.leave(at: index, as: .completed, .left, device: requester.device)
             }
         case .hold(let id, let held): try hold(held, id, by: user, requester, at: now, into: &effects)
         case .mute(let id, let muted):
-            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
-                if call.members[place].info.muted != muted { call.mute(muted, at: place, by: requester.device) }
+            try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
+                if call.members[index].info.muted != muted { call.mute(muted, at: index, by: requester.device) }
             }
         case .invite(let id, let parties): try invite(parties, to: id, by: user, requester, at: now, into: &effects)
         case .renew: throw CallError(.unsupported, "who keeps the channel renews its token")
@@ -55,23 +55,23 @@ extension CallStateMachine {
         try checkWantsToken(requester)
         let found = try find(id, of: user)
         if let other = activeCall(of: user, but: id) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
-        var (call, place) = try take(found, of: user, .invited)
+        var (call, index) = try take(found, of: user, .invited)
         let isFirst = call.status != .answered
-        call.answer(at: place, on: requester.device)
+        call.answer(at: index, on: requester.device)
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
-        awaitArrival(at: place, of: call, from: now)
-        if isFirst, let caller = call.place(of: call.caller) { awaitArrival(at: caller, of: call, from: now) }
-        turnAwayCallers(of: user, at: now, into: &effects)
+        awaitArrival(at: index, of: call, from: now)
+        if isFirst, let caller = call.index(of: call.caller) { awaitArrival(at: caller, of: call, from: now) }
+        rejectWaitingCalls(of: user, at: now, into: &effects)
     }
 
     private mutating func join(
         _ id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
     ) throws(CallError) {
         try checkWantsToken(requester)
-        var (call, place) = try take(try find(id, of: user), of: user, .joined)
+        var (call, index) = try take(try find(id, of: user), of: user, .joined)
         // By HTTP it may be any device.
-        if requester.device == nil || requester.device != call.members[place].info.device { call.move(memberAt: place, to: requester.device) }
+        if requester.device == nil || requester.device != call.members[index].info.device { call.move(memberAt: index, to: requester.device) }
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
     }
@@ -84,10 +84,10 @@ extension CallStateMachine {
         if !held, let other = activeCall(of: user, but: id) {
             throw conflict(other, "you are in another call; put it on hold first", for: user)
         }
-        try step(id, of: user, requester, .joined, at: now, into: &effects) { call, place in
-            if call.members[place].info.held != held { call.hold(held, at: place, by: requester.device) }
+        try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
+            if call.members[index].info.held != held { call.hold(held, at: index, by: requester.device) }
         }
-        if !held { turnAwayCallers(of: user, at: now, into: &effects) }
+        if !held { rejectWaitingCalls(of: user, at: now, into: &effects) }
     }
 
     /// A step of a call that is answered with how the call is afterwards.
@@ -95,22 +95,22 @@ extension CallStateMachine {
         _ id: CallID, of user: Identity, _ requester: Requester, _ state: CallMemberState, at now: Instant, into effects: inout [Effect],
         _ change: (inout Call, Int) -> Void
     ) throws(CallError) {
-        var (call, place) = try take(try find(id, of: user), of: user, state)
-        change(&call, place)
+        var (call, index) = try take(try find(id, of: user), of: user, state)
+        change(&call, index)
         reply(CallReply(call.info), to: requester, into: &effects)
         commit(call, at: now, into: &effects)
     }
 
     /// A call in which this user stands where the request expects it, ready for a step.
-    func take(_ call: Call, of user: Identity, _ state: CallMemberState) throws(CallError) -> (Call, place: Int) {
-        guard let place = call.place(of: CallParty(user)) else { throw .noSuchCall }
-        let member = call.members[place]
+    func take(_ call: Call, of user: Identity, _ state: CallMemberState) throws(CallError) -> (Call, index: Int) {
+        guard let index = call.index(of: CallParty(user)) else { throw .noSuchCall }
+        let member = call.members[index]
         guard !call.isOver && member.state == state else {
             throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.standing, for: user)
         }
         var call = call
         call.begin()
-        return (call, place)
+        return (call, index)
     }
 
     // MARK: Looking up
@@ -129,8 +129,8 @@ extension CallStateMachine {
     func activeCall(of user: Identity, but id: CallID? = nil) -> Call? {
         guard !CallParty(user).isAssistant else { return nil }
         for other in lines[user]?.calls ?? [] where other != id {
-            guard let call = calls[other], !call.isOver, let place = call.place(of: CallParty(user)) else { continue }
-            if call.members[place].state == .joined && !call.members[place].info.held { return call }
+            guard let call = calls[other], !call.isOver, let index = call.index(of: CallParty(user)) else { continue }
+            if call.members[index].state == .joined && !call.members[index].info.held { return call }
         }
         return nil
     }

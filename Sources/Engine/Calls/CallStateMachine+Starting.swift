@@ -26,7 +26,7 @@ extension CallStateMachine {
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
         // A call that found everybody busy keeps nobody from calling.
-        if !call.isOver { turnAwayCallers(of: user, at: now, into: &effects) }
+        if !call.isOver { rejectWaitingCalls(of: user, at: now, into: &effects) }
     }
 
     mutating func invite(
@@ -35,23 +35,23 @@ extension CallStateMachine {
         var (call, _) = try take(try find(id, of: user), of: user, .joined)
         try check(parties, by: user)
         for party in parties where call.concerns(party) { throw conflict(call, "\(party) is in the call already", for: user) }
-        guard call.members.count + parties.count(where: { call.place(of: $0) == nil }) <= ProtocolLimits.callMembersMax else {
+        guard call.members.count + parties.count(where: { call.index(of: $0) == nil }) <= ProtocolLimits.callMembersMax else {
             throw CallError(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members")
         }
-        guard CallParty(user).isAssistant || lines[user, default: CallLine()].starts.take(at: now) else { throw .tooFast }
+        guard CallParty(user).isAssistant || lines[user, default: CallUser()].starts.take(at: now) else { throw .tooFast }
         ask(parties, into: &call, by: user, kind: .invited, device: requester.device, at: now)
         reply(CallReply(call.info), to: requester, into: &effects)
         commit(call, at: now, into: &effects)
     }
 
     /// Under `Waiting.busy`, whoever else rings for somebody that has just begun to talk finds the line busy.
-    mutating func turnAwayCallers(of user: Identity, at now: Instant, into effects: inout [Effect]) {
+    mutating func rejectWaitingCalls(of user: Identity, at now: Instant, into effects: inout [Effect]) {
         guard settings.waiting == .busy, !CallParty(user).isAssistant else { return }
         for id in lines[user]?.calls ?? [] {
-            guard var call = calls[id], !call.isOver, let place = call.place(of: CallParty(user)) else { continue }
-            guard call.members[place].state == .invited else { continue }
+            guard var call = calls[id], !call.isOver, let index = call.index(of: CallParty(user)) else { continue }
+            guard call.members[index].state == .invited else { continue }
             call.begin()
-            call.leave(at: place, as: .busy, .busy)
+            call.leave(at: index, as: .busy, .busy)
             commit(call, at: now, into: &effects)
         }
     }
@@ -65,7 +65,7 @@ extension CallStateMachine {
             call.invite(party, as: status, by: CallParty(user))
             if status == .busy { continue }
             note(call, on: party)
-            let stamp = call.place(of: party).map { call.members[$0].stamp } ?? 0
+            let stamp = call.index(of: party).map { call.members[$0].stamp } ?? 0
             rings.append(CallTimer(at: now + settings.ringTime, call: call.id, party: party, stamp: stamp))
         }
         call.noteInvitations(kind, of: parties, by: CallParty(user), device: device)
@@ -73,7 +73,7 @@ extension CallStateMachine {
 
     private mutating func note(_ call: Call, on party: CallParty) {
         guard lines[party.identity]?.calls.contains(call.id) != true else { return }
-        lines[party.identity, default: CallLine()].calls.append(call.id)
+        lines[party.identity, default: CallUser()].calls.append(call.id)
     }
 
     private func status(for party: CallParty) -> CallStatus {
@@ -121,7 +121,7 @@ extension CallStateMachine {
         guard liveCount < Limits.callsMax else {
             throw CallError(.limitExceeded, "too many calls go on; try again later", retryable: true)
         }
-        guard lines[user, default: CallLine()].starts.take(at: now) else { throw .tooFast }
+        guard lines[user, default: CallUser()].starts.take(at: now) else { throw .tooFast }
     }
 }
 

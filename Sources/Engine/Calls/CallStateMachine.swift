@@ -17,10 +17,10 @@ package import Wire
 /// - nobody is told of a call that it is not invited to, has not joined or has left.
 package struct CallStateMachine: Sendable {
     let settings: CallSettings
-    var identifiers: IdentifierSource
+    var identifiers: IdentifierGenerator
     /// Those that go on, and those that were over a short while ago. Never walked over: users' lines know their calls.
     var calls: [CallID: Call] = [:]
-    var lines: [Identity: CallLine] = [:]
+    var lines: [Identity: CallUser] = [:]
     var users: [DeviceID: Identity] = [:]
     var liveCount = 0
     /// In the order in which they fall due, for each span is the same for all.
@@ -31,7 +31,7 @@ package struct CallStateMachine: Sendable {
     /// - Parameter seed: chooses the names that calls get; different for each life of the process.
     package init(settings: CallSettings = CallSettings(), seed: UInt64) {
         self.settings = settings
-        identifiers = IdentifierSource(seed: seed)
+        identifiers = IdentifierGenerator(seed: seed)
     }
 
     /// When the desk wants `deadlinePassed`. It moves only in `handle`.
@@ -75,7 +75,7 @@ package struct CallStateMachine: Sendable {
         case .leftRoom(let id, let party): depart(party, from: id, at: now, into: &effects)
         case .failed(let id, let party, let reason): fail(party, in: id, reason, at: now, into: &effects)
         case .roomEnded(let id): endRoom(of: id, at: now, into: &effects)
-        case .deadlinePassed: meetDeadlines(at: now, into: &effects)
+        case .deadlinePassed: processDeadlines(at: now, into: &effects)
         }
         dropSettledTimers()
     }

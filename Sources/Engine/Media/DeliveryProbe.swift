@@ -53,7 +53,7 @@ package struct DeliveryProbe: Sendable, Hashable {
     }
 
     /// Notes that a ping goes out, and gives its number, which is its payload (4 bytes, big-endian).
-    package mutating func ask(at now: Instant) -> UInt32 {
+    package mutating func nextPing(at now: Instant) -> UInt32 {
         number &+= 1
         askedAt = now.nanoseconds
         isOutstanding = true
@@ -64,7 +64,7 @@ package struct DeliveryProbe: Sendable, Hashable {
     /// Takes a pong.
     ///
     /// - Returns: whether it is the receipt that was asked for.
-    package mutating func answered(_ payload: UnsafeRawBufferPointer, at now: Instant) -> Bool {
+    package mutating func receivePong(_ payload: UnsafeRawBufferPointer, at now: Instant) -> Bool {
         guard isOutstanding, payload.count == 4,
             UInt32(bigEndian: payload.loadUnaligned(as: UInt32.self)) == number
         else { return false }

@@ -46,7 +46,7 @@ package struct FrameStore: ~Copyable {
         return FrameRef(slot: index, generation: slots[Int(index)].generation)
     }
 
-    package mutating func hold(_ frame: FrameRef) {
+    package mutating func retain(_ frame: FrameRef) {
         check(frame)
         slots[Int(frame.slot)].holders += 1
     }

@@ -67,7 +67,7 @@ package struct Outbox: ~Copyable, Sendable {
     }
 
     /// Drops the frames that have waited too long, oldest first.
-    package mutating func dropOld(at now: Instant, dropped: (FrameRef) -> Void) {
+    package mutating func dropExpired(at now: Instant, dropped: (FrameRef) -> Void) {
         while let oldest = frames.first, now - oldest.since > ageMax {
             frames.removeFirst()
             markInterrupted(oldest.alias)
@@ -77,25 +77,25 @@ package struct Outbox: ~Copyable, Sendable {
 
     /// Takes what leaves next. Call `dropOld` before.
     ///
-    /// - Parameter mayTakeFrame: whether the socket has room for media; control goes in any case.
-    package mutating func next(mayTakeFrame: Bool) -> Next? {
+    /// - Parameter allowsFrame: whether the socket has room for media; control goes in any case.
+    package mutating func next(allowsFrame: Bool) -> Next? {
         if let message = control.popFirst() {
             controlBytes -= message.count
             return .control(message)
         }
-        guard mayTakeFrame, let waiting = frames.popFirst() else { return nil }
+        guard allowsFrame, let waiting = frames.popFirst() else { return nil }
         let isInterrupted = Self.take(waiting.alias, from: &interrupted)
         return .frame(waiting.frame, afterDrop: waiting.isAfterDrop || isInterrupted, since: waiting.since)
     }
 
     /// Notes a frame that was dropped before it could be queued. Linear in the frames that wait.
-    package mutating func noteRefused(_ alias: TrackAlias) {
+    package mutating func recordDrop(of alias: TrackAlias) {
         guard frames.contains(where: { $0.alias == alias }) else { return markInterrupted(alias) }
         if !interruptedAtEnd.contains(alias) { interruptedAtEnd.append(alias) }
     }
 
     /// Whether a frame of this track that need not wait must say that some before it were dropped; it is said once.
-    package mutating func takeInterruption(of alias: TrackAlias) -> Bool {
+    package mutating func takeDiscontinuity(of alias: TrackAlias) -> Bool {
         let isInterrupted = Self.take(alias, from: &interrupted)
         return Self.take(alias, from: &interruptedAtEnd) || isInterrupted
     }

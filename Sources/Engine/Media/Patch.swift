@@ -7,7 +7,7 @@ package struct Patch: Sendable {
     package var gate = Room.Gate.open
     package private(set) var epoch: UInt8
     /// Where its queue is among the shard's `ahead` tracks; nil if it is live.
-    package let aheadPlace: Int?
+    package let aheadIndex: Int?
     /// Slots of the subscribers on this shard, in the order in which they came.
     package private(set) var subscribers: [UInt32] = [] {
         didSet { soleSubscriber = subscribers.count == 1 ? subscribers[0] : nil }
@@ -27,11 +27,11 @@ package struct Patch: Sendable {
         fileprivate(set) var subscribers: Int
     }
 
-    package init(_ track: TrackInfo, aheadPlace: Int? = nil) {
+    package init(_ track: TrackInfo, aheadIndex: Int? = nil) {
         self.track = track.sid
         alias = track.alias
         epoch = track.epoch
-        self.aheadPlace = aheadPlace
+        self.aheadIndex = aheadIndex
         meter = TrackMeter(frameMilliseconds: track.frameMs)
         bucket = TokenBucket(perSecond: Self.framesPerSecondMax(frameMilliseconds: track.frameMs), burst: ProtocolLimits.liveBurst)
         gate = track.muted ? .muted : .open
@@ -51,16 +51,16 @@ package struct Patch: Sendable {
         case .held: return .held
         }
         guard header.epoch == epoch else { return .epoch }
-        guard bucket.take(at: now) || aheadPlace != nil else { return .rate }
+        guard bucket.take(at: now) || aheadIndex != nil else { return .rate }
         return nil
     }
 
-    /// See `PatchPanel.pass`.
-    mutating func pass(_ header: FrameHeader, at now: Instant, as index: Int) -> PatchPanel.Passage {
-        if let refusal = admit(header, at: now) { return .refused(refusal) }
-        if let aheadPlace { return .ahead(patch: index, place: aheadPlace, goesFurther: !trunks.isEmpty) }
+    /// See `PatchPanel.route`.
+    mutating func route(_ header: FrameHeader, at now: Instant, as index: Int) -> PatchPanel.Route {
+        if let refusal = admit(header, at: now) { return .dropped(refusal) }
+        if let aheadIndex { return .ahead(patch: index, queue: aheadIndex, hasOtherTargets: !trunks.isEmpty) }
         return .live(
-            patch: index, sole: soleSubscriber, edge: meter.note(header, at: now), goesFurther: tap != nil || !trunks.isEmpty)
+            patch: index, sole: soleSubscriber, edge: meter.note(header, at: now), hasOtherTargets: tap != nil || !trunks.isEmpty)
     }
 
     /// From now on only frames of that epoch pass. The talkspurt that was under way is ended by whoever clears.

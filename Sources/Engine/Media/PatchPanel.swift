@@ -32,18 +32,18 @@ package struct PatchPanel: Sendable {
     }
 
     /// Where a frame goes.
-    package enum Passage: Sendable, Hashable {
-        case refused(DropReason)
-        /// To the queue at that place, which lets it out by the clock, and if it `goesFurther` to those on other shards.
-        case ahead(patch: Int, place: Int, goesFurther: Bool)
-        /// To the subscribers here, of whom there is mostly a `sole` one, and if it `goesFurther` to a recording or to other shards.
-        case live(patch: Int, sole: UInt32?, edge: TrackMeter.Edge?, goesFurther: Bool)
+    package enum Route: Sendable, Hashable {
+        case dropped(DropReason)
+        /// To the queue at that place, which lets it out by the clock, and if it `hasOtherTargets` to those on other shards.
+        case ahead(patch: Int, queue: Int, hasOtherTargets: Bool)
+        /// To the subscribers here, of whom there is mostly a `sole` one, and if it `hasOtherTargets` to a recording or to other shards.
+        case live(patch: Int, sole: UInt32?, edge: TrackMeter.Edge?, hasOtherTargets: Bool)
     }
 
     /// Looks at a frame's patch once, in place: what is asked for later, one thing after the other, costs reference counts.
-    package mutating func pass(_ header: FrameHeader, publishedBy slot: Int, at now: Instant) -> Passage {
-        guard let patch = index(of: header.alias, publishedBy: slot) else { return .refused(.notPublished) }
-        let passage = patches[slot][patch].pass(header, at: now, as: patch)
+    package mutating func route(_ header: FrameHeader, publishedBy slot: Int, at now: Instant) -> Route {
+        guard let patch = index(of: header.alias, publishedBy: slot) else { return .dropped(.notPublished) }
+        let passage = patches[slot][patch].route(header, at: now, as: patch)
         if case .live(_, _, .some, _) = passage { talkers[slot] = true }
         return passage
     }
@@ -78,10 +78,10 @@ package struct PatchPanel: Sendable {
         }
     }
 
-    /// - Parameter aheadPlace: where the queue of an `ahead` track is.
-    package mutating func publish(_ track: TrackInfo, by slot: Int, aheadPlace: Int? = nil) {
+    /// - Parameter aheadIndex: where the queue of an `ahead` track is.
+    package mutating func publish(_ track: TrackInfo, by slot: Int, aheadIndex: Int? = nil) {
         makeRoom(for: slot)
-        patches[slot].append(Patch(track, aheadPlace: aheadPlace))
+        patches[slot].append(Patch(track, aheadIndex: aheadIndex))
         count += 1
     }
 

@@ -13,7 +13,7 @@ package struct SendWindow: Sendable, Hashable {
     package enum Verdict: Sendable, Hashable {
         case send
         /// Ask the kernel, tell `observe`, and see `hasRoom`.
-        case ask
+        case measure
     }
 
     /// Never less than this, so that a burst of a few frames passes and the kernel is not asked for every one.
@@ -28,13 +28,13 @@ package struct SendWindow: Sendable, Hashable {
 
     package init() {}
 
-    package var verdict: Verdict { hasRoom ? .send : .ask }
+    package var verdict: Verdict { hasRoom ? .send : .measure }
 
     /// Whether media may go, as far as is known.
     package var hasRoom: Bool { unacknowledged + writtenSinceAsk <= window }
 
     /// Notes bytes that were handed to the socket.
-    package mutating func wrote(_ bytes: Int) {
+    package mutating func recordWrite(_ bytes: Int) {
         writtenSinceAsk += bytes
     }
 

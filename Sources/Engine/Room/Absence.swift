@@ -1,8 +1,8 @@
 package import Wire
 
-/// A participant's socket is lost and its place is kept for it.
-package struct Absence: Sendable, Hashable {
-    /// When the place is given up.
+/// A participant's socket is lost and its index is kept for it.
+package struct ReconnectWindow: Sendable, Hashable {
+    /// When the index is given up.
     package let until: Instant
     /// Why it will have left then: as the socket ended.
     package let reason: DisconnectReason

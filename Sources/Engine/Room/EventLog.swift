@@ -1,10 +1,10 @@
 internal import DequeModule
 package import Wire
 
-/// The last events of one participant, so that a socket that takes its place back is told what the lost one kept from it.
+/// The last events of one participant, so that a socket that takes its index back is told what the lost one kept from it.
 ///
 /// Events are shared with all others who were told them, so a log is small. Of readings that come again and again only the newest is kept,
-/// in the place of each: whoever missed some is told as many, and nothing that is not true any more. It forgets the oldest: beyond a number, beyond a size, and
+/// in the index of each: whoever missed some is told as many, and nothing that is not true any more. It forgets the oldest: beyond a number, beyond a size, and
 /// after a time in which a lost socket would long have been found out. Whoever missed more than it holds cannot resume.
 package struct EventLog: Sendable {
     private struct Entry: Sendable {
@@ -44,13 +44,13 @@ package struct EventLog: Sendable {
     /// Notes a `hello`, which takes a number too.
     ///
     /// - Returns: its number.
-    package mutating func appendGreeting(at now: Instant) -> UInt64 {
+    package mutating func appendHello(at now: Instant) -> UInt64 {
         append(Entry(content: .greeting, at: now))
     }
 
     /// Takes out what greeted a socket that was lost before it had read so far, and gives the numbers to those behind. They came after it,
     /// so nobody has seen them.
-    package mutating func forgetGreetings(after seq: UInt64) {
+    package mutating func removeHellos(after seq: UInt64) {
         guard seq < lastSeq else { return }
         let seen = entries.count - Int(clamping: lastSeq - seq)
         for index in entries.indices.reversed() where index >= seen && entries[index].isGreeting {

@@ -2,7 +2,7 @@ package import Wire
 
 /// Makes the names that a room gives out: a prefix as LiveKit has it, and 12 characters that nobody mistakes for
 /// another when reading them aloud (shortuuid's alphabet: no 0, O, 1, I, l).
-package struct IdentifierSource: Sendable {
+package struct IdentifierGenerator: Sendable {
     package static let alphabet = Array("23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)
     /// 57¹² names: two of a million are alike once in a billion rooms.
     package static let suffixLength = 12

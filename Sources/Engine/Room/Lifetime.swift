@@ -3,7 +3,7 @@ package import Wire
 /// How long a room without people lives: a while after it was made, a shorter while after the last one left.
 ///
 /// Only those count who are not dependent (agents and recorders do not keep a room alive, as in LiveKit).
-package struct Lifetime: Sendable {
+package struct EmptyRoomTimeout: Sendable {
     /// When the room ends unless somebody comes; nil while somebody is there.
     package private(set) var deadline: Instant?
     private let departureTimeout: Duration
@@ -13,11 +13,11 @@ package struct Lifetime: Sendable {
         self.departureTimeout = departureTimeout
     }
 
-    package mutating func somebodyCame() {
+    package mutating func cancel() {
         deadline = nil
     }
 
-    package mutating func lastOneLeft(at now: Instant) {
+    package mutating func restart(at now: Instant) {
         deadline = now + departureTimeout
     }
 

@@ -19,24 +19,24 @@ struct Member: Sendable {
     var metadata: String
     var attributes: [String: String]
     var permission: Permission
-    /// What takes this place back; a new one for each socket.
+    /// What takes this index back; a new one for each socket.
     var resumeToken: String
     /// What took it back last. It may do so again as long as nobody knows whether the new one arrived.
     var formerToken: String?
     /// Its socket is lost.
-    var absence: Absence?
+    var reconnectWindow: ReconnectWindow?
     /// The call is on hold: it neither hears nor is heard.
     var isHeld = false
     /// Muted as a whole from outside: none of its tracks is heard, whatever each of them says of itself.
-    var isSilenced = false
+    var isMutedByAdmin = false
     /// What it publishes, in order.
     var tracks: [TrackSID] = []
     /// Tracks that it asked to hear or not to hear. For the others `autoSubscribe` speaks.
-    var wishes: [TrackSID: Bool] = [:]
-    var quality = Quality()
+    var subscriptionOverrides: [TrackSID: Bool] = [:]
+    var quality = QualityScore()
     /// What it is doing, if it is an agent.
     var activity = AgentActivity()
-    var silence: SilenceWatch
+    var silence: SilenceDetector
     /// When it is due for a fresh token.
     var refreshAt: Instant
 
@@ -55,12 +55,12 @@ struct Member: Sendable {
         attributes = admission.attributes
         permission = admission.permission
         resumeToken = admission.resumeToken
-        silence = SilenceWatch(limit: silenceLimit)
+        silence = SilenceDetector(limit: silenceLimit)
         refreshAt = now + Limits.tokenRefreshInterval
     }
 
     var isHidden: Bool { permission.hidden }
-    var connectionState: ConnectionState { absence == nil ? .connected : .reconnecting }
+    var connectionState: ConnectionState { reconnectWindow == nil ? .connected : .reconnecting }
 
     /// How others name it in what it says to them: not at all if it is hidden, as in LiveKit.
     var signature: Identity { isHidden ? Identity(text: "") : identity }
@@ -82,7 +82,7 @@ struct Member: Sendable {
     }
 
     /// Whether that track's frames are to reach it.
-    func hears(_ track: Track) -> Bool {
-        permission.canSubscribe && !isHeld && track.publisher != handle && (wishes[track.info.sid] ?? autoSubscribe)
+    func isSubscribed(to track: Track) -> Bool {
+        permission.canSubscribe && !isHeld && track.publisher != handle && (subscriptionOverrides[track.info.sid] ?? autoSubscribe)
     }
 }

@@ -1,7 +1,7 @@
 package import Wire
 
 /// The remote procedure calls of a room that wait for their answer, oldest first.
-package struct Procedures: Sendable {
+package struct PendingProcedureCalls: Sendable {
     package struct Call: Sendable, Hashable {
         package var id: String
         package var caller: ParticipantHandle

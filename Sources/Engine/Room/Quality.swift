@@ -4,7 +4,7 @@ package import Wire
 ///
 /// LiveKit weighs loss less where Opus sends in-band FEC or DTX, which a connection as a whole cannot tell: here every
 /// percent lost costs the 8 points of plain Opus.
-package struct Quality: Sendable {
+package struct QualityScore: Sendable {
     /// 30…100. Starts excellent, which nobody is told.
     package private(set) var score = 100.0
     package private(set) var level = ConnectionQuality.excellent

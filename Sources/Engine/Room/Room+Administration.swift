@@ -18,30 +18,30 @@ extension Room {
             settings.metadata = metadata
             send(.roomUpdated(info), to: everyone, into: &effects)
         case .updatePermission(let identity, let permission):
-            if let place = handles[identity].flatMap(members.place) { update(permission, ofMemberAt: place, at: now, into: &effects) }
+            if let index = handles[identity].flatMap(members.index) { update(permission, ofMemberAt: index, at: now, into: &effects) }
         case .hold(let identity, let held):
-            if let place = handles[identity].flatMap(members.place) { hold(held, by: nil, at: place, now: now, into: &effects) }
-        case .silence(let identity, let silenced):
-            if let place = handles[identity].flatMap(members.place) { silence(silenced, ofMemberAt: place, at: now, into: &effects) }
+            if let index = handles[identity].flatMap(members.index) { hold(held, by: nil, at: index, now: now, into: &effects) }
+        case .muteParticipant(let identity, let silenced):
+            if let index = handles[identity].flatMap(members.index) { silence(silenced, ofMemberAt: index, at: now, into: &effects) }
         }
     }
 
     /// Takes effect at once: tracks that may no longer be are unpublished, and what is no longer to be heard stops.
     /// What was subscribed comes back with `canSubscribe`.
-    private mutating func update(_ permission: Permission, ofMemberAt place: Int, at now: Instant, into effects: inout [Effect]) {
+    private mutating func update(_ permission: Permission, ofMemberAt index: Int, at now: Instant, into effects: inout [Effect]) {
         var permission = permission
         // Whether somebody is hidden is decided at the door: others cannot be made to forget it.
-        permission.hidden = members[at: place].isHidden
-        guard members[at: place].permission != permission else { return }
-        rewire(place, at: now, into: &effects) { $0.permission = permission }
-        let handle = members[at: place].handle
-        let forbidden = trackInfos(of: members[at: place]).filter { !permission.allows($0.source) }
+        permission.hidden = members[at: index].isHidden
+        guard members[at: index].permission != permission else { return }
+        updateSubscriptions(index, at: now, into: &effects) { $0.permission = permission }
+        let handle = members[at: index].handle
+        let forbidden = trackInfos(of: members[at: index]).filter { !permission.allows($0.source) }
         for track in forbidden {
             if let track = tracks[track.sid] { untap(track, into: &effects) }
             patch(.unpublish(track.alias, by: handle), into: &effects)
-            withdraw(track.sid, at: now, into: &effects)
+            removeTrack(track.sid, at: now, into: &effects)
         }
-        if !forbidden.isEmpty { tellSpeakers(at: now, into: &effects) }
-        tellUpdate(ofMemberAt: place, at: now, into: &effects)
+        if !forbidden.isEmpty { sendSpeakerChanges(at: now, into: &effects) }
+        sendUpdate(ofMemberAt: index, at: now, into: &effects)
     }
 }

@@ -10,7 +10,7 @@ extension Room {
         /// A participant's socket is gone, for a reason the shell knows. After a `close` effect it is not told again.
         case left(ParticipantHandle, DisconnectReason)
         /// A participant's socket is lost, and may come back under another handle. Its slot is kept until `handOver` or `close`.
-        case linkLost(ParticipantHandle, DisconnectReason)
+        case connectionLost(ParticipantHandle, DisconnectReason)
         /// A participant that came back has got its `hello`: the token that it came back with is of no use any more.
         case resumeConfirmed(ParticipantHandle)
         /// An administrator's command, already authorised by the shell.
@@ -36,7 +36,7 @@ extension Room {
         case send(Event, to: [ParticipantHandle])
         case reply(Reply, re: UInt64, to: ParticipantHandle)
         /// Refused: counted in any case, and answered if the request had an `id` (or could not be read at all).
-        case refuse(RequestError, re: UInt64?, to: ParticipantHandle)
+        case reject(RequestError, re: UInt64?, to: ParticipantHandle)
         case patch(PatchChange)
         /// Mint a token for what this participant may do now: a reply if `re` is there, else `token.refreshed`.
         case mintToken(for: ParticipantHandle, TokenContent, re: UInt64?)
@@ -48,7 +48,7 @@ extension Room {
         /// Told to those outside who keep records, in rooms that are kept (`RoomReporting`).
         case record(AuditEvent, Snapshot)
         /// Frames of the track are copied for whoever writes them down, from now on and once more wherever its publisher has gone.
-        case tap(TrackOrder, by: ParticipantHandle)
+        case tap(RecordingTap, by: ParticipantHandle)
         /// No longer: all that is to be written has come.
         case untap(TrackInfo, by: ParticipantHandle)
         /// The last effect of a room's life.
@@ -58,18 +58,18 @@ extension Room {
     /// Changes of the patch panels, which carry the frames (they never visit the room).
     package enum PatchChange: Sendable, Hashable {
         case publish(TrackInfo, by: ParticipantHandle)
-        /// With it ends all listening to the track: no `unsubscribe` follows.
+        /// With it ends all options to the track: no `unsubscribe` follows.
         case unpublish(TrackAlias, by: ParticipantHandle)
         /// A track goes on under another handle of its publisher, with the same subscribers.
-        case move(TrackInfo, from: ParticipantHandle, to: ParticipantHandle, Gate, heardBy: [ParticipantHandle])
+        case move(TrackInfo, from: ParticipantHandle, to: ParticipantHandle, Gate, subscribers: [ParticipantHandle])
         /// A closed gate lets nothing through: the track is muted, its publisher held, or the room so decided.
         case gate(TrackAlias, by: ParticipantHandle, Gate)
         /// Forgets what of an `ahead` track has not been let out yet, and lets nothing of an older epoch through any more. The publisher's
         /// shard answers with `PlayoutQueueReport.cut`.
         case clear(TrackAlias, by: ParticipantHandle, epoch: UInt8)
         /// From there on somebody may want to go on with an `ahead` track after an interruption; nil is nobody.
-        case keep(TrackAlias, by: ParticipantHandle, from: MediaTime?)
-        case subscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, Listening)
+        case retain(TrackAlias, by: ParticipantHandle, from: MediaTime?)
+        case subscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, SubscriptionOptions)
         case unsubscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
     }
 
@@ -78,7 +78,7 @@ extension Room {
     }
 
     /// How a track is listened to.
-    package struct Listening: Sendable, Hashable {
+    package struct SubscriptionOptions: Sendable, Hashable {
         package var mode: TrackMode
         package var epoch: UInt8
         /// Where on an `ahead` track to go on; nil is where it is now.
@@ -109,14 +109,14 @@ extension Room {
         /// long to go on without a gap.
         case started(epoch: UInt8, at: MediaTime, playsAt: Instant)
         /// Everything that was published, up to there, has been let out.
-        case ranDry(epoch: UInt8, end: MediaTime)
+        case drained(epoch: UInt8, end: MediaTime)
         /// More was published in time: the clock goes on.
         case refilled(epoch: UInt8)
         /// How far the publisher is ahead, and the frames that were refused since the last word.
         case backlog(BacklogState, queuedMilliseconds: Int, dropped: Int)
         /// Cleared: `epoch` is the new one, `end` up to where the old one had been published, nil if there was nothing. Told once for each
         /// `PatchChange.clear`, even if there was nothing to forget: somebody waits for the answer.
-        case cut(epoch: UInt8, end: MediaTime?)
+        case cleared(epoch: UInt8, end: MediaTime?)
     }
 
     /// What an administrator may do to a room, by HTTP or from inside the program.
@@ -135,7 +135,7 @@ extension Room {
         /// As that participant's own `call.hold`.
         case hold(Identity, Bool)
         /// Nothing that it publishes is heard, now or later.
-        case silence(Identity, Bool)
+        case muteParticipant(Identity, Bool)
     }
 }
 
@@ -157,7 +157,7 @@ package struct Admission: Sendable {
     package var receivesText: Bool
     /// Unguessable; made by the shell.
     package var resumeToken: String
-    /// The resume token that was shown to take a place back; nil if that was not asked for.
+    /// The resume token that was shown to take a index back; nil if that was not asked for.
     package var resuming: String?
     package var server: ServerInfo
     /// Seconds since 1970.

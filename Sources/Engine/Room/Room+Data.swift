@@ -1,8 +1,8 @@
 import Wire
 
 extension Room {
-    mutating func sendData(_ message: DataMessage, by requester: Requester, at place: Int, into effects: inout [Effect]) throws(RequestError) {
-        let sender = members[at: place]
+    mutating func sendData(_ message: DataMessage, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.payload.byteCount, field: "payload")
         let recipients = try recipients(of: message.to, from: sender)
@@ -20,8 +20,8 @@ extension Room {
         send(.data(from: sender ?? Identity(text: ""), topic: message.topic, message.payload), to: audience, into: &effects)
     }
 
-    mutating func sendText(_ message: TextMessage, by requester: Requester, at place: Int, into effects: inout [Effect]) throws(RequestError) {
-        let sender = members[at: place]
+    mutating func sendText(_ message: TextMessage, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.text.utf8.count, field: "text")
         let recipients = try recipients(of: message.to, from: sender)
@@ -31,8 +31,8 @@ extension Room {
         send(event, to: readers(among: recipients), into: &effects)
     }
 
-    mutating func sendDigits(_ digits: String, by requester: Requester, at place: Int, into effects: inout [Effect]) throws(RequestError) {
-        let sender = members[at: place]
+    mutating func sendDigits(_ digits: String, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         guard (1...Limits.digitsMax).contains(digits.utf8.count), digits.utf8.allSatisfy(Self.keypad.contains) else {
             throw RequestError(.invalidArgument, "`digits` must be 1 to \(Limits.digitsMax) of 0-9 * # A-D, and w for a pause")

@@ -2,33 +2,33 @@ import Wire
 
 extension Room {
     /// Does all that is due, and finds the next time at which something will be. Linear in participants and tracks.
-    mutating func meetDeadlines(at now: Instant, into effects: inout [Effect]) {
-        if lifetime.isOver(at: now) {
+    mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
+        if emptyRoomTimeout.isOver(at: now) {
             close(.roomClosed, at: now, into: &effects)
             return
         }
-        expireAbsences(at: now, into: &effects)
+        expireReconnectWindows(at: now, into: &effects)
         expireProcedures(at: now, into: &effects)
-        lookAtPlayouts(at: now, into: &effects)
-        for place in 0..<members.count {
-            if let milliseconds = members[at: place].silence.check(at: now) {
-                send(.silence(members[at: place].identity, milliseconds: milliseconds), to: everyone, into: &effects)
+        checkPlayouts(at: now, into: &effects)
+        for index in 0..<members.count {
+            if let milliseconds = members[at: index].silence.check(at: now) {
+                send(.silence(members[at: index].identity, milliseconds: milliseconds), to: everyone, into: &effects)
             }
-            tellHeldBackSpeaking(ofMemberAt: place, at: now, into: &effects)
-            if members[at: place].refreshAt <= now { mintToken(forMemberAt: place, re: nil, at: now, into: &effects) }
+            tellHeldBackSpeaking(ofMemberAt: index, at: now, into: &effects)
+            if members[at: index].refreshAt <= now { mintToken(forMemberAt: index, re: nil, at: now, into: &effects) }
         }
-        tellSpeakers(at: now, into: &effects)
+        sendSpeakerChanges(at: now, into: &effects)
 
-        alarm.clear()
-        alarm.ring(noLaterThan: lifetime.deadline)
-        alarm.ring(noLaterThan: procedures.deadline)
-        alarm.ring(noLaterThan: speakers.deadline)
-        for place in 0..<playouts.count { alarm.ring(noLaterThan: playouts[at: place].deadline(after: now)) }
-        for place in 0..<members.count {
-            alarm.ring(noLaterThan: members[at: place].activity.deadline)
-            alarm.ring(noLaterThan: members[at: place].silence.deadline)
-            alarm.ring(noLaterThan: members[at: place].refreshAt)
-            alarm.ring(noLaterThan: members[at: place].absence?.until)
+        wakeUp.clear()
+        wakeUp.include( emptyRoomTimeout.deadline)
+        wakeUp.include( procedures.deadline)
+        wakeUp.include( speakers.deadline)
+        for index in 0..<playouts.count { wakeUp.include( playouts[at: index].deadline(after: now)) }
+        for index in 0..<members.count {
+            wakeUp.include( members[at: index].activity.deadline)
+            wakeUp.include( members[at: index].silence.deadline)
+            wakeUp.include( members[at: index].refreshAt)
+            wakeUp.include( members[at: index].reconnectWindow?.until)
         }
     }
 }

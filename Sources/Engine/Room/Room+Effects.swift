@@ -49,9 +49,9 @@ extension Room.Effect {
         case .send(_, let audience): audience
         case .handOver(_, let handle): [handle]
         case .tap(_, let publisher), .untap(_, let publisher): [publisher]
-        case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
+        case .reply(_, _, let handle), .reject(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
         case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),
-            .patch(.clear(_, let publisher, _)), .patch(.keep(_, let publisher, _)):
+            .patch(.clear(_, let publisher, _)), .patch(.retain(_, let publisher, _)):
             [publisher]
         case .patch(.move(_, _, let publisher, _, let subscribers)): [publisher] + subscribers
         case .patch(.subscribe(let subscriber, _, let publisher, _)), .patch(.unsubscribe(let subscriber, _, let publisher)):

@@ -4,13 +4,13 @@ extension Room {
     mutating func join(_ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]) {
         precondition(!members.contains(handle), "a seat cannot join twice; its generation must change")
         guard admissionError(for: admission) == nil else {
-            // The shell has asked before the upgrade; this one lost the last place on its way from there to here.
+            // The shell has asked before the upgrade; this one lost the last index on its way from there to here.
             effects.append(.close(handle, .limit))
-            tellAborted(handle, admission, at: now, into: &effects)
+            reportAborted(handle, admission, at: now, into: &effects)
             return
         }
-        if let place = resumable(by: admission) {
-            resume(place, as: handle, admission, at: now, into: &effects)
+        if let index = resumable(by: admission) {
+            resume(index, as: handle, admission, at: now, into: &effects)
             return
         }
         if let old = handles[admission.identity] {
@@ -20,25 +20,25 @@ extension Room {
             admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
         members.append(member, for: handle)
         handles[member.identity] = handle
-        alarm.ring(noLaterThan: member.refreshAt)
+        wakeUp.include( member.refreshAt)
         if !member.kind.isDependent {
             independentCount += 1
-            lifetime.somebodyCame()
+            emptyRoomTimeout.cancel()
         }
         welcome(member, admission, into: &effects)
         let joined = member.info(tracks: [])
         send(.participantJoined(joined), to: witnesses(of: member), into: &effects)
         if member.kind == .agent { send(.agentJoined(joined), to: witnesses(of: member), into: &effects) }
         tell(.joined(joined, sessionID: member.sessionID), into: &effects)
-        for track in tracks.values where member.hears(track) {
+        for track in tracks.values where member.isSubscribed(to: track) {
             subscribe(handle, to: track, into: &effects)
         }
     }
 
-    private mutating func tellAborted(
+    private mutating func reportAborted(
         _ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
     ) {
-        guard settings.keeping.reportsEvents else { return }
+        guard settings.reporting.reportsEvents else { return }
         let member = Member(admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
         tell(.aborted(member.info(tracks: []), sessionID: member.sessionID, .joinFailure), into: &effects)
     }
@@ -53,8 +53,8 @@ extension Room {
         if let recording { send(.recordingStarted(recording), to: audience, into: &effects) }
         for segment in transcript.segments where member.receivesText { send(.segment(segment), to: audience, into: &effects) }
         for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }
-        for other in others where other.isSilenced { send(.callMuted(by: other.identity), to: audience, into: &effects) }
-        for other in others where other.absence != nil {
+        for other in others where other.isMutedByAdmin { send(.callMuted(by: other.identity), to: audience, into: &effects) }
+        for other in others where other.reconnectWindow != nil {
             send(.participantUpdated(other.info(), connection: .reconnecting), to: audience, into: &effects)
         }
         for other in others where other.quality.level != .excellent {

@@ -13,30 +13,30 @@ extension Room {
             if let track = tracks[sid] { untap(track, into: &effects) }
             if let track = tracks[sid] { patch(.unpublish(track.info.alias, by: handle), into: &effects) }
         }
-        for track in tracks.values where member.hears(track) {
+        for track in tracks.values where member.isSubscribed(to: track) {
             patch(.unsubscribe(handle, to: track.info.alias, of: track.publisher), into: &effects)
         }
-        let listenedTo = tracks.values.filter { member.hears($0) }.map(\.info.sid)
+        let listenedTo = tracks.values.filter { member.isSubscribed(to: $0) }.map(\.info.sid)
         if let close {
-            if close != .left, member.absence == nil { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
+            if close != .left, member.reconnectWindow == nil { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
             emit(.close(handle, close), into: &effects)
         }
         members.remove(handle)
         if members.isEmpty { handles = [:] } else { handles[member.identity] = nil }
         for sid in listenedTo { forgetProgress(of: member.identity, on: sid, at: now, into: &effects) }
-        for sid in member.tracks { withdraw(sid, at: now, into: &effects) }
-        tellSpeakers(at: now, into: &effects)
-        tellDeparture(of: member, reason, into: &effects)
+        for sid in member.tracks { removeTrack(sid, at: now, into: &effects) }
+        sendSpeakerChanges(at: now, into: &effects)
+        sendDeparture(of: member, reason, into: &effects)
         abandonProcedures(of: handle, into: &effects)
         guard !member.kind.isDependent else { return }
         independentCount -= 1
         if independentCount == 0 {
-            lifetime.lastOneLeft(at: now)
-            alarm.ring(noLaterThan: lifetime.deadline)
+            emptyRoomTimeout.restart(at: now)
+            wakeUp.include( emptyRoomTimeout.deadline)
         }
     }
 
-    private func tellDeparture(of member: Member, _ reason: DisconnectReason, into effects: inout [Effect]) {
+    private func sendDeparture(of member: Member, _ reason: DisconnectReason, into effects: inout [Effect]) {
         let witnesses = witnesses(of: member)
         send(.participantLeft(member.identity, reason: reason), to: witnesses, into: &effects)
         if member.kind == .agent, !reason.isIntended {
@@ -47,11 +47,11 @@ extension Room {
 
     /// Ends the room with everybody who is still in it.
     mutating func close(_ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
-        for place in 0..<tracks.count { cutOffTalk(at: place, .left, now: now, into: &effects) }
+        for index in 0..<tracks.count { interruptTalk(at: index, .left, now: now, into: &effects) }
         send(.bye(reason, retryable: CloseReason.roomClosed.isRetryable), to: everyone, into: &effects)
         for track in tracks.values { untap(track, into: &effects) }
         for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher), into: &effects) }
-        tellEnd(reason, into: &effects)
+        reportEnd(reason, into: &effects)
         for handle in everyone { emit(.close(handle, .roomClosed), into: &effects) }
         members.removeAll()
         handles = [:]
@@ -62,9 +62,9 @@ extension Room {
         emit(.closed, into: &effects)
     }
 
-    private mutating func tellEnd(_ reason: DisconnectReason, into effects: inout [Effect]) {
+    private mutating func reportEnd(_ reason: DisconnectReason, into effects: inout [Effect]) {
         defer { recording = nil }
-        guard settings.keeping.reportsEvents else { return }
+        guard settings.reporting.reportsEvents else { return }
         // Made once: everybody leaves it.
         let snapshot = snapshot
         var facts: [AuditEvent] = recording.map { [.recordingStopped($0, .asked)] } ?? []

@@ -3,9 +3,9 @@ import Wire
 extension Room {
     /// Asks the callee. The caller's answer comes when the callee's has come, its time is over or it has left.
     mutating func callProcedure(
-        _ call: ProcedureCall, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
+        _ call: ProcedureCall, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let caller = members[at: place]
+        let caller = members[at: index]
         try caller.checkMayPublishData()
         guard (1...Limits.procedureNameBytesMax).contains(call.method.utf8.count) else {
             throw RequestError(.invalidArgument, "`method` must be 1 to \(Limits.procedureNameBytesMax) bytes")
@@ -23,7 +23,7 @@ extension Room {
         let id = identifiers.procedureCall()
         let deadline = now + .milliseconds(call.timeoutMs)
         procedures.begin(.init(id: id, caller: requester.handle, request: requester.id, callee: callee, deadline: deadline))
-        alarm.ring(noLaterThan: deadline)
+        wakeUp.include( deadline)
         let event = Event.procedureCalled(
             requestID: id, from: caller.signature, method: call.method, payload: call.payload, timeoutMilliseconds: call.timeoutMs)
         send(event, to: [callee], into: &effects)
@@ -43,7 +43,7 @@ extension Room {
                 fail(call, .responseTooLarge, into: &effects)
                 let refusal = RequestError(
                     .limitExceeded, "`payload` is over \(ProtocolLimits.rpcPayloadBytesMax) bytes; the caller got error 1504")
-                emit(.refuse(refusal, re: requester.id, to: requester.handle), into: &effects)
+                emit(.reject(refusal, re: requester.id, to: requester.handle), into: &effects)
                 return
             }
             reply(.procedureAnswered(payload: payload), to: Requester(handle: call.caller, id: call.request), into: &effects)
@@ -55,8 +55,8 @@ extension Room {
     }
 
     /// A caller that gave no `id` wants no answer.
-    private func fail(_ call: Procedures.Call, _ error: ProcedureError, into effects: inout [Effect]) {
-        if let id = call.request { emit(.refuse(RequestError(error), re: id, to: call.caller), into: &effects) }
+    private func fail(_ call: PendingProcedureCalls.Call, _ error: ProcedureError, into effects: inout [Effect]) {
+        if let id = call.request { emit(.reject(RequestError(error), re: id, to: call.caller), into: &effects) }
     }
 
     mutating func abandonProcedures(of leaver: ParticipantHandle, into effects: inout [Effect]) {

@@ -2,9 +2,9 @@ import Wire
 
 extension Room {
     mutating func updateProfile(
-        _ update: ParticipantUpdate, of requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
+        _ update: ParticipantUpdate, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let before = members[at: place]
+        let before = members[at: index]
         guard before.permission.canUpdateMetadata else {
             throw RequestError(.notAllowed, "the token does not allow to change one's own name, metadata or attributes")
         }
@@ -26,24 +26,24 @@ extension Room {
         }
         reply(to: requester, into: &effects)
         guard (name, metadata) != (before.name, before.metadata) || attributes != before.attributes else { return }
-        members[at: place].name = name
-        members[at: place].metadata = metadata
-        members[at: place].attributes = attributes
-        tellUpdate(ofMemberAt: place, at: now, into: &effects)
+        members[at: index].name = name
+        members[at: index].metadata = metadata
+        members[at: index].attributes = attributes
+        sendUpdate(ofMemberAt: index, at: now, into: &effects)
     }
 
     /// Everybody learns what a participant is now, and itself gets a token that says so.
-    mutating func tellUpdate(ofMemberAt place: Int, at now: Instant, into effects: inout [Effect]) {
-        let member = members[at: place]
+    mutating func sendUpdate(ofMemberAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        let member = members[at: index]
         send(.participantUpdated(member.info(), connection: member.connectionState), to: audience(of: member), into: &effects)
-        mintToken(forMemberAt: place, re: nil, at: now, into: &effects)
+        mintToken(forMemberAt: index, re: nil, at: now, into: &effects)
     }
 
     /// Asks for a token, and counts the time to the next from here.
-    mutating func mintToken(forMemberAt place: Int, re id: UInt64?, at now: Instant, into effects: inout [Effect]) {
-        members[at: place].refreshAt = now + Limits.tokenRefreshInterval
-        alarm.ring(noLaterThan: members[at: place].refreshAt)
-        let member = members[at: place]
+    mutating func mintToken(forMemberAt index: Int, re id: UInt64?, at now: Instant, into effects: inout [Effect]) {
+        members[at: index].refreshAt = now + Limits.tokenRefreshInterval
+        wakeUp.include( members[at: index].refreshAt)
+        let member = members[at: index]
         emit(.mintToken(for: member.handle, member.tokenContent(room: name), re: id), into: &effects)
     }
 }

@@ -2,7 +2,7 @@ package import Wire
 
 extension Room {
     /// Why this participant may not come in, or nil if it may. Dependent ones neither count nor are counted, and whoever
-    /// takes the place of its own identity does not count twice.
+    /// takes the index of its own identity does not count twice.
     package func admissionError(for admission: Admission) -> JoinError? {
         if isOver { return .roomClosed }
         guard settings.maxParticipants > 0, !admission.kind.isDependent else { return nil }
@@ -12,27 +12,27 @@ extension Room {
     }
 
     /// What a shell remembers of a room between two inputs, so as not to ask it in vain.
-    package struct Outlook: Sendable, Hashable {
+    package struct Status: Sendable, Hashable {
         package var deadline: Instant?
         /// Nil where the number of participants has no limit.
-        package var countOfLimited: Int?
+        package var limitedParticipantCount: Int?
 
         package init() {}
     }
 
     /// Mutating in name only: what only looks is given a copy of the room, which takes longer than to look.
-    package mutating func outlook() -> Outlook {
-        var outlook = Outlook()
-        outlook.deadline = deadline
-        if isLimited { outlook.countOfLimited = participantCount }
-        return outlook
+    package mutating func status() -> Status {
+        var status = Status()
+        status.deadline = deadline
+        if isLimited { status.limitedParticipantCount = participantCount }
+        return status
     }
 
     /// Whether the number of participants has a limit.
     package var isLimited: Bool { settings.maxParticipants > 0 }
 
-    /// Those who take all places, nil while one is free. Linear in participants.
-    package var whoFillIt: Set<Identity>? {
+    /// Those who take all indices, nil while one is free. Linear in participants.
+    package var identitiesWhenFull: Set<Identity>? {
         guard isLimited, independentCount >= settings.maxParticipants else { return nil }
         return Set(members.values.lazy.filter { !$0.kind.isDependent }.map(\.identity))
     }

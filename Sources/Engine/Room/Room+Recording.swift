@@ -3,7 +3,7 @@ package import Wire
 /// Whether a room's tracks are recorded. The room decides and tells it to everybody; the frames are copied where they come in.
 extension Room {
     /// What whoever writes a track down must know of it.
-    package struct TrackOrder: Sendable, Hashable {
+    package struct RecordingTap: Sendable, Hashable {
         package var recording: RecordingID
         package var track: TrackInfo
         package var room: Snapshot
@@ -30,7 +30,7 @@ extension Room {
     /// Frames of the track are copied from now on, if the room is being recorded.
     func tap(_ track: Track, into effects: inout [Effect]) {
         guard let recording else { return }
-        let order = TrackOrder(recording: recording, track: track.info, room: snapshot)
+        let order = RecordingTap(recording: recording, track: track.info, room: snapshot)
         emit(.tap(order, by: track.publisher), into: &effects)
     }
 

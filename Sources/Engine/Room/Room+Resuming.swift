@@ -1,13 +1,13 @@
 import Wire
 
-/// Coming back: a place is kept for whoever lost its socket, and given to the socket that shows the place's resume token.
+/// Coming back: a index is kept for whoever lost its socket, and given to the socket that shows the index's resume token.
 ///
 /// For the room a participant that comes back is the same one under another handle. All that it is and has stays; only the patches
 /// change, and those who listen to it or whom it hears are told nothing.
 extension Room {
-    /// Whose place this admission takes back: the one of its own identity, if it shows that place's token. Nil is a fresh join.
+    /// Whose index this admission takes back: the one of its own identity, if it shows that index's token. Nil is a fresh join.
     ///
-    /// Whoever holds somebody else's token gets nothing by it, for the place is looked up by the identity that the access token proves.
+    /// Whoever holds somebody else's token gets nothing by it, for the index is looked up by the identity that the access token proves.
     package func resumable(by admission: Admission) -> ParticipantHandle? {
         guard let shown = admission.resuming, let handle = handles[admission.identity], let member = members[handle],
             member.sessionID == admission.sessionID, member.kind == admission.kind, member.receivesText == admission.receivesText,
@@ -18,39 +18,39 @@ extension Room {
         return isNewest || isFormer ? handle : nil
     }
 
-    /// A socket is lost: keeps the place for a while and says so.
-    mutating func loseLink(of handle: ParticipantHandle, _ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
-        guard let place = members.place(of: handle), members[at: place].absence == nil else { return }
-        let absence = Absence(until: now + settings.resumeWindow, reason: reason)
-        members[at: place].absence = absence
+    /// A socket is lost: keeps the index for a while and says so.
+    mutating func loseConnection(of handle: ParticipantHandle, _ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
+        guard let index = members.index(of: handle), members[at: index].reconnectWindow == nil else { return }
+        let reconnectWindow = ReconnectWindow(until: now + settings.resumeWindow, reason: reason)
+        members[at: index].reconnectWindow = reconnectWindow
         procedures.forgetRequests(of: handle)
         // A gateway that is about to stop lets nobody in, so nobody comes back either.
-        guard absence.until > now, !isDraining else {
+        guard reconnectWindow.until > now, !isDraining else {
             depart(handle, reason, closing: .resumeWindowOver, at: now, into: &effects)
             return
         }
-        alarm.ring(noLaterThan: absence.until)
-        let member = members[at: place]
+        wakeUp.include( reconnectWindow.until)
+        let member = members[at: index]
         send(.participantUpdated(member.info(), connection: .reconnecting), to: witnesses(of: member), into: &effects)
     }
 
-    /// Gives a place to another socket. The old one may still seem to be alive.
+    /// Gives a index to another socket. The old one may still seem to be alive.
     mutating func resume(
         _ old: ParticipantHandle, as new: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
     ) {
-        guard let place = members.place(of: old) else { return }
-        let heard = tracks.values.filter { members[at: place].hears($0) }
+        guard let index = members.index(of: old) else { return }
+        let heard = tracks.values.filter { members[at: index].isSubscribed(to: $0) }
         for track in heard { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher), into: &effects) }
-        let wasAway = members[at: place].absence != nil
+        let wasAway = members[at: index].reconnectWindow != nil
         rename(old, to: new)
-        members[at: place].absence = nil
-        members[at: place].formerToken = admission.resuming
-        members[at: place].resumeToken = admission.resumeToken
-        let member = members[at: place]
+        members[at: index].reconnectWindow = nil
+        members[at: index].formerToken = admission.resuming
+        members[at: index].resumeToken = admission.resumeToken
+        let member = members[at: index]
         for track in member.tracks.compactMap({ tracks[$0] }) {
-            let subscribers = members.values.filter { $0.hears(track) }.map(\.handle)
+            let subscribers = members.values.filter { $0.isSubscribed(to: track) }.map(\.handle)
             let gate = track.gate(by: member)
-            patch(.move(track.info, from: old, to: new, gate, heardBy: subscribers), into: &effects)
+            patch(.move(track.info, from: old, to: new, gate, subscribers: subscribers), into: &effects)
             tap(track, into: &effects)
         }
         // After the tracks: what they take along is at the new slot's shard before the log, and so before the new socket's first frame.
@@ -62,40 +62,40 @@ extension Room {
         }
         // The meters begin anew with the patches: what was under way is told to have ended, so that every start keeps its one stop.
         for sid in member.tracks {
-            if let track = tracks.place(of: sid), tracks[at: track].info.mode == .live {
-                cutOffTalk(at: track, .silence, now: now, into: &effects)
+            if let track = tracks.index(of: sid), tracks[at: track].info.mode == .live {
+                interruptTalk(at: track, .silence, now: now, into: &effects)
             }
         }
         if wasAway { send(.participantUpdated(member.info(), connection: .connected), to: witnesses(of: member), into: &effects) }
     }
 
-    /// Gives up the places of those who did not come back in time.
-    mutating func expireAbsences(at now: Instant, into effects: inout [Effect]) {
-        giveUpPlaces(at: now, into: &effects) { $0.until <= now }
+    /// Gives up the indices of those who did not come back in time.
+    mutating func expireReconnectWindows(at now: Instant, into effects: inout [Effect]) {
+        expireReconnectWindows(at: now, into: &effects) { $0.until <= now }
     }
 
     /// Nobody is let in any more: who is away has left.
     mutating func drain(deadline: Int64, at now: Instant, into effects: inout [Effect]) {
         isDraining = true
         send(.serverDraining(deadline: deadline), to: everyone, into: &effects)
-        giveUpPlaces(at: now, into: &effects) { _ in true }
+        expireReconnectWindows(at: now, into: &effects) { _ in true }
     }
 
-    private mutating func giveUpPlaces(at now: Instant, into effects: inout [Effect], where isOver: (Absence) -> Bool) {
-        guard (0..<members.count).contains(where: { members[at: $0].absence != nil }) else { return }
+    private mutating func expireReconnectWindows(at now: Instant, into effects: inout [Effect], where isOver: (ReconnectWindow) -> Bool) {
+        guard (0..<members.count).contains(where: { members[at: $0].reconnectWindow != nil }) else { return }
         for member in members.values {
-            guard let absence = member.absence, isOver(absence) else { continue }
-            depart(member.handle, absence.reason, closing: .resumeWindowOver, at: now, into: &effects)
+            guard let reconnectWindow = member.reconnectWindow, isOver(reconnectWindow) else { continue }
+            depart(member.handle, reconnectWindow.reason, closing: .resumeWindowOver, at: now, into: &effects)
         }
     }
 
     private mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
-        guard let place = members.place(of: old) else { return }
+        guard let index = members.index(of: old) else { return }
         members.rename(old, to: new)
-        members[at: place].handle = new
-        handles[members[at: place].identity] = new
-        for sid in members[at: place].tracks {
-            if let track = tracks.place(of: sid) { tracks[at: track].publisher = new }
+        members[at: index].handle = new
+        handles[members[at: index].identity] = new
+        for sid in members[at: index].tracks {
+            if let track = tracks.index(of: sid) { tracks[at: track].publisher = new }
         }
         procedures.forgetRequests(of: old)
         procedures.rename(old, to: new)

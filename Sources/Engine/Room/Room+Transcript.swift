@@ -6,9 +6,9 @@ extension Room {
     /// A participant may transcribe what it said itself; an agent transcribes for others too. A revision that is not newer
     /// than what is known is answered as if it had been taken: it was overtaken, which is nobody's mistake.
     mutating func transcribe(
-        _ segment: TranscriptSegment, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
+        _ segment: TranscriptSegment, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let sender = members[at: place]
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         try segment.check()
         let speaker = segment.participant ?? sender.identity
@@ -28,7 +28,7 @@ extension Room {
         reply(to: requester, into: &effects)
         guard outcome != .stale else { return }
         send(.segment(segment), to: readers(among: everyone(but: requester.handle)), into: &effects)
-        tell(said: segment, at: now, into: &effects)
+        recordTranscript(segment, at: now, into: &effects)
     }
 }
 

@@ -36,17 +36,17 @@ package struct Room: Sendable {
     var independentCount = 0
     /// In the order in which they were published.
     var tracks = Roster<TrackSID, Track>()
-    var aliases = AliasSource()
-    var identifiers: IdentifierSource
-    var procedures = Procedures()
+    var aliases = TrackAliasAllocator()
+    var identifiers: IdentifierGenerator
+    var procedures = PendingProcedureCalls()
     var transcript = Transcript()
     /// How often somebody has begun to listen to a track. Wraps.
     var subscriptionCount: UInt32 = 0
     /// One for each `ahead` track.
     var playouts = Roster<TrackSID, Playout>()
-    var speakers = Speakers()
-    var lifetime: Lifetime
-    var alarm = Alarm()
+    var speakers = ActiveSpeakers()
+    var emptyRoomTimeout: EmptyRoomTimeout
+    var wakeUp = EarliestDeadline()
     /// It has been told outside that the room has begun.
     var hasStarted = false
     /// The recording that is under way.
@@ -61,13 +61,13 @@ package struct Room: Sendable {
         self.sid = sid
         self.settings = settings
         self.createdAt = createdAt
-        identifiers = IdentifierSource(seed: seed)
-        lifetime = Lifetime(createdAt: now, emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout)
-        alarm.ring(noLaterThan: lifetime.deadline)
+        identifiers = IdentifierGenerator(seed: seed)
+        emptyRoomTimeout = EmptyRoomTimeout(createdAt: now, emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout)
+        wakeUp.include( emptyRoomTimeout.deadline)
     }
 
     /// When the room wants `deadlinePassed`, at the latest. Coming early does no harm; it moves only in `handle`.
-    package var deadline: Instant? { isOver ? nil : alarm.instant }
+    package var deadline: Instant? { isOver ? nil : wakeUp.instant }
 
     /// Takes in what happened at `now`, which never goes back, and appends what is to be done about it.
     package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
@@ -76,14 +76,14 @@ package struct Room: Sendable {
             if case .joined(let handle, _) = input { effects.append(.close(handle, .roomClosed)) }
             return
         }
-        tellStart(into: &effects)
+        reportStart(into: &effects)
         switch input {
         case .joined(let handle, let admission): join(handle, admission, at: now, into: &effects)
         case .request(let request, let id, let handle):
             answer(request, of: Requester(handle: handle, id: id), at: now, into: &effects)
         case .left(let handle, let reason): depart(handle, reason, at: now, into: &effects)
-        case .linkLost(let handle, let reason): loseLink(of: handle, reason, at: now, into: &effects)
-        case .resumeConfirmed(let handle): members.place(of: handle).map { members[at: $0].formerToken = nil }
+        case .connectionLost(let handle, let reason): loseConnection(of: handle, reason, at: now, into: &effects)
+        case .resumeConfirmed(let handle): members.index(of: handle).map { members[at: $0].formerToken = nil }
         case .administered(let command): administer(command, at: now, into: &effects)
         case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
         case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)
@@ -91,7 +91,7 @@ package struct Room: Sendable {
         case .playout(let track, let fact): note(fact, of: track, at: now, into: &effects)
         case .connectionMeasured(let handle, let measurement): judge(handle, by: measurement, into: &effects)
         case .draining(let deadline): drain(deadline: deadline, at: now, into: &effects)
-        case .deadlinePassed: meetDeadlines(at: now, into: &effects)
+        case .deadlinePassed: processDeadlines(at: now, into: &effects)
         }
     }
 }

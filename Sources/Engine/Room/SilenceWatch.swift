@@ -1,7 +1,7 @@
 package import Wire
 
 /// Watches for how long nothing loud came from one participant, and tells it once per silence.
-package struct SilenceWatch: Sendable {
+package struct SilenceDetector: Sendable {
     private enum State {
         /// Nothing could be heard anyway: no track, all muted, or held.
         case off
@@ -24,16 +24,16 @@ package struct SilenceWatch: Sendable {
     }
 
     /// Something can be heard from now on. No effect if that was so before.
-    package mutating func turnOn(at now: Instant) {
+    package mutating func start(at now: Instant) {
         guard case .off = state, limit > .zero else { return }
         state = .waiting(since: now)
     }
 
-    package mutating func turnOff() {
+    package mutating func stop() {
         state = .off
     }
 
-    package mutating func heardSound(at now: Instant) {
+    package mutating func soundDetected(at now: Instant) {
         if case .off = state { return }
         state = .waiting(since: now)
     }

@@ -5,7 +5,7 @@ package import Wire
 /// A window counts if at least 40 % of it was loud enough; its level is the loudest frame's, weighted by how much of
 /// the window was loud, and smoothed over two windows. A window that does not count ends the speaking at once. A
 /// participant's level is that of its loudest track. Levels are told in steps of 1/8, so that little changes often.
-package struct Speakers: Sendable {
+package struct ActiveSpeakers: Sendable {
     private struct Voice {
         var participant: Identity
         /// Smoothed, linear, 0…1.
@@ -36,20 +36,20 @@ package struct Speakers: Sendable {
     }
 
     /// What was measured no longer counts: the track is muted or its publisher held.
-    package mutating func quieten(_ track: TrackSID) {
-        if let place = voices.place(of: track) { voices[at: place].level = 0 }
+    package mutating func resetLevel(of track: TrackSID) {
+        if let index = voices.index(of: track) { voices[at: index].level = 0 }
     }
 
     package mutating func take(_ measurement: TrackMeasurement, at now: Instant) {
-        guard let place = voices.place(of: measurement.track) else { return }
-        voices[at: place].measuredAt = now
-        let old = voices[at: place].level
-        voices[at: place].level = Self.level(of: measurement).map { old + Self.smoothing * ($0 - old) } ?? 0
+        guard let index = voices.index(of: measurement.track) else { return }
+        voices[at: index].measuredAt = now
+        let old = voices[at: index].level
+        voices[at: index].level = Self.level(of: measurement).map { old + Self.smoothing * ($0 - old) } ?? 0
     }
 
     /// What is to be told, loudest first, then those who stopped; empty if nothing changed. Tells each change once.
     package mutating func changes(at now: Instant) -> [Speaker] {
-        for place in 0..<voices.count where voices[at: place].measuredAt + Self.staleAfter <= now { voices[at: place].level = 0 }
+        for index in 0..<voices.count where voices[at: index].measuredAt + Self.staleAfter <= now { voices[at: index].level = 0 }
         // Mostly nobody has begun or stopped, and nobody's level is another.
         if isAsTold { return [] }
         let current = loudest()
@@ -72,22 +72,22 @@ package struct Speakers: Sendable {
     private var isAsTold: Bool {
         var active = InlineArray<4, Int>(repeating: 0)
         var count = 0
-        for (place, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
+        for (index, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
             guard count < active.count else { return false }
-            active[count] = place
+            active[count] = index
             count += 1
         }
         var participants = 0
-        for place in 0..<count {
-            let voice = voices.values[active[place]]
+        for index in 0..<count {
+            let voice = voices.values[active[index]]
             let isLoudest = (0..<count).allSatisfy { other in
                 let rival = voices.values[active[other]]
-                return other == place || rival.participant != voice.participant
-                    || (rival.level, active[place]) <= (voice.level, active[other])
+                return other == index || rival.participant != voice.participant
+                    || (rival.level, active[index]) <= (voice.level, active[other])
             }
             guard isLoudest else { continue }
             participants += 1
-            let (track, level) = (voices.keys[active[place]], Self.quantised(voice.level))
+            let (track, level) = (voices.keys[active[index]], Self.quantised(voice.level))
             let isTold = told.values.contains { $0.participant == voice.participant && $0.track == track && $0.level == level }
             guard isTold else { return false }
         }
@@ -97,17 +97,17 @@ package struct Speakers: Sendable {
     /// Each active participant by its loudest track, loudest first; equals in the order in which they published.
     private func loudest() -> [Speaker] {
         guard voices.values.contains(where: { $0.level >= Self.activeLevel }) else { return [] }
-        var best = Roster<Identity, (place: Int, level: Double)>()
-        for (place, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
-            if let known = best.place(of: voice.participant) {
-                if best[at: known].level < voice.level { best[at: known] = (place, voice.level) }
+        var best = Roster<Identity, (index: Int, level: Double)>()
+        for (index, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
+            if let known = best.index(of: voice.participant) {
+                if best[at: known].level < voice.level { best[at: known] = (index, voice.level) }
             } else {
-                best.append((place, voice.level), for: voice.participant)
+                best.append((index, voice.level), for: voice.participant)
             }
         }
-        return best.values.sorted { ($1.level, $0.place) < ($0.level, $1.place) }.map { place, level in
+        return best.values.sorted { ($1.level, $0.index) < ($0.level, $1.index) }.map { index, level in
             Speaker(
-                participant: voices.values[place].participant, track: voices.keys[place], level: Self.quantised(level), active: true)
+                participant: voices.values[index].participant, track: voices.keys[index], level: Self.quantised(level), active: true)
         }
     }
 

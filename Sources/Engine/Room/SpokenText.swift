@@ -1,7 +1,7 @@
 package import Wire
 
 /// How much of a text was spoken, found from the times of its words. All counts are of Unicode scalars.
-package struct SpokenText {
+package struct SpokenTextEstimator {
     private let text: [Unicode.Scalar]
 
     package init(_ text: String) {
@@ -18,11 +18,11 @@ package struct SpokenText {
         var from = 0
         var effort = Self.effortMax
         for word in words {
-            let place = find(word.text, from: from, &effort)
+            let index = find(word.text, from: from, &effort)
             guard time.distance(from: MediaTime(ticks: word.endTs)) >= 0 else {
-                return place.map { beforeGap($0.lowerBound, atLeast: from) } ?? from
+                return index.map { beforeGap($0.lowerBound, atLeast: from) } ?? from
             }
-            from = place?.upperBound ?? from
+            from = index?.upperBound ?? from
         }
         return count
     }
@@ -36,7 +36,7 @@ package struct SpokenText {
     /// Where a word stands, as it is or without what encloses it, as near behind `start` as it can be found.
     private func find(_ word: String, from start: Int, _ effort: inout Int) -> Range<Int>? {
         let whole = Array(word.unicodeScalars)
-        if let place = find(whole[...], from: start, &effort) { return place }
+        if let index = find(whole[...], from: start, &effort) { return index }
         let bare = whole.drop { !$0.isOfWord }.reversed().drop { !$0.isOfWord }.reversed()
         return bare.count < whole.count ? find(Array(bare)[...], from: start, &effort) : nil
     }
@@ -44,28 +44,28 @@ package struct SpokenText {
     private func find(_ word: ArraySlice<Unicode.Scalar>, from start: Int, _ effort: inout Int) -> Range<Int>? {
         guard !word.isEmpty, start + word.count <= text.count else { return nil }
         // A word that is further away is another one.
-        for place in start...min(text.count - word.count, start + Self.searchMax) {
+        for index in start...min(text.count - word.count, start + Self.searchMax) {
             guard effort > 0 else { return nil }
             effort -= 1
-            let end = place + word.count
-            guard isBoundary(place), isBoundary(end) else { continue }
-            if zip(word, text[place..<end]).allSatisfy({ $0.isSameLetter(as: $1) }) { return place..<end }
+            let end = index + word.count
+            guard isBoundary(index), isBoundary(end) else { continue }
+            if zip(word, text[index..<end]).allSatisfy({ $0.isSameLetter(as: $1) }) { return index..<end }
         }
         return nil
     }
 
     /// Back over spaces and opening marks, so that a cut is at a word's end.
-    private func beforeGap(_ place: Int, atLeast least: Int) -> Int {
-        var place = place
-        while place > least, !text[place - 1].isOfWord { place -= 1 }
-        return place
+    private func beforeGap(_ index: Int, atLeast least: Int) -> Int {
+        var index = index
+        while index > least, !text[index - 1].isOfWord { index -= 1 }
+        return index
     }
 
     /// A word may begin or end here.
-    private func isBoundary(_ place: Int) -> Bool {
-        guard place > 0, place < text.count else { return true }
-        if text[place].properties.isGraphemeExtend { return false }
-        return !(text[place - 1].isOfSpacedWord && text[place].isOfSpacedWord)
+    private func isBoundary(_ index: Int) -> Bool {
+        guard index > 0, index < text.count else { return true }
+        if text[index].properties.isGraphemeExtend { return false }
+        return !(text[index - 1].isOfSpacedWord && text[index].isOfSpacedWord)
     }
 
     private static let searchMax = 200

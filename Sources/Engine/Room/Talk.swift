@@ -4,7 +4,7 @@ package import Wire
 ///
 /// The meter's reports and the room's own decisions (mute, hold, leaving) cross on the way. Whoever is first to end a
 /// talkspurt ends it; the others come too late and change nothing.
-package struct Talk: Sendable {
+package struct Talkspurt: Sendable {
     private enum State {
         case quiet
         case talking(from: MediaTime, since: Instant)

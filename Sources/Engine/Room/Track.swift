@@ -8,10 +8,10 @@ struct Track: Sendable {
     let publisherSID: ParticipantSID
     /// When one of its samples was heard, or will be: from it follows the time of all others.
     var anchor: (time: MediaTime, instant: Instant)?
-    var talk = Talk()
+    var talk = Talkspurt()
 
     /// What its patch lets through. Being held goes before being muted, which is remembered for later.
     func gate(by publisher: Member) -> Room.Gate {
-        publisher.isHeld ? .held : info.muted || publisher.isSilenced ? .muted : .open
+        publisher.isHeld ? .held : info.muted || publisher.isMutedByAdmin ? .muted : .open
     }
 }

@@ -17,7 +17,7 @@ final class Device {
     var pendingClose: (reason: CloseReason, deadline: Instant)?
     /// Requests that it may make.
     var requests = TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
-    var malformed: MalformedCount
+    var malformed: MalformedMessageCounter
     private var pings: UInt32 = 0
 
     init(address: DeviceAddress, connection: Connection, bearer: CallInbox.Bearer, at now: Instant) {
@@ -26,7 +26,7 @@ final class Device {
         self.bearer = bearer
         expires = address.expires
         lastHeard = now
-        malformed = MalformedCount(now: now)
+        malformed = MalformedMessageCounter(now: now)
     }
 
     /// Asks for a sign of life below the messages: a page that only listens need not ping.

@@ -38,14 +38,14 @@ final class Member {
     /// It was told something: `hello`, or why it may not come in.
     var wasGreeted = false
     /// Places of the `ahead` tracks that it hears.
-    var aheadPlaces: [Int] = []
+    var aheadIndices: [Int] = []
     /// Something of them is due and waits for room.
     @exclusivity(unchecked) var isBehind = false
     @exclusivity(unchecked) var framesDropped: UInt64 = 0
     @exclusivity(unchecked) var lateness = LatenessWindow()
     /// Frames sent and dropped up to the last report of statistics.
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
-    var malformed: MalformedCount
+    var malformed: MalformedMessageCounter
 
     /// When it asked to be let in.
     let joinStartedAt: Instant
@@ -73,7 +73,7 @@ final class Member {
         outbox = Outbox(ageMax: kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax)
         self.joinStartedAt = joinStartedAt
         lastHeard = now
-        malformed = MalformedCount(now: now)
+        malformed = MalformedMessageCounter(now: now)
     }
 
     /// Where it is in memory.

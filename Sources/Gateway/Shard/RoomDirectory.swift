@@ -11,7 +11,7 @@ final class RoomDirectory: Sendable {
         /// False once the room is over and only joins that are on their way keep the entry.
         var isOpen = true
         /// Whoever comes later is refused, unless it is one of these, whose place it takes. Nil while there is room.
-        var whoFillIt: Set<Identity>?
+        var identitiesWhenFull: Set<Identity>?
     }
 
     private let entries = Mutex<[String: Entry]>([:])
@@ -50,14 +50,14 @@ final class RoomDirectory: Sendable {
     }
 
     /// Notes who fills a room, or with nil that it has places again. Only its home says so.
-    func note(whoFill room: String, _ identities: Set<Identity>?) {
-        entries.withLock { $0[room]?.whoFillIt = identities }
+    func setFull(_ room: String, _ identities: Set<Identity>?) {
+        entries.withLock { $0[room]?.identitiesWhenFull = identities }
     }
 
     /// Whether the room has no place for one more of that identity, as far as is known outside its home.
     func isFull(_ room: String, for identity: Identity) -> Bool {
         entries.withLock { entries in
-            guard let filled = entries[room]?.whoFillIt else { return false }
+            guard let filled = entries[room]?.identitiesWhenFull else { return false }
             return !filled.contains(identity)
         }
     }

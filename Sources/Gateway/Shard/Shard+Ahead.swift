@@ -17,7 +17,7 @@ extension Shard {
 
     /// Takes a frame from the publisher's shard.
     func carryAhead(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, from publisher: ParticipantHandle) {
-        guard let place = aheads.place(toCarry: header.alias, from: publisher), aheads.tracks[place].wants(frame, header, from: publisher)
+        guard let place = aheads.index(forFrameOf: header.alias, from: publisher), aheads.tracks[place].accepts(frame, header, from: publisher)
         else {
             return
         }
@@ -44,7 +44,7 @@ extension Shard {
             index += 1
         }
         aheads.settle(at: now)
-        for place in aheads.withFacts { noteFacts(of: place) }
+        for place in aheads.withReports { noteFacts(of: place) }
         tellFacts()
     }
 
@@ -76,7 +76,7 @@ extension Shard {
     /// Lets out what waited for room, now that there is some.
     func releaseAhead(to member: Member) {
         member.isBehind = false
-        for place in member.aheadPlaces {
+        for place in member.aheadIndices {
             guard let index = aheads.tracks[place].subscriber(at: member.handle.slot) else { continue }
             release(place, to: member, index, at: clock.now, onlyIfUrgent: false)
         }

@@ -40,7 +40,7 @@ extension Shard {
     func send(_ event: EncodedEvent, to member: Member) {
         guard !member.awaitsLog else { return hold(event, for: member) }
         let isGreeting = !member.wasGreeted
-        let seq = isGreeting ? member.log.appendGreeting(at: clock.now) : member.log.append(event, at: clock.now)
+        let seq = isGreeting ? member.log.appendHello(at: clock.now) : member.log.append(event, at: clock.now)
         member.wasGreeted = true
         guard member.link == .up else { return }
         send(event, seq: seq, to: member)

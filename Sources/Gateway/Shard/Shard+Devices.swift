@@ -96,7 +96,7 @@ extension Shard {
     }
 
     private func countMalformed(of device: Device) {
-        if device.malformed.isTooMany(at: clock.now) { close(device, .protocolError) }
+        if device.malformed.exceedsLimit(afterMessageAt: clock.now) { close(device, .protocolError) }
     }
 
     private func refuse(_ error: RequestError, re id: UInt64?, to device: Device) {
@@ -139,7 +139,7 @@ extension Shard {
 
     func pumpDevice(_ connection: Connection) {
         guard let device = device(of: connection) else { return }
-        while !connection.isCongested, case .control(let message)? = device.outbox.next(mayTakeFrame: false) {
+        while !connection.isCongested, case .control(let message)? = device.outbox.next(allowsFrame: false) {
             connection.write(text: message)
         }
         if device.outbox.hasControl { connection.askForWritable() } else { finishPendingClose(device) }

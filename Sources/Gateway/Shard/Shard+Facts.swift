@@ -10,8 +10,8 @@ extension Shard {
     func kept(_ settings: RoomSettings, room name: String) -> RoomSettings {
         guard let facts = common.facts else { return settings }
         var settings = settings
-        settings.keeping = facts.keeping(name)
-        if common.recorder == nil { settings.keeping.records = false }
+        settings.reporting = facts.keeping(name)
+        if common.recorder == nil { settings.reporting.records = false }
         return settings
     }
 

@@ -36,12 +36,12 @@ extension Shard {
             return
         }
         let now = clock.now
-        switch panel.pass(header, publishedBy: slot, at: now) {
-        case .refused(let reason): drop(reason)
-        case .ahead(let patch, let place, let goesFurther):
+        switch panel.route(header, publishedBy: slot, at: now) {
+        case .dropped(let reason): drop(reason)
+        case .ahead(let patch, let place, let hasOtherTargets):
             if let refusal = aheads.append(frame, header, to: place, at: now) { return drop(refusal) }
-            if goesFurther { pass(newestOf: place, to: panel.patches[slot][patch].trunks, from: sender) }
-        case .live(let patch, let sole, let edge, let goesFurther):
+            if hasOtherTargets { pass(newestOf: place, to: panel.patches[slot][patch].trunks, from: sender) }
+        case .live(let patch, let sole, let edge, let hasOtherTargets):
             if header.sequence.value & Self.foresightMask == 0 { prefetch(from: sender, at: slot, patch) }
             // With a first or a last frame goes what its room makes of it.
             if let sole {
@@ -49,7 +49,7 @@ extension Shard {
             } else {
                 forward(frame, of: header.alias, to: panel.patches[slot][patch].subscribers, withTurn: edge != nil, at: now)
             }
-            if goesFurther {
+            if hasOtherTargets {
                 if let tap = panel.patches[slot][patch].tap { copy(frame, toTap: tap, heardAt: now) }
                 for trunk in panel.patches[slot][patch].trunks { send(frame, from: sender.handle, to: Int(trunk.shard)) }
             }
@@ -140,11 +140,11 @@ extension Shard {
     private func hand(_ frame: inout StagedFrame, to subscriber: Member, withTurn: Bool, at now: Instant) {
         guard subscriber.pendingClose == nil else { return }
         guard subscriber.isReachable else {
-            subscriber.outbox.noteRefused(frame.alias)
+            subscriber.outbox.recordDrop(of: frame.alias)
             return dropQueued(.away, of: subscriber)
         }
         if subscriber.outbox.isEmpty, hasRoom(subscriber, at: now) {
-            let afterDrop = subscriber.outbox.takeInterruption(of: frame.alias)
+            let afterDrop = subscriber.outbox.takeDiscontinuity(of: frame.alias)
             write(frame.copy, frame.frame.count, afterDrop: afterDrop, withTurn: withTurn, to: subscriber)
         } else {
             queue(&frame, for: subscriber, at: now)
@@ -160,12 +160,12 @@ extension Shard {
     /// Puts a frame into a subscriber's outbox; it is stored once for all who wait for it.
     private func queue(_ frame: inout StagedFrame, for subscriber: Member, at now: Instant) {
         if let reference = frame.stored {
-            store.hold(reference)
+            store.retain(reference)
         } else {
             frame.stored = store.store(frame.frame)
         }
         guard let stored = frame.stored else {
-            subscriber.outbox.noteRefused(frame.alias)
+            subscriber.outbox.recordDrop(of: frame.alias)
             return dropQueued(.full, of: subscriber)
         }
         subscriber.outbox.append(stored, of: frame.alias, at: now) { dropped in
@@ -192,7 +192,7 @@ extension Shard {
         let receipt = asks && subscriber.connection.pingsAlong ? sendProbe(of: subscriber, at: now) : nil
         subscriber.connection.write(binary: message, count: count, withTurn: withTurn, followedByPing: receipt)
         if asks, receipt == nil { sendProbe(from: subscriber) }
-        subscriber.sendWindow.wrote(count + Self.wireOverhead)
+        subscriber.sendWindow.recordWrite(count + Self.wireOverhead)
         subscriber.framesSent += UInt64(frames)
         counters.framesOut += UInt64(frames)
         counters.bytesOut += UInt64(count)
@@ -206,7 +206,7 @@ extension Shard {
         guard !subscriber.connection.isCongested, !subscriber.deliveryProbe.isOverdue(at: now, ownLag: recentLag) else { return false }
         switch subscriber.sendWindow.verdict {
         case .send: return true
-        case .ask:
+        case .measure:
             guard let bytes = subscriber.connection.tcp.unacknowledgedBytes else { return false }
             subscriber.sendWindow.observe(unacknowledged: bytes, roundTrip: subscriber.deliveryProbe.roundTrip, at: now)
             return subscriber.sendWindow.hasRoom
@@ -221,14 +221,14 @@ extension Shard {
 
     private func sendProbe(of member: Member, at now: Instant) -> UInt32 {
         counters.receiptsAsked += 1
-        return member.deliveryProbe.ask(at: now)
+        return member.deliveryProbe.nextPing(at: now)
     }
 
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
         guard connection.slot >= 0 else { return heardDevice(connection) }
         guard let member = slots[connection.slot] else { return }
         member.lastHeard = clock.now
-        guard member.deliveryProbe.answered(payload, at: clock.now) else { return }
+        guard member.deliveryProbe.receivePong(payload, at: clock.now) else { return }
         // The ping came after `hello`.
         if member.owesProof, member.wasGreeted { confirmResume(of: member) }
         pump(member)
@@ -253,7 +253,7 @@ extension Shard {
     /// Sends what waits for one subscriber, as far as its socket goes.
     func pump(_ member: Member) {
         let now = clock.now
-        member.outbox.dropOld(at: now) { dropped in
+        member.outbox.dropExpired(at: now) { dropped in
             store.release(dropped)
             dropQueued(.age, of: member)
         }
@@ -262,8 +262,8 @@ extension Shard {
                 member.connection.askForWritable()
                 return
             }
-            let mayTakeFrame = !member.outbox.hasControl && member.pendingClose == nil && hasRoom(member, at: now)
-            switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
+            let allowsFrame = !member.outbox.hasControl && member.pendingClose == nil && hasRoom(member, at: now)
+            switch member.outbox.next(allowsFrame: allowsFrame) {
             case .control(let message):
                 member.connection.write(text: message)
             case .frame(let frame, let afterDrop, let waited):
@@ -316,6 +316,6 @@ extension Shard {
     }
 
     func countMalformed(of sender: Member) {
-        if sender.malformed.isTooMany(at: clock.now) { close(sender, .protocolError) }
+        if sender.malformed.exceedsLimit(afterMessageAt: clock.now) { close(sender, .protocolError) }
     }
 }

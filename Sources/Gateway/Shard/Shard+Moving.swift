@@ -40,7 +40,7 @@ extension Shard {
         _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
         heardBy subscribers: [ParticipantHandle]
     ) {
-        let place = aheads.place(of: track.alias, by: old)
+        let place = aheads.index(of: track.alias, by: old)
         if let place { aheads.rename(place, to: new) }
         switch (isHere(old), isHere(new)) {
         case (true, true): panel.move(track.alias, from: Int(old.slot), to: Int(new.slot))
@@ -53,7 +53,7 @@ extension Shard {
         case (false, true):
             let place = place ?? openAhead(track, by: new)
             aheads.tracks[place].becomeReference(track.sid)
-            panel.publish(track, by: Int(new.slot), aheadPlace: place)
+            panel.publish(track, by: Int(new.slot), aheadIndex: place)
             panel.setGate(gate, of: track.alias, by: Int(new.slot))
             for subscriber in subscribers where !isHere(subscriber) { panel.add(trunk: subscriber.shard, to: track.alias, of: Int(new.slot)) }
         case (false, false): break
@@ -62,7 +62,7 @@ extension Shard {
 
     /// The queue from where the track was published before.
     func takeAhead(_ track: AheadTrack) {
-        guard let place = aheads.place(of: track.alias, by: track.publisher) else { return }
+        guard let place = aheads.index(of: track.alias, by: track.publisher) else { return }
         aheads.takeOver(place, track)
     }
 }

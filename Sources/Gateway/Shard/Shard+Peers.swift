@@ -170,7 +170,7 @@ extension Shard {
             // Where it is published now first: what goes there from where it was comes after.
             perform(change, on: Int(publisher.shard))
             for shard in common.mailboxes.indices where shard != Int(publisher.shard) { perform(change, on: shard) }
-        case .unpublish, .gate, .keep:
+        case .unpublish, .gate, .retain:
             performHere(.patch(change))
             for shard in common.mailboxes.indices where shard != index { post(.effect(.patch(change)), to: shard) }
         case .clear(_, let publisher, _):
@@ -191,13 +191,13 @@ extension Shard {
         switch change {
         case .publish(let track, let publisher):
             let place = track.mode == .ahead ? openAhead(track, by: publisher) : nil
-            panel.publish(track, by: Int(publisher.slot), aheadPlace: place)
+            panel.publish(track, by: Int(publisher.slot), aheadIndex: place)
         case .unpublish(let alias, let publisher):
             if isHere(publisher) {
                 forgetTap(of: alias, by: publisher)
                 panel.unpublish(alias, by: Int(publisher.slot))
             }
-            if let place = aheads.place(of: alias, by: publisher) {
+            if let place = aheads.index(of: alias, by: publisher) {
                 closeAhead(place)
             } else if !isHere(publisher) {
                 carryLastWords(of: alias, by: publisher)
@@ -206,7 +206,7 @@ extension Shard {
         case .move(let track, let old, let new, let gate, let subscribers): move(track, from: old, to: new, gate, heardBy: subscribers)
         case .gate(let alias, let publisher, let gate):
             if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.slot)) }
-            if let place = aheads.place(of: alias, by: publisher) {
+            if let place = aheads.index(of: alias, by: publisher) {
                 pauseAhead(place, gate != .open)
             } else if !isHere(publisher) {
                 if gate != .open { carryLastWords(of: alias, by: publisher) }
@@ -214,9 +214,9 @@ extension Shard {
             }
         case .clear(let alias, let publisher, let epoch):
             if isHere(publisher) { panel.clear(alias, by: Int(publisher.slot), epoch: epoch) }
-            if let place = aheads.place(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
-        case .keep(let alias, let publisher, let time):
-            if let place = aheads.place(of: alias, by: publisher) { aheads.tracks[place].keep(from: time) }
+            if let place = aheads.index(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
+        case .retain(let alias, let publisher, let time):
+            if let place = aheads.index(of: alias, by: publisher) { aheads.tracks[place].retain(from: time) }
         case .subscribe(let subscriber, let alias, let publisher, let listening) where listening.mode == .ahead:
             if isHere(subscriber) {
                 hearAhead(alias, of: publisher, by: subscriber, listening)
@@ -232,7 +232,7 @@ extension Shard {
             case (false, _): panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot))
             }
         case .unsubscribe(let subscriber, let alias, let publisher):
-            if isHere(subscriber), let place = aheads.place(of: alias, by: publisher) { return stopHearingAhead(place, by: subscriber) }
+            if isHere(subscriber), let place = aheads.index(of: alias, by: publisher) { return stopHearingAhead(place, by: subscriber) }
             switch (isHere(subscriber), isHere(publisher)) {
             case (true, true): panel.remove(subscriber: subscriber.slot, from: alias, of: Int(publisher.slot))
             case (true, false): remoteTracks.remove(subscriber: subscriber.slot, from: alias, of: publisher)

@@ -5,7 +5,7 @@ internal import Wire
 
 /// Frames of tracks that are recorded, copied where they come in. What is not recorded pays one branch.
 extension Shard {
-    func tap(_ order: Room.TrackOrder, by publisher: ParticipantHandle) {
+    func tap(_ order: Room.RecordingTap, by publisher: ParticipantHandle) {
         let (alias, slot) = (order.track.alias, Int(publisher.slot))
         guard let recorder = common.recorder, let patch = panel.index(of: alias, publishedBy: slot) else { return }
         // It has moved from one slot to another here.

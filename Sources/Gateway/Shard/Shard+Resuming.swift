@@ -13,7 +13,7 @@ extension Shard {
         member.link = .lost
         counters.participantsAway += 1
         // The room knows nothing any more of one that only waits for what it is to pass on.
-        tell(.linkLost(member.handle, reason), roomOf: member)
+        tell(.connectionLost(member.handle, reason), roomOf: member)
     }
 
     /// Whether somebody may come back after this. Who closed in good order, or was sent away for what it did, may not, nor who has no
@@ -87,7 +87,7 @@ extension Shard {
         member.resumption = nil
         if let successor = member.successor { return pass(handover, from: member, to: successor) }
         var handover = handover
-        if let seq = ticket.lastSeq { handover?.log.forgetGreetings(after: seq) }
+        if let seq = ticket.lastSeq { handover?.log.removeHellos(after: seq) }
         let missed = handover.flatMap { handover in ticket.lastSeq.flatMap(handover.log.events) }
         // Lost again by now, it is looked into when the next socket comes.
         if member.link == .up, missed == nil {

@@ -13,17 +13,17 @@ final class HostedRoom {
     /// As the directory knows it.
     var independents = 0
     /// After the last input.
-    private(set) var outlook: Room.Outlook
+    private(set) var status: Room.Status
 
     init(room: Room, name: String) {
         self.room = room
         self.name = name
-        outlook = self.room.outlook()
+        status = self.room.status()
     }
 
     func handle(_ input: Room.Input, at now: Instant, into effects: inout [Room.Effect]) {
         room.handle(input, at: now, into: &effects)
-        outlook = room.outlook()
+        status = room.status()
     }
 }
 
@@ -38,13 +38,13 @@ extension Shard {
             roomDeadlines.append(nil)
         }
         let seed = UInt64.random(in: 0 ... .max)
-        var identifiers = IdentifierSource(seed: ~seed)
+        var identifiers = IdentifierGenerator(seed: ~seed)
         let room = Room(
             name: name, sid: identifiers.room(), settings: kept(settings, room: name), createdAt: WallClock.seconds, seed: seed,
             at: clock.now)
         let hosted = HostedRoom(room: room, name: name)
         rooms[index] = hosted
-        roomDeadlines[index] = hosted.outlook.deadline
+        roomDeadlines[index] = hosted.status.deadline
         roomByName[name] = index
         return index
     }
@@ -56,7 +56,7 @@ extension Shard {
         self.effects = []
         effects.removeAll(keepingCapacity: true)
         hosted.handle(input, at: clock.now, into: &effects)
-        roomDeadlines[index] = hosted.outlook.deadline
+        roomDeadlines[index] = hosted.status.deadline
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1
@@ -68,15 +68,15 @@ extension Shard {
 
     /// Tells the directory when a room becomes full, or is so no longer.
     private func noteWhoFill(_ hosted: HostedRoom) {
-        guard let count = hosted.outlook.countOfLimited, hosted.independents != count else { return }
+        guard let count = hosted.status.limitedParticipantCount, hosted.independents != count else { return }
         hosted.independents = count
-        common.directory.note(whoFill: hosted.name, hosted.room.whoFillIt)
+        common.directory.setFull(hosted.name, hosted.room.identitiesWhenFull)
     }
 
     private func perform(_ effect: Room.Effect, of room: Int) {
         switch effect {
         case .send(let event, let handles): send(event, to: handles)
-        case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
+        case .reply(_, _, let handle), .reject(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
         case .patch(let change): perform(change)
         case .handOver(let old, let new):
             guests[old] = nil
@@ -96,7 +96,7 @@ extension Shard {
         switch effect {
         case .reply(let reply, let id, let handle):
             if let member = member(at: handle) { send(answer: EncodedReply.bytes(of: reply, re: id), to: member) }
-        case .refuse(let error, let id, let handle):
+        case .reject(let error, let id, let handle):
             if let member = member(at: handle) { refuse(error, re: id, to: member) }
         case .mintToken(let handle, let content, let id):
             if let member = member(at: handle) { sendToken(content, re: id, to: member) }

@@ -76,7 +76,7 @@ final class Shard: SocketOwner {
     /// Users' own channels, by the shard's number for each.
     var devices: [Int: Device] = [:]
     var lastDevice = 0
-    var deviceNames = IdentifierSource(seed: .random(in: 0 ... .max))
+    var deviceNames = IdentifierGenerator(seed: .random(in: 0 ... .max))
     /// HTTP requests that are being answered.
     var openRequests = OpenRequests()
     /// Tracks published here that are written down; a patch's `tap` is a place in it.

@@ -51,12 +51,12 @@ struct CallWorld {
         case .greet(let device, let user, let calls):
             greetings[device] = calls
             checker.greeted(device, of: user, calls)
-        case .tell(let event, let devices):
+        case .send(let event, let devices):
             for device in devices { heard[device, default: []].append(event) }
             checker.told(event, to: devices, owners)
         case .reply(let reply, let requester): answers[requester, default: []].append(.reply(reply))
         case .admit(_, let call, let requester): answers[requester, default: []].append(.admitted(call))
-        case .refuse(let refusal, let requester): answers[requester, default: []].append(.refused(refusal))
+        case .reject(let refusal, let requester): answers[requester, default: []].append(.refused(refusal))
         case .close(let device): owners[device] = nil
         case .dispatch, .recall, .hold, .mute, .remove, .endRoom, .record: break
         }
@@ -131,11 +131,11 @@ struct CallWorld {
         }
         return switch effect {
         case .greet(let device, _, let calls): "greet \(calls.count) > \(names([device]))"
-        case .tell(let event, let devices):
+        case .send(let event, let devices):
             "\(event.kind.rawValue.dropFirst(5))\(event.by.map { " by \($0)" } ?? "") > \(names(devices))"
         case .reply(_, let requester): "reply > \(name(requester))"
         case .admit(let user, _, let requester): "admit \(user) > \(name(requester))"
-        case .refuse(let refusal, let requester): "refuse \(refusal.error.code) > \(name(requester))"
+        case .reject(let refusal, let requester): "refuse \(refusal.error.code) > \(name(requester))"
         case .close(let device): "close \(names([device]))"
         case .dispatch(let assistant, _): "dispatch \(assistant)"
         case .recall(let assistant, _): "recall \(assistant)"

@@ -8,9 +8,9 @@ struct ReceiptsTests {
         var deliveryProbe = DeliveryProbe()
         var now = 1_000
         for _ in 0..<20 {
-            let ping = deliveryProbe.ask(at: .at(now))
+            let ping = deliveryProbe.nextPing(at: .at(now))
             now += roundTrip
-            _ = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.answered($0, at: .at(now)) }
+            _ = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.receivePong($0, at: .at(now)) }
             now += 100
         }
         return (deliveryProbe, now)
@@ -27,7 +27,7 @@ struct ReceiptsTests {
     @Test(arguments: [0, 5, 20, 80, 200])
     func aListenerThatStopsReadingIsNoticedWithinARoundTripAndALittle(roundTrip: Int) {
         var (deliveryProbe, now) = settled(roundTrip: roundTrip)
-        _ = deliveryProbe.ask(at: .at(now))
+        _ = deliveryProbe.nextPing(at: .at(now))
         let isOverdue2 = deliveryProbe.isOverdue(at: .at(now + roundTrip))
         #expect(!isOverdue2)
         let isOverdue3 = deliveryProbe.isOverdue(at: .at(now + 2 * roundTrip + 31))
@@ -36,19 +36,19 @@ struct ReceiptsTests {
 
     @Test func aPongThatIsLostOnceAndRepairedHoldsUpNothing() {
         var (deliveryProbe, now) = settled(roundTrip: 100)
-        _ = deliveryProbe.ask(at: .at(now))
+        _ = deliveryProbe.nextPing(at: .at(now))
         let whileItIsRepaired = deliveryProbe.isOverdue(at: .at(now + 199))
         #expect(!whileItIsRepaired)
     }
 
     @Test func theReceiptLetsMediaGoOnAndOneAtATimeIsAskedFor() {
         var (deliveryProbe, now) = settled(roundTrip: 5)
-        let ping = deliveryProbe.ask(at: .at(now))
+        let ping = deliveryProbe.nextPing(at: .at(now))
         #expect(!deliveryProbe.isDue(at: .at(now + 1_000)))
         now += 3_000
         let isOverdue4 = deliveryProbe.isOverdue(at: .at(now))
         #expect(isOverdue4)
-        let isReceipt = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.answered($0, at: .at(now)) }
+        let isReceipt = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.receivePong($0, at: .at(now)) }
         #expect(isReceipt)
         let isOverdue5 = deliveryProbe.isOverdue(at: .at(now))
         #expect(!isOverdue5)
@@ -57,7 +57,7 @@ struct ReceiptsTests {
 
     @Test func ourOwnLagIsNotTheListenersFaultButDoesNotEndItsStall() {
         var (deliveryProbe, now) = settled(roundTrip: 5)
-        _ = deliveryProbe.ask(at: .at(now))
+        _ = deliveryProbe.nextPing(at: .at(now))
         now += 60
         let whileWeAreLate = deliveryProbe.isOverdue(at: .at(now), ownLag: .milliseconds(50))
         #expect(!whileWeAreLate)
@@ -70,15 +70,15 @@ struct ReceiptsTests {
     @Test func aStallIsNoSampleOfThePath() {
         var (deliveryProbe, now) = settled(roundTrip: 5)
         let before = deliveryProbe.roundTrip
-        let ping = deliveryProbe.ask(at: .at(now))
+        let ping = deliveryProbe.nextPing(at: .at(now))
         now += 3_000
-        _ = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.answered($0, at: .at(now)) }
+        _ = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.receivePong($0, at: .at(now)) }
         #expect(deliveryProbe.roundTrip == before)
     }
 
     @Test func aClientThatNeverPongsIsNotHeldToIt() {
         var deliveryProbe = DeliveryProbe()
-        _ = deliveryProbe.ask(at: .at(0))
+        _ = deliveryProbe.nextPing(at: .at(0))
         let isOverdue6 = deliveryProbe.isOverdue(at: .at(10_000))
         #expect(!isOverdue6)
     }
@@ -86,8 +86,8 @@ struct ReceiptsTests {
     @Test(arguments: [[], [1], [9, 9, 9, 9], [0, 0, 0, 0, 0]])
     func aPongThatWasNotAskedForIsNoReceipt(payload: [UInt8]) {
         var (deliveryProbe, now) = settled(roundTrip: 5)
-        _ = deliveryProbe.ask(at: .at(now))
-        let isReceipt = payload.withUnsafeBytes { deliveryProbe.answered($0, at: .at(now + 1)) }
+        _ = deliveryProbe.nextPing(at: .at(now))
+        let isReceipt = payload.withUnsafeBytes { deliveryProbe.receivePong($0, at: .at(now + 1)) }
         #expect(!isReceipt)
         let isOverdue7 = deliveryProbe.isOverdue(at: .at(now + 100))
         #expect(isOverdue7)
@@ -97,10 +97,10 @@ struct ReceiptsTests {
         var (deliveryProbe, now) = settled(roundTrip: 5)
         var overdue = 0
         for _ in 0..<40 {
-            let ping = deliveryProbe.ask(at: .at(now))
+            let ping = deliveryProbe.nextPing(at: .at(now))
             now += 150
             if deliveryProbe.isOverdue(at: .at(now)) { overdue += 1 }
-            _ = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.answered($0, at: .at(now)) }
+            _ = withUnsafeBytes(of: ping.bigEndian) { deliveryProbe.receivePong($0, at: .at(now)) }
             now += 40
         }
         #expect(overdue <= 4)

@@ -32,7 +32,7 @@ struct FrameStoreTests {
     @Test func aFrameStaysUntilItsLastHolderReleasesIt() throws {
         var store = FrameStore(headroom: 16)
         let frame = try put([1, 2, 3], into: &store)
-        store.hold(frame)
+        store.retain(frame)
         store.release(frame)
         #expect(store.heldCount == 1)
         store.release(frame)

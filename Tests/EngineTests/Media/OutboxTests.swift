@@ -13,7 +13,7 @@ struct OutboxTests {
 
     private func taken(from outbox: inout Outbox) -> [(frame: FrameRef, afterDrop: Bool)] {
         var all: [(FrameRef, Bool)] = []
-        while case .frame(let frame, let afterDrop, _) = outbox.next(mayTakeFrame: true) { all.append((frame, afterDrop)) }
+        while case .frame(let frame, let afterDrop, _) = outbox.next(allowsFrame: true) { all.append((frame, afterDrop)) }
         return all
     }
 
@@ -22,7 +22,7 @@ struct OutboxTests {
         let frames = frames(20)
         for (number, frame) in frames.enumerated() { outbox.append(frame, of: alias, at: .at(number * 20)) { _ in } }
         var dropped: [FrameRef] = []
-        outbox.dropOld(at: .at(400)) { dropped.append($0) }
+        outbox.dropExpired(at: .at(400)) { dropped.append($0) }
         #expect(dropped == Array(frames[..<10]))
         let left = taken(from: &outbox)
         #expect(left.map(\.frame) == Array(frames[10...]))
@@ -31,7 +31,7 @@ struct OutboxTests {
     @Test func aFrameThatIsExactlyAsOldAsItMayBeStays() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
-        outbox.dropOld(at: .at(200)) { _ in Issue.record("dropped too early") }
+        outbox.dropExpired(at: .at(200)) { _ in Issue.record("dropped too early") }
         #expect(outbox.frameCount == 1)
     }
 
@@ -41,7 +41,7 @@ struct OutboxTests {
         outbox.append(frames[0], of: alias, at: .at(0)) { _ in }
         outbox.append(frames[1], of: alias, at: .at(290)) { _ in }
         outbox.append(frames[2], of: alias, at: .at(300)) { _ in }
-        outbox.dropOld(at: .at(300)) { _ in }
+        outbox.dropExpired(at: .at(300)) { _ in }
         let left = taken(from: &outbox)
         #expect(left.map(\.afterDrop) == [true, false])
     }
@@ -52,7 +52,7 @@ struct OutboxTests {
         let frames = frames(3)
         outbox.append(frames[0], of: alias, at: .at(0)) { _ in }
         outbox.append(frames[1], of: alias, at: .at(20)) { _ in }
-        outbox.noteRefused(alias)
+        outbox.recordDrop(of: alias)
         outbox.append(frames[2], of: alias, at: .at(60)) { _ in }
         let left = taken(from: &outbox)
         #expect(left.map(\.afterDrop) == [false, false, true])
@@ -61,10 +61,10 @@ struct OutboxTests {
     @Test func aFrameThatWasRefusedIsMissedEvenIfAllOthersHaveLeftMeanwhile() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
-        outbox.noteRefused(alias)
+        outbox.recordDrop(of: alias)
         let left = taken(from: &outbox)
         #expect(left.map(\.afterDrop) == [false])
-        let told = (outbox.takeInterruption(of: alias), outbox.takeInterruption(of: alias))
+        let told = (outbox.takeDiscontinuity(of: alias), outbox.takeDiscontinuity(of: alias))
         #expect(told == (true, false))
     }
 
@@ -73,10 +73,10 @@ struct OutboxTests {
         let frames = frames(2)
         outbox.append(frames[0], of: TrackAlias(1), at: .at(0)) { _ in }
         outbox.append(frames[1], of: TrackAlias(2), at: .at(300)) { _ in }
-        outbox.dropOld(at: .at(300)) { _ in }
+        outbox.dropExpired(at: .at(300)) { _ in }
         let left = taken(from: &outbox)
         #expect(left.map(\.afterDrop) == [false])
-        let told = (outbox.takeInterruption(of: TrackAlias(1)), outbox.takeInterruption(of: TrackAlias(1)))
+        let told = (outbox.takeDiscontinuity(of: TrackAlias(1)), outbox.takeDiscontinuity(of: TrackAlias(1)))
         #expect(told == (true, false))
     }
 
@@ -84,7 +84,7 @@ struct OutboxTests {
         var outbox = Outbox()
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
         _ = outbox.append(control: [1])
-        let order = [outbox.next(mayTakeFrame: true), outbox.next(mayTakeFrame: true)]
+        let order = [outbox.next(allowsFrame: true), outbox.next(allowsFrame: true)]
         #expect(order == [.control([1]), .frame(frames(1)[0], afterDrop: false, since: .at(0))])
     }
 
@@ -92,7 +92,7 @@ struct OutboxTests {
         var outbox = Outbox()
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
         _ = outbox.append(control: [1])
-        let order = [outbox.next(mayTakeFrame: false), outbox.next(mayTakeFrame: false)]
+        let order = [outbox.next(allowsFrame: false), outbox.next(allowsFrame: false)]
         #expect(order == [.control([1]), nil])
         #expect(outbox.frameCount == 1)
     }

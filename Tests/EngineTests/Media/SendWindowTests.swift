@@ -7,11 +7,11 @@ struct SendBudgetTests {
         var sendWindow = SendWindow()
         var asks = 0
         for number in 0..<1_000 {
-            if sendWindow.verdict == .ask {
+            if sendWindow.verdict == .measure {
                 asks += 1
                 sendWindow.observe(unacknowledged: 0, roundTrip: .zero, at: .at(number * 20))
             }
-            sendWindow.wrote(116)
+            sendWindow.recordWrite(116)
         }
         #expect(asks < 70, "asked \(asks) times for 1,000 frames")
     }
@@ -30,9 +30,9 @@ struct SendBudgetTests {
         var sendWindow = SendWindow()
         var onTheWay = 0
         for number in 0..<200 {
-            if sendWindow.verdict == .ask { sendWindow.observe(unacknowledged: onTheWay, roundTrip: .milliseconds(10), at: .at(number * 20)) }
+            if sendWindow.verdict == .measure { sendWindow.observe(unacknowledged: onTheWay, roundTrip: .milliseconds(10), at: .at(number * 20)) }
             guard sendWindow.hasRoom else { continue }
-            sendWindow.wrote(116)
+            sendWindow.recordWrite(116)
             onTheWay += 116
         }
         #expect(onTheWay <= SendWindow.bytesMin + 116)
@@ -42,13 +42,13 @@ struct SendBudgetTests {
         var near = SendWindow()
         var far = SendWindow()
         for number in 0..<200 {
-            near.wrote(400)
-            far.wrote(400)
+            near.recordWrite(400)
+            far.recordWrite(400)
             near.observe(unacknowledged: 0, roundTrip: .milliseconds(2), at: .at(number * 20))
             far.observe(unacknowledged: 0, roundTrip: .milliseconds(200), at: .at(number * 20))
         }
-        near.wrote(8_000)
-        far.wrote(8_000)
+        near.recordWrite(8_000)
+        far.recordWrite(8_000)
         #expect(!near.hasRoom)
         #expect(far.hasRoom)
     }
@@ -84,13 +84,13 @@ private struct BudgetedPath {
     mutating func send(at time: Int) {
         acknowledgements.removeAll { $0.at <= time }
         while let since = waiting.first {
-            if sendWindow.verdict == .ask {
+            if sendWindow.verdict == .measure {
                 let unacknowledged = acknowledgements.reduce(0) { $0 + $1.bytes }
                 sendWindow.observe(unacknowledged: unacknowledged, roundTrip: .milliseconds(believed), at: .at(time))
             }
             guard sendWindow.hasRoom else { return }
             waiting.removeFirst()
-            sendWindow.wrote(140)
+            sendWindow.recordWrite(140)
             acknowledgements.append((time + roundTrip, 140))
             longestWait = max(longestWait, time - since)
         }

@@ -29,7 +29,7 @@ struct BriefingTests {
     @Test func whoComesBackIsToldAsItIsThen() throws {
         var world = RoomWorld()
         let before = world.join("helper", kind: .agent, briefing: briefing)
-        world.happens(.linkLost(before, .signalClose))
+        world.happens(.connectionLost(before, .signalClose))
         var later = briefing
         later.pastSummaries = nil
         let after = world.join("helper", kind: .agent, briefing: later, resuming: "resume-helper")

@@ -66,21 +66,21 @@ struct EventLogTests {
 
     @Test mutating func aGreetingThatNeverArrivedIsTakenOutAndTheNumbersHaveNoGap() throws {
         note(3)
-        _ = log.appendGreeting(at: now)
+        _ = log.appendHello(at: now)
         note(2)
-        log.forgetGreetings(after: 2)
+        log.removeHellos(after: 2)
         let missed = try #require(log.events(after: 2))
         #expect(missed.map(\.seq) == [3, 4, 5])
         #expect(log.lastSeq == 5)
     }
 
     @Test mutating func aGreetingThatArrivedStays() throws {
-        _ = log.appendGreeting(at: now)
+        _ = log.appendHello(at: now)
         note(2)
-        log.forgetGreetings(after: 1)
+        log.removeHellos(after: 1)
         #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
-        log.forgetGreetings(after: 3)
-        log.forgetGreetings(after: 100)
+        log.removeHellos(after: 3)
+        log.removeHellos(after: 100)
         #expect(log.lastSeq == 3)
     }
 

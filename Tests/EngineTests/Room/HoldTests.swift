@@ -63,7 +63,7 @@ extension HoldingTests {
         world.ask(ann, .hold(true))
         world.happens(.left(ann, .signalClose))
         #expect(world.trace == ["patch unpublish 1 by ann", "trackUnpublished > bob", "participantLeft > bob"])
-        #expect(world.listening.isEmpty)
+        #expect(world.options.isEmpty)
     }
 }
 
@@ -89,15 +89,15 @@ struct HoldFromOutsideTests {
         var world = RoomWorld()
         let ann = world.join("ann")
         _ = try world.publish(ann)
-        world.happens(.administered(.silence("ann", true)))
+        world.happens(.administered(.muteParticipant("ann", true)))
         #expect(world.trace == ["patch gate 1 muted", "callMuted > ann"])
         let second = try world.publish(ann)
         #expect(world.trace.contains("patch gate 2 muted"))
         world.happens(.request(.mute(second.sid, muted: true), id: nil, from: ann))
-        world.happens(.administered(.silence("ann", false)))
+        world.happens(.administered(.muteParticipant("ann", false)))
         // What is muted itself stays so.
         #expect(world.trace == ["patch gate 1 open", "callUnmuted > ann"])
-        world.happens(.administered(.silence("bob", true)))
+        world.happens(.administered(.muteParticipant("bob", true)))
         #expect(world.effects.isEmpty)
     }
 }

@@ -104,7 +104,7 @@ struct JoiningTests {
         let bob = world.join("bob")
         let track = try world.publish(ann)
         world.ask(bob, .hold(true))
-        world.happens(.administered(.silence("bob", true)))
+        world.happens(.administered(.muteParticipant("bob", true)))
         world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi")))
         world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 960)))
         world.happens(.connectionMeasured(ann, .awful))

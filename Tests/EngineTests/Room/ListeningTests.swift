@@ -26,7 +26,7 @@ struct SubscriptionTests {
         for _ in 0..<3 {
             world.ask(bob, .subscribe(track.sid, subscribed: false))
             world.ask(bob, .subscribe(track.sid, subscribed: true))
-            for case .patch(.subscribe(bob, to: _, of: ann, let listening)) in world.effects { numbers.append(listening.number) }
+            for case .patch(.subscribe(bob, to: _, of: ann, let options)) in world.effects { numbers.append(options.number) }
         }
         #expect(Set(numbers).count == 3)
     }

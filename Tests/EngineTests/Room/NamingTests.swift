@@ -4,22 +4,22 @@ import Wire
 
 struct IdentifierSourceTests {
     @Test func namesAreAsLiveKitHasThem() {
-        var source = IdentifierSource(seed: 7)
+        var source = IdentifierGenerator(seed: 7)
         for (name, prefix) in [
             (source.participant().text, "PA_"), (source.track().text, "TR_AM"), (source.text(), "TX_"), (source.procedureCall(), "RPC_"),
         ] {
             #expect(name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 12)
-            #expect(name.utf8.dropFirst(prefix.utf8.count).allSatisfy(IdentifierSource.alphabet.contains))
+            #expect(name.utf8.dropFirst(prefix.utf8.count).allSatisfy(IdentifierGenerator.alphabet.contains))
         }
     }
 
     @Test func noTwoCharactersLookAlike() {
-        #expect(Set(IdentifierSource.alphabet).count == 57)
-        #expect(!"0O1Il".utf8.contains(where: IdentifierSource.alphabet.contains))
+        #expect(Set(IdentifierGenerator.alphabet).count == 57)
+        #expect(!"0O1Il".utf8.contains(where: IdentifierGenerator.alphabet.contains))
     }
 
     @Test func namesDoNotComeTwice() {
-        var source = IdentifierSource(seed: 7)
+        var source = IdentifierGenerator(seed: 7)
         #expect(Set((0..<10_000).map { _ in source.track() }).count == 10_000)
     }
 }
@@ -44,26 +44,26 @@ struct SplitMix64Tests {
 
 struct AliasSourceTests {
     @Test func aliasesCountOnFromOne() {
-        var source = AliasSource()
-        #expect(source.take() == TrackAlias(1))
-        source.giveBack(TrackAlias(1))
-        #expect(source.take() == TrackAlias(2))
+        var source = TrackAliasAllocator()
+        #expect(source.allocate() == TrackAlias(1))
+        source.release(TrackAlias(1))
+        #expect(source.allocate() == TrackAlias(2))
     }
 
     @Test func afterAllTheWayRoundTheTakenAreLeftOut() {
-        var source = AliasSource()
+        var source = TrackAliasAllocator()
         for value in 1...UInt16.max {
-            #expect(source.take() == TrackAlias(value))
-            if value > 2 { source.giveBack(TrackAlias(value)) }
+            #expect(source.allocate() == TrackAlias(value))
+            if value > 2 { source.release(TrackAlias(value)) }
         }
-        #expect(source.take() == TrackAlias(3))
+        #expect(source.allocate() == TrackAlias(3))
     }
 
     @Test func whenAllAreTakenThereIsNone() {
-        var source = AliasSource()
-        for _ in 1...UInt16.max { _ = source.take() }
-        #expect(source.take() == nil)
-        source.giveBack(TrackAlias(500))
-        #expect(source.take() == TrackAlias(500))
+        var source = TrackAliasAllocator()
+        for _ in 1...UInt16.max { _ = source.allocate() }
+        #expect(source.allocate() == nil)
+        source.release(TrackAlias(500))
+        #expect(source.allocate() == TrackAlias(500))
     }
 }

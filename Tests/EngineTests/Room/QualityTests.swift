@@ -11,24 +11,24 @@ struct QualityTests {
     func delayCostsLittleAndLossMuch(roundTrip: Int, jitter: Int, loss: Double, score: Double) {
         let measurement = ConnectionMeasurement(
             roundTrip: .milliseconds(roundTrip), jitter: .milliseconds(jitter), lossPercent: loss, isSilent: false)
-        #expect(abs(Quality.score(of: measurement) - score) < 1e-9)
+        #expect(abs(QualityScore.score(of: measurement) - score) < 1e-9)
     }
 
     @Test func itFallsFastAndRisesSlowly() {
-        var quality = Quality()
+        var quality = QualityScore()
         let steps = [ConnectionMeasurement.awful, .perfect, .perfect, .perfect].map { quality.take($0) }
         #expect(steps == [.poor, .good, nil, .excellent])
     }
 
     @Test func aLossOfTwoAndAHalfPercentIsGoodOnceItLasts() {
-        var quality = Quality()
+        var quality = QualityScore()
         let lossy = ConnectionMeasurement(roundTrip: .milliseconds(20), jitter: .zero, lossPercent: 2.5, isSilent: false)
         let steps = (0..<4).map { _ in quality.take(lossy) }
         #expect(steps == [nil, nil, .good, nil])
     }
 
     @Test func theScoreHasAFloorFromWhichItRecovers() {
-        var quality = Quality()
+        var quality = QualityScore()
         for _ in 0..<10 { _ = quality.take(.awful) }
         #expect(quality.score == 30 && quality.level == .poor)
         let better = quality.take(.perfect)
@@ -36,7 +36,7 @@ struct QualityTests {
     }
 
     @Test func whoIsSilentIsLostAtOnce() {
-        var quality = Quality()
+        var quality = QualityScore()
         let silent = ConnectionMeasurement(roundTrip: .zero, jitter: .zero, lossPercent: 0, isSilent: true)
         let steps = [silent, silent, .perfect].map { quality.take($0) }
         #expect(steps == [.lost, nil, .good])

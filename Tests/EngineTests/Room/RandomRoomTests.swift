@@ -22,7 +22,7 @@ struct RandomRoomTests {
 
     @Test(arguments: 0..<200)
     func whatIsToldOutsideAddsUp(seed: Int) {
-        var visit = RandomVisit(seed: UInt64(seed), keeping: RoomReporting(reportsText: true, records: true))
+        var visit = RandomVisit(seed: UInt64(seed), reporting: RoomReporting(reportsText: true, records: true))
         visit.run(steps: 200)
         visit.end()
         var account = FactAccount()
@@ -43,7 +43,7 @@ struct RandomRoomTests {
             for effect in visit.world.history {
                 if case .handOver = effect { resumed += 1 }
                 if case .send(let event, _) = effect { told.insert(RoomWorld.word(event)) }
-                if case .refuse(let error, _, _) = effect, let code = error.code.rpc { done.insert("\(code)") }
+                if case .reject(let error, _, _) = effect, let code = error.code.rpc { done.insert("\(code)") }
             }
             done.formUnion(visit.world.closed.values.map { "\($0)" })
         }
@@ -75,9 +75,9 @@ private struct RandomVisit {
 
     private static let names = ["ann", "bob", "cid", "dan", "eve", "helper", "spy"]
 
-    init(seed: UInt64, keeping: RoomReporting = .nothing) {
+    init(seed: UInt64, reporting: RoomReporting = .nothing) {
         chance = SplitMix64(seed: seed)
-        world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3), keeping: keeping), seed: seed)
+        world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3), reporting: reporting), seed: seed)
     }
 
     mutating func end() {
@@ -101,7 +101,7 @@ private struct RandomVisit {
         switch below(46) {
         case 0..<4: join()
         case 4: input(.left(anybody(), oneOf([.signalClose, .connectionTimeout, .clientInitiated])))
-        case 18..<20: input(.linkLost(anybody(), oneOf([.signalClose, .connectionTimeout])))
+        case 18..<20: input(.connectionLost(anybody(), oneOf([.signalClose, .connectionTimeout])))
         case 5: input(.administered(command()))
         case 6..<9: input(.talkStarted(oneOf(tracks), at: MediaTime(ticks: UInt32(below(100_000)))))
         case 9: input(.talkStopped(oneOf(tracks), at: MediaTime(ticks: UInt32(below(100_000))), oneOf([.end, .silence])))
@@ -181,7 +181,7 @@ private struct RandomVisit {
         let (epoch, time) = (UInt8(below(3)), MediaTime(ticks: UInt32(below(100_000))))
         return switch below(4) {
         case 0: .started(epoch: epoch, at: time, playsAt: world.now)
-        case 1: .ranDry(epoch: epoch, end: time)
+        case 1: .drained(epoch: epoch, end: time)
         case 2: .refilled(epoch: epoch)
         default: .backlog(oneOf(BacklogState.allCases), queuedMilliseconds: below(60_000), dropped: below(2))
         }
@@ -191,7 +191,7 @@ private struct RandomVisit {
     private mutating func answerClears() {
         let done = clears
         clears = []
-        for (track, epoch) in done { input(.playout(track, .cut(epoch: epoch, end: MediaTime(ticks: UInt32(below(100_000)))))) }
+        for (track, epoch) in done { input(.playout(track, .cleared(epoch: epoch, end: MediaTime(ticks: UInt32(below(100_000)))))) }
     }
 
     private mutating func segment() -> TranscriptSegment {

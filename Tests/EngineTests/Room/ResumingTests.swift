@@ -13,7 +13,7 @@ struct ResumingTests {
         world.forgetNews()
     }
 
-    private mutating func lose(_ handle: ParticipantHandle) { world.happens(.linkLost(handle, .signalClose)) }
+    private mutating func lose(_ handle: ParticipantHandle) { world.happens(.connectionLost(handle, .signalClose)) }
 
     private mutating func comeBack(_ name: String = "ann", showing token: String? = nil, newToken: String = "next") -> ParticipantHandle {
         world.join(name, token: newToken, resuming: token ?? "resume-\(name)")
@@ -72,7 +72,7 @@ struct ResumingTests {
         let track = try world.publish(ann)
         // What is muted is not told to be silent.
         world.ask(ann, .mute(track.sid, muted: true))
-        world.happens(.linkLost(ann, .connectionTimeout))
+        world.happens(.connectionLost(ann, .connectionTimeout))
         world.forgetNews()
         world.pass(.milliseconds(19_999))
         #expect(world.news(bob).isEmpty)
@@ -276,7 +276,7 @@ struct ResumingTests {
         #expect(greeting(world.news(cid)).map { $0.resumed == nil } == true)
     }
 
-    // MARK: Procedures
+    // MARK: PendingProcedureCalls
 
     @Test mutating func whatWasAskedOnTheLostSocketIsAnsweredToNobody() throws {
         world.happens(.request(.callProcedure(ProcedureCall(to: "bob", method: "m", timeoutMs: 5_000)), id: 7, from: ann))

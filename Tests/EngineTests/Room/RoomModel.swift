@@ -10,7 +10,7 @@ struct RoomModel {
         var autoSubscribe: Bool
         var isRoomAdmin: Bool
         var isHeld = false
-        var wishes: [TrackSID: Bool] = [:]
+        var subscriptionOverrides: [TrackSID: Bool] = [:]
         /// Tracks of which it heard a start and no stop.
         var talking: Set<TrackSID> = []
     }
@@ -48,7 +48,7 @@ struct RoomModel {
                 identity: admission.identity, canSubscribe: admission.permission.canSubscribe, autoSubscribe: admission.autoSubscribe,
                 isRoomAdmin: admission.isRoomAdmin)
         case .left(let handle, _): leaver = handle
-        case .linkLost(let handle, _): forgetQuestions(of: handle)
+        case .connectionLost(let handle, _): forgetQuestions(of: handle)
         case .administered(.updatePermission(let identity, let permission)):
             for handle in present where people[handle]?.identity == identity {
                 people[handle]?.canSubscribe = permission.canSubscribe
@@ -65,14 +65,14 @@ struct RoomModel {
         case .reply(_, let id, let handle):
             wasDone = true
             countAnswer(id, to: handle)
-        case .refuse(_, let id?, let handle): countAnswer(id, to: handle)
+        case .reject(_, let id?, let handle): countAnswer(id, to: handle)
         case .mintToken(let handle, _, let id?): countAnswer(id, to: handle)
         case .patch(.publish(let track, let publisher)):
             if tracks[track.alias] != nil { problems.append("alias \(track.alias.value) is used twice") }
             tracks[track.alias] = Published(sid: track.sid, publisher: publisher)
         case .patch(.unpublish(let alias, _)):
             if let track = tracks.removeValue(forKey: alias) {
-                for handle in present { people[handle]?.wishes[track.sid] = nil }
+                for handle in present { people[handle]?.subscriptionOverrides[track.sid] = nil }
             }
         case .handOver(let old, let new): rename(old, to: new)
         case .close(let handle, _): forget(handle)
@@ -89,10 +89,10 @@ struct RoomModel {
         leaver = nil
     }
 
-    /// The patch panels as the effects have made them are as the wishes, grants, mutes and holds want them, and nobody
+    /// The patch panels as the effects have made them are as the subscriptionOverrides, grants, mutes and holds want them, and nobody
     /// is told that somebody talks who is not let through.
     mutating func compare(with world: RoomWorld) {
-        var listening: Set<RoomWorld.Listening> = []
+        var options: Set<RoomWorld.SubscriptionOptions> = []
         var gates: [TrackAlias: Room.Gate] = [:]
         for (alias, track) in tracks {
             guard let publisher = people[track.publisher] else {
@@ -104,11 +104,11 @@ struct RoomModel {
                 problems.append("\(track.sid) talks and cannot be heard")
             }
             for (handle, person) in people where handle != track.publisher {
-                guard person.canSubscribe, !person.isHeld, person.wishes[track.sid] ?? person.autoSubscribe else { continue }
-                listening.insert(RoomWorld.Listening(subscriber: handle, alias: alias))
+                guard person.canSubscribe, !person.isHeld, person.subscriptionOverrides[track.sid] ?? person.autoSubscribe else { continue }
+                options.insert(RoomWorld.SubscriptionOptions(subscriber: handle, alias: alias))
             }
         }
-        if listening != world.listening { problems.append("others listen than should") }
+        if options != world.options { problems.append("others listen than should") }
         if gates != world.gates { problems.append("gates \(world.gates) should be \(gates)") }
         if Set(people.values.map(\.talking)).count > 1 { problems.append("not all know the same about who talks") }
         if people.count != world.room.participants.count || tracks.count != world.room.trackCount {
@@ -191,7 +191,7 @@ struct RoomModel {
     private mutating func adopt(_ request: Request, of requester: ParticipantHandle) {
         switch request {
         case .hold(let held): people[requester]?.isHeld = held
-        case .subscribe(let sid, let subscribed): people[requester]?.wishes[sid] = subscribed
+        case .subscribe(let sid, let subscribed): people[requester]?.subscriptionOverrides[sid] = subscribed
         case .mute(let sid, let muted): setMuted(sid, muted)
         default: break
         }

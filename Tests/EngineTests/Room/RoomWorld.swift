@@ -11,7 +11,7 @@ struct RoomWorld {
         var code: RequestError.Code? { if case .refused(let error) = self { error.code } else { nil } }
     }
 
-    struct Listening: Hashable {
+    struct SubscriptionOptions: Hashable {
         var subscriber: ParticipantHandle
         var alias: TrackAlias
     }
@@ -27,7 +27,7 @@ struct RoomWorld {
     var facts: [Room.AuditEvent] = []
     var tokens: [(handle: ParticipantHandle, content: TokenContent, re: UInt64?)] = []
     /// The patch panels, as the effects have made them.
-    var listening: Set<Listening> = []
+    var options: Set<SubscriptionOptions> = []
     var gates: [TrackAlias: Room.Gate] = [:]
     private var names: [ParticipantHandle: String] = [:]
     private var lastID: UInt64 = 0
@@ -100,7 +100,7 @@ struct RoomWorld {
     }
 
     func hears(_ subscriber: ParticipantHandle, _ track: TrackInfo) -> Bool {
-        listening.contains(Listening(subscriber: subscriber, alias: track.alias)) && gates[track.alias] == .open
+        options.contains(SubscriptionOptions(subscriber: subscriber, alias: track.alias)) && gates[track.alias] == .open
     }
 
     /// What this one has heard since it was last asked.
@@ -120,14 +120,14 @@ struct RoomWorld {
         return switch effect {
         case .send(let event, let audience): "\(Self.word(event)) > \(audience.map(name).joined(separator: " "))"
         case .reply(_, _, let handle): "reply > \(name(handle))"
-        case .refuse(let error, _, let handle): "refuse \(error.code) > \(name(handle))"
+        case .reject(let error, _, let handle): "refuse \(error.code) > \(name(handle))"
         case .patch(.publish(let track, let publisher)): "patch publish \(track.alias.value) by \(name(publisher))"
         case .patch(.unpublish(let alias, let publisher)): "patch unpublish \(alias.value) by \(name(publisher))"
         case .patch(.move(let track, let old, let new, _, let subscribers)):
             "patch move \(track.alias.value) from \(name(old)) to \(name(new)) heard by \(subscribers.map(name).joined(separator: " "))"
         case .patch(.gate(let alias, _, let gate)): "patch gate \(alias.value) \(gate)"
         case .patch(.clear(let alias, _, let epoch)): "patch clear \(alias.value) to \(epoch)"
-        case .patch(.keep(let alias, _, let time)): "patch keep \(alias.value) from \(time?.ticks.description ?? "now")"
+        case .patch(.retain(let alias, _, let time)): "patch keep \(alias.value) from \(time?.ticks.description ?? "now")"
         case .patch(.subscribe(let subscriber, let alias, _, _)): "patch listen \(name(subscriber)) to \(alias.value)"
         case .patch(.unsubscribe(let subscriber, let alias, _)): "patch stop \(name(subscriber)) to \(alias.value)"
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
@@ -150,7 +150,7 @@ struct RoomWorld {
         case .send(let event, let audience):
             for handle in audience { heard[handle, default: []].append(event) }
         case .reply(let reply, let id, let handle): answers[handle, default: [:]][id, default: []].append(.reply(reply))
-        case .refuse(let error, let id, let handle):
+        case .reject(let error, let id, let handle):
             if let id { answers[handle, default: [:]][id, default: []].append(.refused(error)) }
         case .patch(let change): perform(change)
         case .mintToken(let handle, let content, let id): tokens.append((handle, content, id))
@@ -168,20 +168,20 @@ struct RoomWorld {
         case .unpublish(let alias, _):
             #expect(gates[alias] != nil, "no such patch")
             gates[alias] = nil
-            listening = listening.filter { $0.alias != alias }
+            options = options.filter { $0.alias != alias }
         case .move(let track, _, _, let gate, let subscribers):
             #expect(gates[track.alias] == gate, "moving changes no gate")
-            let heard = subscribers.map { Listening(subscriber: $0, alias: track.alias) }
-            #expect(Set(heard) == listening.filter { $0.alias == track.alias }, "moving changes no listeners")
+            let heard = subscribers.map { SubscriptionOptions(subscriber: $0, alias: track.alias) }
+            #expect(Set(heard) == options.filter { $0.alias == track.alias }, "moving changes no listeners")
         case .gate(let alias, _, let gate):
             #expect(gates[alias] != nil && gates[alias] != gate, "a gate that moves nowhere")
             gates[alias] = gate
-        case .clear(let alias, _, _), .keep(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
+        case .clear(let alias, _, _), .retain(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
         case .subscribe(let subscriber, let alias, _, _):
             #expect(gates[alias] != nil, "no such patch")
-            #expect(listening.insert(Listening(subscriber: subscriber, alias: alias)).inserted, "listens already")
+            #expect(options.insert(SubscriptionOptions(subscriber: subscriber, alias: alias)).inserted, "listens already")
         case .unsubscribe(let subscriber, let alias, _):
-            #expect(listening.remove(Listening(subscriber: subscriber, alias: alias)) != nil, "did not listen")
+            #expect(options.remove(SubscriptionOptions(subscriber: subscriber, alias: alias)) != nil, "did not listen")
         }
     }
 }

@@ -13,9 +13,9 @@ struct RosterTests {
         for (value, key) in ["a", "b", "c", "d"].enumerated() { roster.append(value, for: key) }
         #expect(roster.remove("b") == 1 && roster.remove("b") == nil)
         #expect(roster.keys == ["a", "c", "d"])
-        for key in roster.keys { #expect(roster.place(of: key).map { roster.keys[$0] } == key) }
+        for key in roster.keys { #expect(roster.index(of: key).map { roster.keys[$0] } == key) }
         roster.append(9, for: "b")
-        #expect(roster["b"] == 9 && roster.place(of: "b") == 3)
+        #expect(roster["b"] == 9 && roster.index(of: "b") == 3)
     }
 
     @Test func manyAreFoundAsFewAre() {
@@ -23,13 +23,13 @@ struct RosterTests {
         for key in 0..<30 { roster.append("\(key)", for: key) }
         roster.rename(20, to: 120)
         for key in 0..<15 { #expect(roster.remove(key) == "\(key)") }
-        for key in 15..<30 where key != 20 { #expect(roster[key] == "\(key)" && roster.place(of: key) == key - 15) }
+        for key in 15..<30 where key != 20 { #expect(roster[key] == "\(key)" && roster.index(of: key) == key - 15) }
         #expect(roster[20] == nil && roster[120] == "20" && roster[3] == nil)
         // Until they are few again, and many once more.
         for key in 21..<30 { roster.remove(key) }
         #expect(roster.keys == [15, 16, 17, 18, 19, 120] && roster[120] == "20" && !roster.contains(25))
         for key in 200..<210 { roster.append("\(key)", for: key) }
-        #expect(roster[120] == "20" && roster[209] == "209" && roster.place(of: 209) == 15)
+        #expect(roster[120] == "20" && roster[209] == "209" && roster.index(of: 209) == 15)
     }
 
     @Test func aValueChangesWhereItIs() {

@@ -100,9 +100,9 @@ struct SilenceTests {
     }
 
     @Test func aLateWakeUpTellsHowLongItReallyWas() {
-        var watch = SilenceWatch(limit: .seconds(10))
+        var watch = SilenceDetector(limit: .seconds(10))
         let start = Instant(nanoseconds: 0)
-        watch.turnOn(at: start)
+        watch.start(at: start)
         #expect(watch.deadline == start + .seconds(10))
         let early = watch.check(at: start + .milliseconds(9_999))
         let late = watch.check(at: start + .milliseconds(10_250))

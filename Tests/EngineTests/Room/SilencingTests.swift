@@ -15,25 +15,25 @@ struct SilencingTests {
 
     @Test mutating func everybodyIsToldThatSomebodyIsMutedAndHearsNothingOfIt() throws {
         let track = try world.publish(ann)
-        world.happens(.administered(.silence("ann", true)))
+        world.happens(.administered(.muteParticipant("ann", true)))
         #expect(world.trace == ["patch gate 1 muted", "callMuted > ann bob"])
         #expect(!world.hears(bob, track))
-        world.happens(.administered(.silence("ann", false)))
+        world.happens(.administered(.muteParticipant("ann", false)))
         #expect(world.trace == ["patch gate 1 open", "callUnmuted > ann bob"])
         #expect(world.hears(bob, track))
     }
 
     @Test mutating func whatIsSaidAgainIsToldOnce() {
-        world.happens(.administered(.silence("ann", true)))
-        world.happens(.administered(.silence("ann", true)))
+        world.happens(.administered(.muteParticipant("ann", true)))
+        world.happens(.administered(.muteParticipant("ann", true)))
         #expect(world.effects.isEmpty)
     }
 
     @Test mutating func aTrackThatIsMutedItselfStaysSoAfterwards() throws {
         let track = try world.publish(ann)
         world.ask(ann, .mute(track.sid, muted: true))
-        world.happens(.administered(.silence("ann", true)))
-        world.happens(.administered(.silence("ann", false)))
+        world.happens(.administered(.muteParticipant("ann", true)))
+        world.happens(.administered(.muteParticipant("ann", false)))
         #expect(world.trace == ["callUnmuted > ann bob"])
         #expect(!world.hears(bob, track))
     }
@@ -41,13 +41,13 @@ struct SilencingTests {
     @Test mutating func aTalkspurtEndsBeforeTheOthersAreToldWhy() throws {
         let track = try world.publish(ann)
         world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 0)))
-        world.happens(.administered(.silence("ann", true)))
+        world.happens(.administered(.muteParticipant("ann", true)))
         #expect(world.trace == ["patch gate 1 muted", "talkStopped > ann bob", "callMuted > ann bob"])
     }
 
     @Test mutating func nobodyIsToldOfAHiddenOne() {
         world.join("spy", permission: Permission(hidden: true))
-        world.happens(.administered(.silence("spy", true)))
+        world.happens(.administered(.muteParticipant("spy", true)))
         #expect(world.trace == ["callMuted > spy"])
     }
 }

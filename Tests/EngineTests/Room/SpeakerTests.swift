@@ -8,13 +8,13 @@ struct SpeakerTests {
     func aWindowCountsIfTwoFifthsOfItWereLoud(milliseconds: Int, level: Double?) {
         let window = TrackMeasurement(
             track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: milliseconds, loudestLevel: 0)
-        #expect(Speakers.level(of: window) == level)
+        #expect(ActiveSpeakers.level(of: window) == level)
     }
 
     @Test func levelsAreDecibels() {
-        #expect(Speakers.linear[0] == 1 && Speakers.linear.count == 128)
+        #expect(ActiveSpeakers.linear[0] == 1 && ActiveSpeakers.linear.count == 128)
         for (level, linear) in [(20, 0.1), (35, 0.017_782_794), (40, 0.01), (60, 0.001), (120, 0.000_001)] {
-            #expect(abs(Speakers.linear[level] / linear - 1) < 1e-6)
+            #expect(abs(ActiveSpeakers.linear[level] / linear - 1) < 1e-6)
         }
     }
 
@@ -24,12 +24,12 @@ struct SpeakerTests {
         TrackMeasurement(track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: 400, loudestLevel: -1),
     ])
     func whatCannotBeMeasuredHasNoLevel(window: TrackMeasurement) {
-        #expect(Speakers.level(of: window) == nil)
+        #expect(ActiveSpeakers.level(of: window) == nil)
     }
 
     @Test(arguments: [(0, 0), (0.01, 0.125), (0.125, 0.125), (0.126, 0.25), (0.99, 1), (1, 1), (1.5, 1)])
     func levelsAreToldInEighthsRoundedUp(level: Double, told: Double) {
-        #expect(Speakers.quantised(level) == told)
+        #expect(ActiveSpeakers.quantised(level) == told)
     }
 
     @Test func aLevelRisesOverTwoWindowsAndIsToldOnlyWhenItChanges() throws {

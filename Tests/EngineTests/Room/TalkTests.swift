@@ -6,7 +6,7 @@ struct TalkTests {
     private let now = Instant(nanoseconds: 5_000_000_000)
 
     @Test func aStartHasOneStop() {
-        var talk = Talk()
+        var talk = Talkspurt()
         #expect(talk.begin(at: MediaTime(ticks: 100), now: now) == true)
         #expect(talk.start == MediaTime(ticks: 100))
         #expect(talk.begin(at: MediaTime(ticks: 200), now: now) == false)
@@ -15,18 +15,18 @@ struct TalkTests {
     }
 
     @Test func withoutAStartThereIsNoStop() {
-        var talk = Talk()
+        var talk = Talkspurt()
         #expect(talk.end(at: MediaTime(ticks: 1)) == nil && talk.cutOff(now: now) == nil)
     }
 
     @Test func aStopIsNeverBeforeItsStart() {
-        var talk = Talk()
+        var talk = Talkspurt()
         _ = talk.begin(at: MediaTime(ticks: 100), now: now)
         #expect(talk.end(at: MediaTime(ticks: 40)) == MediaTime(ticks: 100))
     }
 
     @Test func aTimestampThatWrapsIsLater() {
-        var talk = Talk()
+        var talk = Talkspurt()
         _ = talk.begin(at: MediaTime(ticks: .max - 9), now: now)
         #expect(talk.end(at: MediaTime(ticks: 950)) == MediaTime(ticks: 950))
         _ = talk.begin(at: MediaTime(ticks: .max - 47), now: now)
@@ -38,12 +38,12 @@ struct AlarmTests {
     private func at(_ second: UInt64) -> Instant { Instant(nanoseconds: second * 1_000_000_000) }
 
     @Test func itRingsAtTheEarliest() {
-        var alarm = Alarm()
-        #expect(alarm.instant == nil)
-        for second: UInt64 in [7, 3, 5] { alarm.ring(noLaterThan: at(second)) }
-        alarm.ring(noLaterThan: nil)
-        #expect(alarm.instant == at(3))
-        alarm.clear()
-        #expect(alarm.instant == nil)
+        var wakeUp = EarliestDeadline()
+        #expect(wakeUp.instant == nil)
+        for second: UInt64 in [7, 3, 5] { wakeUp.include( at(second)) }
+        wakeUp.include( nil)
+        #expect(wakeUp.instant == at(3))
+        wakeUp.clear()
+        #expect(wakeUp.instant == nil)
     }
 }

@@ -11,7 +11,7 @@ struct FactQueueTests {
         let room = Room.Snapshot(info: info)
         guard let text else { return RoomAuditEvent(.room(.started), room: room, at: number) }
         let said = Room.TranscribedSegment(segment: TranscriptSegment(id: "s", role: .user, text: text), speaker: .standard)
-        return RoomAuditEvent(.room(.said(said)), room: room, at: number)
+        return RoomAuditEvent(.room(.transcribed(said)), room: room, at: number)
     }
 
     private static func numbers(_ items: [AuditEventQueue.Item]?) -> [Int64] {

@@ -186,7 +186,7 @@ private final class Scratch {
 
 /// Takes the headers, and then nothing.
 private struct FullDisk: RecordingStore {
-    func makeFile(named name: String, for order: Room.TrackOrder) throws -> any RecordingFile { File() }
+    func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile { File() }
 
     private final class File: RecordingFile {
         private var appends = 0

@@ -27,7 +27,7 @@ struct RoomFactTests {
     }
 
     @Test func onlyRoomsThatWantItTellWhatIsSaid() async throws {
-        let facts = AuditEventQueue { $0.hasPrefix("session-") ? .eventsAndText : .facts }
+        let facts = AuditEventQueue { $0.hasPrefix("session-") ? .eventsAndText : .events }
         let gateway = try TestGateway(facts: facts)
         let words = ["session-1": "for the record", "lobby": "between us"]
         for (room, text) in words.sorted(by: { $0.key < $1.key }) {
@@ -39,7 +39,7 @@ struct RoomFactTests {
         var ends = 0
         for await item in facts {
             guard case .fact(let fact) = item, case .room(let event) = fact.event else { continue }
-            if case .said(let segment) = event { said.append(segment) }
+            if case .transcribed(let segment) = event { said.append(segment) }
             if case .finished = event { ends += 1 }
             if ends == 2 { break }
         }
@@ -53,7 +53,7 @@ struct RoomFactTests {
         let ann = try Caller(gateway, room: "r", identity: "ann")
         try ann.ask(.segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
         for await item in facts {
-            guard case .fact(let fact) = item, case .room(.said(let said)) = fact.event else { continue }
+            guard case .fact(let fact) = item, case .room(.transcribed(let said)) = fact.event else { continue }
             let now = Int64(Date().timeIntervalSince1970 * 1_000)
             #expect((now - 20_000...now).contains(fact.at))
             #expect(fact.time(of: said.began) <= fact.at)

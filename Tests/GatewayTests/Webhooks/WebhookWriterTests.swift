@@ -58,7 +58,7 @@ struct WebhookWriterTests {
     @Test func whatIsSaidHeldOrRecordedIsToldToNobody() {
         let said = Room.TranscribedSegment(
             segment: TranscriptSegment(id: "s1", role: .user, text: "between us", final: true), speaker: .standard)
-        #expect(writer.webhooks(for: Self.fact(.said(said))).isEmpty)
+        #expect(writer.webhooks(for: Self.fact(.transcribed(said))).isEmpty)
         #expect(writer.webhooks(for: Self.fact(.held(Identity(text: "ana"), true))).isEmpty)
         #expect(writer.webhooks(for: Self.fact(.recordingStarted(RecordingID(text: "RC_1")))).isEmpty)
     }

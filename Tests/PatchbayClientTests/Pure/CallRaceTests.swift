@@ -51,11 +51,11 @@ struct CallRaceTests {
                 case .greet(let id, let user, let calls):
                     let hello = CallsHello(server: ServerInfo(version: "1", node: "n"), user: user, device: id, calls: calls)
                     try deliver(hello.bytes, to: id)
-                case .tell(let event, let audience): for id in audience { try deliver(event.bytes, to: id) }
+                case .send(let event, let audience): for id in audience { try deliver(event.bytes, to: id) }
                 case .reply(let reply, .device(let id, _)): try deliver(reply.bytes(re: 1), to: id)
                 case .admit(_, let call, .device(let id, _)):
                     try deliver(CallReply(call, livekitURL: "u", livekitToken: "t", roomName: call.room).bytes(re: 1), to: id)
-                case .refuse(let refusal, .device(let id, _)): try deliver(refusal.bytes(re: 1), to: id)
+                case .reject(let refusal, .device(let id, _)): try deliver(refusal.bytes(re: 1), to: id)
                 default: break
                 }
             }

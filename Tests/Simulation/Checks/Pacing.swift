@@ -117,10 +117,10 @@ struct Pacing {
 
     /// A shard has just looked at what is due: who had room has enough in hand, or nothing more was there.
     func looked(_ shard: SimulatedShard, in world: World) {
-        for case let subscriber? in shard.slots where !subscriber.aheadPlaces.isEmpty {
+        for case let subscriber? in shard.slots where !subscriber.aheadIndices.isEmpty {
             guard subscriber.pendingClose == nil, subscriber.isReachable, subscriber.line.phase == .open else { continue }
             if let stalledAt = stalledAt[subscriber.handle], world.now - stalledAt < Self.stallSpan { continue }
-            for place in subscriber.aheadPlaces {
+            for place in subscriber.aheadIndices {
                 let key = Key(subscriber: subscriber.handle, alias: shard.aheads.tracks[place].alias)
                 if let player = players[key], player.isTimed { look(at: player, of: subscriber, on: shard, in: world) }
             }

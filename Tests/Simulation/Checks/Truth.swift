@@ -69,7 +69,7 @@ struct Truth {
             let key = Key(publisher: publisher, alias: alias)
             routes[key]?.epoch = epoch
             routes[key]?.clearedAt = now
-        case .keep: break
+        case .retain: break
         case .subscribe(let subscriber, let alias, let publisher, _):
             routes[Key(publisher: publisher, alias: alias)]?.subscribers.append(Subscriber(handle: subscriber, since: now))
         case .unsubscribe(let subscriber, let alias, let publisher):
@@ -87,7 +87,7 @@ struct Truth {
 
     /// Whether a track goes on under another handle, under which a shard has it without being the publisher's, which is given the queue.
     func hasMoved(_ alias: TrackAlias, of publisher: ParticipantHandle, toOneIn aheads: AheadTracks) -> Bool {
-        guard let key = moved[Key(publisher: publisher, alias: alias)], let place = aheads.place(of: alias, by: key.publisher) else {
+        guard let key = moved[Key(publisher: publisher, alias: alias)], let place = aheads.index(of: alias, by: key.publisher) else {
             return false
         }
         return aheads.tracks[place].sid == nil

@@ -6,7 +6,7 @@ struct SimulatedDirectory {
         let home: Int
         var expected = 0
         var isOpen = true
-        var whoFillIt: Set<Identity>?
+        var identitiesWhenFull: Set<Identity>?
     }
 
     private var entries: [String: Entry] = [:]
@@ -36,12 +36,12 @@ struct SimulatedDirectory {
         entries[room] = entry.expected > 0 ? Entry(home: entry.home, expected: entry.expected, isOpen: false) : nil
     }
 
-    mutating func note(whoFill room: String, _ identities: Set<Identity>?) {
-        entries[room]?.whoFillIt = identities
+    mutating func setFull(_ room: String, _ identities: Set<Identity>?) {
+        entries[room]?.identitiesWhenFull = identities
     }
 
     func isFull(_ room: String, for identity: Identity) -> Bool {
-        guard let filled = entries[room]?.whoFillIt else { return false }
+        guard let filled = entries[room]?.identitiesWhenFull else { return false }
         return !filled.contains(identity)
     }
 }

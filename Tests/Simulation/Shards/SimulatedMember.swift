@@ -22,12 +22,12 @@ final class SimulatedMember {
     var lastHeard: Instant
     var pendingClose: (reason: CloseReason, deadline: Instant)?
     var isWaiting = false
-    var aheadPlaces: [Int] = []
+    var aheadIndices: [Int] = []
     var isBehind = false
     var framesSent: UInt64 = 0
     var framesDropped: UInt64 = 0
     var reported: (sent: UInt64, dropped: UInt64) = (0, 0)
-    var malformed: MalformedCount
+    var malformed: MalformedMessageCounter
     var answersBeforeHello: [[UInt8]] = []
 
     enum Link { case up, lost }
@@ -45,7 +45,7 @@ final class SimulatedMember {
         ageMax = kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax
         outbox = Outbox(ageMax: ageMax, framesMax: swarm.outboxFramesMax)
         lastHeard = now
-        malformed = MalformedCount(now: now)
+        malformed = MalformedMessageCounter(now: now)
     }
 
     var isReachable: Bool { link == .up && !awaitsLog }

@@ -5,12 +5,12 @@ internal import Wire
 extension SimulatedShard {
     // MARK: In
 
-    func push(_ frame: [UInt8], _ header: FrameHeader, of patch: Int, to place: Int, from sender: SimulatedMember, goesFurther: Bool) {
+    func push(_ frame: [UInt8], _ header: FrameHeader, of patch: Int, to place: Int, from sender: SimulatedMember, hasOtherTargets: Bool) {
         let slot = Int(sender.handle.slot)
         let track = panel.patches[slot][patch].track
         if let refusal = frame.withUnsafeBytes({ aheads.append($0, header, to: place, at: now) }) { return drop(refusal, of: frame) }
         world.admittedAhead(frame, from: sender, track: track, at: self, place: place)
-        for trunk in goesFurther ? panel.patches[slot][patch].trunks : [] {
+        for trunk in hasOtherTargets ? panel.patches[slot][patch].trunks : [] {
             var stored: [UInt8] = []
             aheads.tracks[place].withNewestFrame { stored = Array($0) }
             world.meanwhile(besides: index)
@@ -19,13 +19,13 @@ extension SimulatedShard {
     }
 
     func carryAhead(_ frame: [UInt8], _ header: FrameHeader, from publisher: ParticipantHandle) {
-        guard let place = aheads.place(toCarry: header.alias, from: publisher) else {
+        guard let place = aheads.index(forFrameOf: header.alias, from: publisher) else {
             return world.expect(
                 !world.truth.hasMoved(header.alias, of: publisher, toOneIn: aheads),
                 "shard \(index) loses frame \(Ledger.number(of: frame)) of a track whose publisher has moved")
         }
         let isRefused = frame.withUnsafeBytes { bytes in
-            !aheads.tracks[place].wants(bytes, header, from: publisher) || aheads.append(bytes, header, to: place, at: now) != nil
+            !aheads.tracks[place].accepts(bytes, header, from: publisher) || aheads.append(bytes, header, to: place, at: now) != nil
         }
         if !isRefused { world.pacing.arrived(Ledger.number(of: frame), at: index, place: place, in: world) }
     }
@@ -42,13 +42,13 @@ extension SimulatedShard {
         aheads.findDue(at: now)
         for place in aheads.due { release(place, onlyIfUrgent: false) }
         aheads.settle(at: now)
-        for place in aheads.withFacts { noteFacts(of: place) }
+        for place in aheads.withReports { noteFacts(of: place) }
         tellFacts()
     }
 
     func releaseAhead(to member: SimulatedMember) {
         member.isBehind = false
-        for place in member.aheadPlaces {
+        for place in member.aheadIndices {
             guard let index = aheads.tracks[place].subscriber(at: member.handle.slot) else { continue }
             release(place, to: member, index, onlyIfUrgent: false)
         }

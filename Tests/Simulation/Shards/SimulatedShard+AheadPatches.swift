@@ -10,7 +10,7 @@ extension SimulatedShard {
 
     func closeAhead(_ place: Int) {
         var track = aheads.tracks[place]
-        for index in 0..<track.subscriberCount { slots[Int(track.slot(ofSubscriber: index))]?.aheadPlaces.removeAll { $0 == place } }
+        for index in 0..<track.subscriberCount { slots[Int(track.slot(ofSubscriber: index))]?.aheadIndices.removeAll { $0 == place } }
         aheads.close(place)
         world.pacing.forgotten(place, at: index)
     }
@@ -20,7 +20,7 @@ extension SimulatedShard {
         aheads.activate(place)
         noteFacts(of: place)
         guard !pauses else { return }
-        for owed in aheads.tracks[place].takeOwedReplays() { replay(place, to: owed, from: nil) }
+        for owed in aheads.tracks[place].takePendingReplays() { replay(place, to: owed, from: nil) }
     }
 
     func clearAhead(_ place: Int, epoch: UInt8) {
@@ -31,9 +31,9 @@ extension SimulatedShard {
 
     // MARK: Subscribers
 
-    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ listening: Room.Listening) {
+    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ listening: Room.SubscriptionOptions) {
         let place =
-            aheads.place(of: alias, by: publisher)
+            aheads.index(of: alias, by: publisher)
             ?? aheads.open(
                 AheadTrack(
                     nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds,
@@ -42,46 +42,46 @@ extension SimulatedShard {
         guard let member = member(at: subscriber) else { return }
         aheads.tracks[place].add(subscriber: subscriber.slot, from: listening.from, at: now)
         world.pacing.listensAnew(subscriber, to: alias)
-        if !member.aheadPlaces.contains(place) { member.aheadPlaces.append(place) }
+        if !member.aheadIndices.contains(place) { member.aheadIndices.append(place) }
         aheads.activate(place)
     }
 
     func stopHearingAhead(_ place: Int, by subscriber: ParticipantHandle) {
         aheads.tracks[place].subscriptions -= 1
         aheads.tracks[place].remove(subscriber: subscriber.slot)
-        member(at: subscriber)?.aheadPlaces.removeAll { $0 == place }
+        member(at: subscriber)?.aheadIndices.removeAll { $0 == place }
         if aheads.tracks[place].subscriptions == 0, aheads.tracks[place].sid == nil { closeAhead(place) }
     }
 
-    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, _ listening: Room.Listening) {
-        guard let place = aheads.place(of: alias, by: publisher) else { return }
-        let owed = AheadTrack.OwedReplay(shard: shard, number: listening.number)
+    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, _ listening: Room.SubscriptionOptions) {
+        guard let place = aheads.index(of: alias, by: publisher) else { return }
+        let owed = AheadTrack.PendingReplay(shard: shard, number: listening.number)
         if aheads.tracks[place].isPaused {
-            aheads.tracks[place].owe(owed)
+            aheads.tracks[place].deferReplay(owed)
         } else {
             replay(place, to: owed, from: listening.from)
         }
     }
 
     func forgetReplay(of alias: TrackAlias, by publisher: ParticipantHandle, to shard: UInt16) {
-        guard let place = aheads.place(of: alias, by: publisher) else { return }
-        aheads.tracks[place].forgetReplay(to: shard)
+        guard let place = aheads.index(of: alias, by: publisher) else { return }
+        aheads.tracks[place].cancelReplay(to: shard)
     }
 
-    private func replay(_ place: Int, to owed: AheadTrack.OwedReplay, from: MediaTime?) {
+    private func replay(_ place: Int, to owed: AheadTrack.PendingReplay, from: MediaTime?) {
         let publisher = aheads.tracks[place].publisher
         var frames: [[UInt8]] = []
         aheads.tracks[place].replay(from: from, at: now) { frames.append(Array($0)) }
-        send(aheads.tracks[place].mark(ofReplay: owed.number).bytes, from: publisher, to: Int(owed.shard), evenIfFull: true)
+        send(aheads.tracks[place].marker(ofReplay: owed.number).bytes, from: publisher, to: Int(owed.shard), evenIfFull: true)
         for frame in frames { send(frame, from: publisher, to: Int(owed.shard)) }
     }
 
     // MARK: What the room is told
 
     func noteFacts(of place: Int) {
-        guard aheads.tracks[place].hasFacts, let track = aheads.tracks[place].sid else { return }
+        guard aheads.tracks[place].hasReports, let track = aheads.tracks[place].sid else { return }
         let publisher = aheads.tracks[place].publisher
-        for fact in aheads.tracks[place].takeFacts() { playoutQueueReports.append((publisher, track, fact)) }
+        for fact in aheads.tracks[place].takeReports() { playoutQueueReports.append((publisher, track, fact)) }
     }
 
     func tellFacts() {

@@ -37,7 +37,7 @@ extension SimulatedShard {
         for room in stride(from: tick % Self.measureTicks, to: rooms.count, by: Self.measureTicks) { measure(room: room) }
         for slot in stride(from: tick % Self.measureTicks, to: panel.patches.count, by: Self.measureTicks) { measure(slot: slot) }
         for room in rooms.indices {
-            if let deadline = rooms[room]?.outlook.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
+            if let deadline = rooms[room]?.status.deadline, deadline <= now { perform(.deadlinePassed, in: room) }
         }
         for slot in stride(from: tick % Self.careTicks, to: slots.count, by: Self.careTicks) {
             if let member = slots[slot] { look(after: member, second: tick / Self.careTicks) }

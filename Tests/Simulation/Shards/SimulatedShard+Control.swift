@@ -22,7 +22,7 @@ extension SimulatedShard {
     func send(_ event: EncodedEvent, to member: SimulatedMember) {
         guard !member.awaitsLog else { return hold(event, for: member) }
         let isGreeting = !member.wasGreeted
-        let seq = isGreeting ? member.log.appendGreeting(at: now) : member.log.append(event, at: now)
+        let seq = isGreeting ? member.log.appendHello(at: now) : member.log.append(event, at: now)
         member.wasGreeted = true
         guard member.link == .up else { return }
         send(event.bytes(seq: seq), to: member)

@@ -24,15 +24,15 @@ extension SimulatedShard {
         case .failure(let error): return malformed(error, from: sender)
         }
         world.tally.framesIn += 1
-        switch panel.pass(header, publishedBy: slot, at: now) {
-        case .refused(let reason): drop(reason, of: frame)
-        case .ahead(let patch, let place, let goesFurther):
-            push(frame, header, of: patch, to: place, from: sender, goesFurther: goesFurther)
-        case .live(let patch, let sole, let edge, let goesFurther):
+        switch panel.route(header, publishedBy: slot, at: now) {
+        case .dropped(let reason): drop(reason, of: frame)
+        case .ahead(let patch, let place, let hasOtherTargets):
+            push(frame, header, of: patch, to: place, from: sender, hasOtherTargets: hasOtherTargets)
+        case .live(let patch, let sole, let edge, let hasOtherTargets):
             let (track, trunks) = (panel.patches[slot][patch].track, panel.patches[slot][patch].trunks)
             world.admitted(frame, from: sender, track: track, at: self)
             forward(frame, of: header.alias, to: sole.map { [$0] } ?? panel.patches[slot][patch].subscribers)
-            for trunk in goesFurther ? trunks : [] {
+            for trunk in hasOtherTargets ? trunks : [] {
                 world.meanwhile(besides: index)
                 send(frame, from: sender.handle, to: Int(trunk.shard))
             }
@@ -63,12 +63,12 @@ extension SimulatedShard {
             guard let subscriber = slots[Int(slot)], subscriber.pendingClose == nil else { continue }
             world.handed(frame, to: subscriber, at: self)
             guard subscriber.isReachable else {
-                subscriber.outbox.noteRefused(alias)
+                subscriber.outbox.recordDrop(of: alias)
                 dropQueued(frame, .away, of: subscriber)
                 continue
             }
             if subscriber.outbox.isEmpty, hasRoom(subscriber) {
-                write(frame, afterDrop: subscriber.outbox.takeInterruption(of: alias), to: subscriber)
+                write(frame, afterDrop: subscriber.outbox.takeDiscontinuity(of: alias), to: subscriber)
             } else {
                 queue(frame, &stored, of: alias, for: subscriber)
             }
@@ -77,12 +77,12 @@ extension SimulatedShard {
 
     private func queue(_ frame: [UInt8], _ stored: inout FrameRef?, of alias: TrackAlias, for subscriber: SimulatedMember) {
         if let reference = stored {
-            store.hold(reference)
+            store.retain(reference)
         } else {
             stored = frame.withUnsafeBytes { store.store($0) }
         }
         guard let stored else {
-            subscriber.outbox.noteRefused(alias)
+            subscriber.outbox.recordDrop(of: alias)
             return dropQueued(frame, .full, of: subscriber)
         }
         var oldest: [FrameRef] = []
@@ -99,7 +99,7 @@ extension SimulatedShard {
     }
 
     func noteWritten(_ count: Int, frames: Int, to subscriber: SimulatedMember) {
-        subscriber.sendWindow.wrote(count + 24)
+        subscriber.sendWindow.recordWrite(count + 24)
         subscriber.framesSent += UInt64(frames)
         world.tally.written += frames
         if subscriber.deliveryProbe.isDue(at: now), receiptBucket.take(at: now) { sendProbe(from: subscriber) }
@@ -109,7 +109,7 @@ extension SimulatedShard {
         guard !subscriber.line.isCongested, !subscriber.deliveryProbe.isOverdue(at: now, ownLag: recentLag) else { return false }
         switch subscriber.sendWindow.verdict {
         case .send: return true
-        case .ask:
+        case .measure:
             guard let bytes = subscriber.line.unacknowledgedBytes else { return false }
             subscriber.sendWindow.observe(unacknowledged: bytes, roundTrip: subscriber.deliveryProbe.roundTrip, at: now)
             return subscriber.sendWindow.hasRoom
@@ -118,13 +118,13 @@ extension SimulatedShard {
 
     func sendProbe(from member: SimulatedMember) {
         guard member.line.phase == .open, !member.line.isCongested else { return }
-        member.line.write(.ping(member.deliveryProbe.ask(at: now)))
+        member.line.write(.ping(member.deliveryProbe.nextPing(at: now)))
     }
 
     func ponged(_ number: UInt32, from line: Line) {
         guard line.slot >= 0, let member = slots[line.slot] else { return }
         member.lastHeard = now
-        let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.deliveryProbe.answered($0, at: now) }
+        let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.deliveryProbe.receivePong($0, at: now) }
         guard isReceipt else { return }
         if member.owesProof, member.wasGreeted { confirmResume(of: member) }
         pump(member)
@@ -142,12 +142,12 @@ extension SimulatedShard {
 
     func pump(_ member: SimulatedMember) {
         var old: [FrameRef] = []
-        member.outbox.dropOld(at: now) { old.append($0) }
+        member.outbox.dropExpired(at: now) { old.append($0) }
         for dropped in old { release(dropped, .age, of: member) }
         while !member.outbox.isEmpty {
             guard !member.line.isCongested else { return member.line.askForWritable() }
-            let mayTakeFrame = !member.outbox.hasControl && member.pendingClose == nil && hasRoom(member)
-            switch member.outbox.next(mayTakeFrame: mayTakeFrame) {
+            let allowsFrame = !member.outbox.hasControl && member.pendingClose == nil && hasRoom(member)
+            switch member.outbox.next(allowsFrame: allowsFrame) {
             case .control(let message): member.line.write(.text(message))
             case .frame(let frame, let afterDrop, let since):
                 world.expect(now - since <= member.ageMax, "a frame leaves after it has waited \((now - since).inMilliseconds) ms")
@@ -202,6 +202,6 @@ extension SimulatedShard {
     }
 
     func countMalformed(of sender: SimulatedMember) {
-        if sender.malformed.isTooMany(at: now) { close(sender, .protocolError) }
+        if sender.malformed.exceedsLimit(afterMessageAt: now) { close(sender, .protocolError) }
     }
 }

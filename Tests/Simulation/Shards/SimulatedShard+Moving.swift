@@ -5,9 +5,9 @@ internal import Wire
 extension SimulatedShard {
     func move(
         _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
-        heardBy subscribers: [ParticipantHandle]
+        subscribers: [ParticipantHandle]
     ) {
-        guard track.mode == .live else { return moveAhead(track, from: old, to: new, gate, heardBy: subscribers) }
+        guard track.mode == .live else { return moveAhead(track, from: old, to: new, gate, subscribers: subscribers) }
         let alias = track.alias
         switch (isHere(old), isHere(new)) {
         case (true, true): panel.move(alias, from: Int(old.slot), to: Int(new.slot))
@@ -35,9 +35,9 @@ extension SimulatedShard {
 
     private func moveAhead(
         _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
-        heardBy subscribers: [ParticipantHandle]
+        subscribers: [ParticipantHandle]
     ) {
-        let place = aheads.place(of: track.alias, by: old)
+        let place = aheads.index(of: track.alias, by: old)
         if let place { aheads.rename(place, to: new) }
         switch (isHere(old), isHere(new)) {
         case (true, true): panel.move(track.alias, from: Int(old.slot), to: Int(new.slot))
@@ -49,7 +49,7 @@ extension SimulatedShard {
         case (false, true):
             let place = place ?? openAhead(track, by: new)
             aheads.tracks[place].becomeReference(track.sid)
-            panel.publish(track, by: Int(new.slot), aheadPlace: place)
+            panel.publish(track, by: Int(new.slot), aheadIndex: place)
             panel.setGate(gate, of: track.alias, by: Int(new.slot))
             for subscriber in subscribers where !isHere(subscriber) { panel.add(trunk: subscriber.shard, to: track.alias, of: Int(new.slot)) }
         case (false, false): break
@@ -57,7 +57,7 @@ extension SimulatedShard {
     }
 
     func takeAhead(_ track: AheadTrack) {
-        guard let place = aheads.place(of: track.alias, by: track.publisher) else { return }
+        guard let place = aheads.index(of: track.alias, by: track.publisher) else { return }
         aheads.takeOver(place, track)
     }
 }

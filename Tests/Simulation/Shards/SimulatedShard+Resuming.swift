@@ -13,7 +13,7 @@ extension SimulatedShard {
     func loseLink(of member: SimulatedMember, _ reason: DisconnectReason) {
         member.link = .lost
         participantsAway += 1
-        tell(.linkLost(member.handle, reason), roomOf: member)
+        tell(.connectionLost(member.handle, reason), roomOf: member)
     }
 
     func isLoss(_ end: End, of member: SimulatedMember) -> Bool {
@@ -75,7 +75,7 @@ extension SimulatedShard {
         member.resumption = nil
         if let successor = member.successor { return pass(handover, from: member, to: successor) }
         var handover = handover
-        if let seq = ticket.lastSeq { handover?.log.forgetGreetings(after: seq) }
+        if let seq = ticket.lastSeq { handover?.log.removeHellos(after: seq) }
         let missed = handover.flatMap { handover in ticket.lastSeq.flatMap(handover.log.events) }
         if member.link == .up, missed == nil { return joinAnew(member, ticket) }
         world.note("\(member.line.stay) takes its place back and has missed \(missed?.count ?? 0)")

@@ -9,7 +9,7 @@ struct HostedRoom {
     var independents = 0
     /// Who is in it, as its inputs and effects tell.
     var present: Set<ParticipantHandle> = []
-    var outlook = Room.Outlook()
+    var status = Room.Status()
 }
 
 /// As `Shard+Rooms`.
@@ -19,10 +19,10 @@ extension SimulatedShard {
         let index = freeRooms.popLast() ?? rooms.count
         if index == rooms.count { rooms.append(nil) }
         let seed = world.chance.next()
-        var identifiers = IdentifierSource(seed: ~seed)
+        var identifiers = IdentifierGenerator(seed: ~seed)
         let room = Room(name: name, sid: identifiers.room(), settings: settings, createdAt: 0, seed: seed, at: now)
         var hosted = HostedRoom(room: room, name: name)
-        hosted.outlook = hosted.room.outlook()
+        hosted.status = hosted.room.status()
         rooms[index] = hosted
         roomByName[name] = index
         world.note("\(name) opens on shard \(self.index)")
@@ -33,8 +33,8 @@ extension SimulatedShard {
         guard index >= 0, rooms[index] != nil else { return }
         var effects: [Room.Effect] = []
         rooms[index]?.room.handle(input, at: now, into: &effects)
-        let outlook = rooms[index]?.room.outlook()
-        rooms[index]?.outlook = outlook ?? Room.Outlook()
+        let status = rooms[index]?.room.status()
+        rooms[index]?.status = status ?? Room.Status()
         checkPresence(input, effects, in: index)
         for effect in effects {
             if case .patch(let change) = effect { world.truth.note(change, home: self.index, at: world.now) }
@@ -47,9 +47,9 @@ extension SimulatedShard {
     }
 
     private func noteWhoFill(_ index: Int) {
-        guard let hosted = rooms[index], let count = hosted.outlook.countOfLimited, hosted.independents != count else { return }
+        guard let hosted = rooms[index], let count = hosted.status.limitedParticipantCount, hosted.independents != count else { return }
         rooms[index]?.independents = count
-        world.directory.note(whoFill: hosted.name, hosted.room.whoFillIt)
+        world.directory.setFull( hosted.name, hosted.room.identitiesWhenFull)
     }
 
     /// Nobody is named who has not come or has left.
@@ -68,7 +68,7 @@ extension SimulatedShard {
     private func perform(_ effect: Room.Effect, of room: Int) {
         switch effect {
         case .send(let event, let handles): send(event, to: handles)
-        case .reply(_, _, let handle), .refuse(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
+        case .reply(_, _, let handle), .reject(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
         case .patch(let change): perform(change)
         case .handOver(let old, let new):
             guests[old] = nil
@@ -86,7 +86,7 @@ extension SimulatedShard {
         switch effect {
         case .reply(let reply, let id, let handle):
             if let member = member(at: handle) { send(answer: EncodedReply.bytes(of: reply, re: id), to: member) }
-        case .refuse(let error, let id, let handle):
+        case .reject(let error, let id, let handle):
             if let member = member(at: handle) { refuse(error, re: id, to: member) }
         case .mintToken(let handle, _, let id):
             guard let member = member(at: handle) else { return }

@@ -2,9 +2,9 @@ package import Wire
 
 /// What the room is told, by the publisher's shard alone.
 extension AheadTrack {
-    package var hasFacts: Bool { mutating get { !facts.isEmpty } }
+    package var hasReports: Bool { mutating get { !facts.isEmpty } }
 
-    package mutating func takeFacts() -> [Room.PlayoutQueueReport] {
+    package mutating func takeReports() -> [Room.PlayoutQueueReport] {
         defer { facts.removeAll() }
         return facts
     }
@@ -15,10 +15,10 @@ extension AheadTrack {
     package mutating func settle(at now: Instant) -> Instant? {
         forgetOld(at: now)
         if sid != nil {
-            tellDryness(at: now)
+            reportDrained(at: now)
             if let fact = backlog.look(queuedMilliseconds: queuedMilliseconds(at: now), at: now) { tell(fact) }
         }
-        let isIdle = queue.start == queue.end && hasToldDry && (sid == nil || backlog.isSettled)
+        let isIdle = queue.start == queue.end && hasReportedDrained && (sid == nil || backlog.isSettled)
         return isIdle ? nil : nextLook(after: now)
     }
 
@@ -32,7 +32,7 @@ extension AheadTrack {
             }
         }
         guard sid != nil else { return next }
-        if !hasToldDry, reference.offset == queue.end { next = min(next, reference.playedOut + (.zero - Limits.aheadDryNotice)) }
+        if !hasReportedDrained, reference.offset == queue.end { next = min(next, reference.playedOut + (.zero - Limits.aheadDryNotice)) }
         return backlog.isSettled ? next : min(next, now + Self.backlogLook)
     }
 
@@ -55,8 +55,8 @@ extension AheadTrack {
     /// A frame came when everything before it had been let out.
     mutating func noteTaken(_ clockGoesOn: Bool, _ time: MediaTime, _ offset: Int) {
         if clockGoesOn {
-            if hasToldDry { tell(.refilled(epoch: epoch)) }
-            hasToldDry = false
+            if hasReportedDrained { tell(.refilled(epoch: epoch)) }
+            hasReportedDrained = false
         } else {
             clockStart = offset
             noteStarted(at: time, hadRunDry: true)
@@ -66,17 +66,17 @@ extension AheadTrack {
     /// The reference's clock is a new one.
     mutating func noteStarted(at time: MediaTime, hadRunDry: Bool) {
         guard let playsAt = reference.clock?.instant(of: time) else { return }
-        if hadRunDry, !hasToldDry, let end = reference.endOfOutput { tell(.ranDry(epoch: epoch, end: end)) }
-        hasToldDry = false
+        if hadRunDry, !hasReportedDrained, let end = reference.endOfOutput { tell(.drained(epoch: epoch, end: end)) }
+        hasReportedDrained = false
         tell(.started(epoch: epoch, at: time, playsAt: playsAt))
     }
 
     /// Told when little is left to play, not at once: a publisher that goes on in time, piece by piece, has not run dry.
-    private mutating func tellDryness(at now: Instant) {
-        guard !hasToldDry, reference.offset == queue.end, reference.playedOut < now + Limits.aheadDryNotice,
+    private mutating func reportDrained(at now: Instant) {
+        guard !hasReportedDrained, reference.offset == queue.end, reference.playedOut < now + Limits.aheadDryNotice,
             let end = reference.endOfOutput
         else { return }
-        hasToldDry = true
-        tell(.ranDry(epoch: epoch, end: end))
+        hasReportedDrained = true
+        tell(.drained(epoch: epoch, end: end))
     }
 }

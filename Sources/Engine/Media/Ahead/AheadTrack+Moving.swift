@@ -11,7 +11,7 @@ extension AheadTrack {
         sid = nil
         facts = []
         waitingFrames = 0
-        replaysOwed = []
+        pendingReplays = []
         return copy
     }
 
@@ -29,10 +29,10 @@ extension AheadTrack {
     /// - Returns: whether it is that queue now, so that what is still on its way from there is in it.
     @discardableResult
     package mutating func takeOver(_ other: AheadTrack) -> Bool {
-        let isOwed = other.replaysOwed.contains { $0.shard == publisher.shard }
+        let isOwed = other.pendingReplays.contains { $0.shard == publisher.shard }
         guard subscribers.isEmpty || isOwed else {
-            (backlog, hasToldDry, publishedEnd, facts) = (other.backlog, other.hasToldDry, other.publishedEnd, other.facts)
-            replaysOwed += other.replaysOwed
+            (backlog, hasReportedDrained, publishedEnd, facts) = (other.backlog, other.hasReportedDrained, other.publishedEnd, other.facts)
+            pendingReplays += other.pendingReplays
             metered = reference.offset
             return false
         }
@@ -40,7 +40,7 @@ extension AheadTrack {
         self = other
         (subscriptions, isActive, isFresh) = (mine.subscriptions, mine.isActive, mine.isFresh)
         formerPublisher = mine.formerPublisher
-        forgetReplay(to: publisher.shard)
+        cancelReplay(to: publisher.shard)
         subscribers = mine.subscribers.map { Subscriber(slot: $0.slot, cursor: reference) }
         return true
     }

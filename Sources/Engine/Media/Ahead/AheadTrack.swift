@@ -30,7 +30,7 @@ package struct AheadTrack: Sendable {
 
     var backlog = AheadBacklog()
     var facts: [Room.PlayoutQueueReport] = []
-    var hasToldDry = true
+    var hasReportedDrained = true
     /// Up to where this epoch has been published.
     var publishedEnd: MediaTime?
     /// Up to where the headers of what was let out have been looked at.
@@ -53,7 +53,7 @@ package struct AheadTrack: Sendable {
     /// an earlier one.
     package internal(set) var awaitedReplay: UInt32?
     /// Shards that have begun to listen during a pause, and get what is there when it is over.
-    package internal(set) var replaysOwed: [OwedReplay] = []
+    package internal(set) var pendingReplays: [PendingReplay] = []
 
     /// Whether it is on the shard's lists.
     var isActive = false
@@ -98,7 +98,7 @@ package struct AheadTrack: Sendable {
     var waitingBytes: Int { queue.end - reference.offset }
 
     /// Somebody may want to go on from there after an interruption; nil is nobody.
-    package mutating func keep(from time: MediaTime?) {
+    package mutating func retain(from time: MediaTime?) {
         keeping = time.map(Keeping.from) ?? .recent
     }
 
@@ -158,10 +158,10 @@ package struct AheadTrack: Sendable {
     /// - Returns: how many frames are forgotten that had not been let out.
     package mutating func clear(epoch: UInt8, at now: Instant) -> Int {
         defer { waitingFrames = 0 }
-        tell(.cut(epoch: epoch, end: publishedEnd))
+        tell(.cleared(epoch: epoch, end: publishedEnd))
         self.epoch = epoch
         publishedEnd = nil
-        hasToldDry = true
+        hasReportedDrained = true
         hasGap = false
         queue.forget(before: queue.end)
         reference.clear(to: queue.end, at: now)

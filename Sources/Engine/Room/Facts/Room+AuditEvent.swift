@@ -9,21 +9,21 @@ extension Room {
         case started
         /// The last.
         case finished(DisconnectReason)
-        /// It has its `hello`. A participant that comes back to its place has not left, and does not join again.
+        /// It has its `hello`. A participant that comes back to its index has not left, and does not join again.
         case joined(ParticipantInfo, sessionID: String?)
         case left(ParticipantInfo, sessionID: String?, DisconnectReason)
-        /// It was let through the door and found no place.
+        /// It was let through the door and found no index.
         case aborted(ParticipantInfo, sessionID: String?, DisconnectReason)
         case published(TrackInfo, by: ParticipantSID)
         case unpublished(TrackInfo, by: ParticipantSID)
         /// Its call is on hold, or no longer.
         case held(Identity, Bool)
-        case said(TranscribedSegment)
+        case transcribed(TranscribedSegment)
         case recordingStarted(RecordingID)
         case recordingStopped(RecordingID, RecordingEnd)
     }
 
-    /// A segment that is final, or that was cut off while it was heard. A later one of the same `id` with a higher `rev` takes its place: a
+    /// A segment that is final, or that was cut off while it was heard. A later one of the same `id` with a higher `rev` takes its index: a
     /// correction, or what of it was heard.
     package struct TranscribedSegment: Sendable, Hashable {
         /// With its speaker, and without the times of its words.

@@ -15,6 +15,6 @@ package struct RoomReporting: Sendable, Hashable {
 
     package static let nothing = RoomReporting(reportsEvents: false)
     /// All but what is said.
-    package static let facts = RoomReporting()
+    package static let events = RoomReporting()
     package static let eventsAndText = RoomReporting(reportsText: true)
 }

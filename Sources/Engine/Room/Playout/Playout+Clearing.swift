@@ -61,10 +61,10 @@ extension Playout {
     }
 
     /// What was heard of the utterance that is being played; nil if none is.
-    func interruption(at now: Instant) -> Transcript.Cut? {
+    func interruption(at now: Instant) -> Transcript.Interruption? {
         guard let utterance else { return nil }
         let heard = heard(at: now).playedTs.map(MediaTime.init(ticks:))
-        return Transcript.Cut(
+        return Transcript.Interruption(
             heard: heard, furthest: heard ?? furthest, first: utterance.first,
             end: utterance.time(at: utterance.clock.release(at: now)))
     }

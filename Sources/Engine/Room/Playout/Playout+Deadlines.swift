@@ -2,7 +2,7 @@ package import Wire
 
 /// What is due by the clock alone: marks that are reached, marks that never will be, the end of an utterance.
 extension Playout {
-    /// Sets a mark. It is answered at once if that place was heard before, or was cleared.
+    /// Sets a mark. It is answered at once if that offset was heard before, or was cleared.
     package mutating func mark(_ time: MediaTime, name: String, at now: Instant, into outcomes: inout [Outcome]) {
         if let clearedUpTo, time.distance(from: clearedUpTo) <= 0, !wasHeard(time) {
             outcomes.append(.marked(name: name, .cleared, at: furthest))
@@ -21,10 +21,10 @@ extension Playout {
     ///
     /// Always after `now`, at which everything that was due has been told.
     package func deadline(after now: Instant) -> Instant? {
-        var alarm = Alarm()
-        if let utterance { alarm.ring(noLaterThan: finish(of: utterance)?.at) }
-        for mark in marks { alarm.ring(noLaterThan: due(mark)) }
-        return alarm.instant.map { $0 > now ? $0 : now + .milliseconds(1) }
+        var wakeUp = EarliestDeadline()
+        if let utterance { wakeUp.include( finish(of: utterance)?.at) }
+        for mark in marks { wakeUp.include( due(mark)) }
+        return wakeUp.instant.map { $0 > now ? $0 : now + .milliseconds(1) }
     }
 
     /// Tells what is due by now.
@@ -75,13 +75,13 @@ extension Playout {
                 waiting.append(mark)
             }
         }
-        if waiting.count < marks.count, let place = utterance?.heard(at: now) { utterance?.settle(at: place) }
+        if waiting.count < marks.count, let offset = utterance?.heard(at: now) { utterance?.settle(at: offset) }
         marks = waiting
     }
 
     /// Nobody gets to the end of the utterance any more: what was set within it is not reached by the next one either.
     private mutating func giveUpMarks(of utterance: Utterance, heard: MediaTime, into outcomes: inout [Outcome]) {
-        guard let end = utterance.clock.end.map({ utterance.time(at: $0.place) }) else { return }
+        guard let end = utterance.clock.end.map({ utterance.time(at: $0.offset) }) else { return }
         let status = wasRefused ? MarkStatus.dropped : .timeout
         for mark in marks where mark.time.distance(from: end) <= 0 {
             outcomes.append(.marked(name: mark.name, status, at: heard))
@@ -100,7 +100,7 @@ extension Playout {
     /// When a mark is reached as things stand, or else given up.
     private func due(_ mark: Mark) -> Instant {
         guard let utterance else { return max(mark.since, quietSince) + Limits.markQuietMax }
-        if let reached = utterance.instant(hearing: utterance.place(of: mark.time)) { return reached }
+        if let reached = utterance.instant(hearing: utterance.offset(of: mark.time)) { return reached }
         if utterance.clock.isDry, let end = utterance.clock.end { return max(mark.since, utterance.movedAt, end.at) + Limits.markQuietMax }
         return max(mark.since, utterance.movedAt) + Limits.markStillMax
     }
@@ -108,7 +108,7 @@ extension Playout {
     /// When an utterance that has run dry is over: its end was heard and nothing came for a moment, or nobody gets there any more.
     private func finish(of utterance: Utterance) -> (at: Instant, isHeard: Bool)? {
         guard utterance.clock.isDry, let end = utterance.clock.end else { return nil }
-        if let heard = utterance.instant(hearing: end.place) { return (max(heard, end.at + Limits.playoutLinger), true) }
+        if let heard = utterance.instant(hearing: end.offset) { return (max(heard, end.at + Limits.playoutLinger), true) }
         return (max(utterance.movedAt, end.at) + Limits.markQuietMax, false)
     }
 }

@@ -55,7 +55,7 @@ package struct Playout: Sendable {
         case .started(let epoch, let time, let playsAt):
             noteStart(of: epoch, at: time)
             if epoch == self.epoch { start(at: time, playsAt: playsAt, now: now, into: &outcomes) }
-        case .ranDry(epoch, let end): if let place = utterance?.place(of: end) { utterance?.clock.runDry(at: place) }
+        case .drained(epoch, let end): if let offset = utterance?.offset(of: end) { utterance?.clock.runDry(at: offset) }
         case .refilled(epoch):
             if utterance != nil {
                 utterance?.refill(at: now)
@@ -114,9 +114,9 @@ package struct Playout: Sendable {
     /// Up to where it was heard, as that is to be told.
     package func heard(at now: Instant) -> HeardPosition {
         guard let utterance else { return HeardPosition(playedTs: nil, playedMs: 0, isEstimated: reporters.isEmpty) }
-        let place = utterance.heard(at: now)
+        let offset = utterance.heard(at: now)
         return HeardPosition(
-            playedTs: place > 0 ? utterance.time(at: place).ticks : nil, playedMs: place / MediaTime.ticksPerMillisecond,
+            playedTs: offset > 0 ? utterance.time(at: offset).ticks : nil, playedMs: offset / MediaTime.ticksPerMillisecond,
             isEstimated: utterance.isEstimated)
     }
 
@@ -129,8 +129,8 @@ package struct Playout: Sendable {
         if isFresh { answerMarksOfCleared(upTo: time, into: &outcomes) }
         var utterance = Utterance(first: time, playsAt: playsAt, isAwaitingReports: !reporters.isEmpty, at: now)
         // The last one's end may have been told before the word came that it was nearer.
-        if !isFresh, let furthest, utterance.place(of: furthest) <= UtteranceClock.leadTicks {
-            utterance.settle(at: utterance.place(of: furthest))
+        if !isFresh, let furthest, utterance.offset(of: furthest) <= UtteranceClock.leadTicks {
+            utterance.settle(at: utterance.offset(of: furthest))
         }
         (isFresh, wasRefused) = (false, false)
         self.utterance = utterance
@@ -140,9 +140,9 @@ package struct Playout: Sendable {
     /// Ends the utterance, and remembers of it what later words refer to.
     mutating func close(at now: Instant) {
         guard let utterance else { return }
-        let place = utterance.heard(at: now)
-        if place > 0 { furthest = utterance.time(at: place) }
-        lastEnd = utterance.clock.end.map { (utterance.time(at: $0.place), $0.at) }
+        let offset = utterance.heard(at: now)
+        if offset > 0 { furthest = utterance.time(at: offset) }
+        lastEnd = utterance.clock.end.map { (utterance.time(at: $0.offset), $0.at) }
         quietSince = lastEnd.map { max($0.at, utterance.movedAt) } ?? now
         self.utterance = nil
     }

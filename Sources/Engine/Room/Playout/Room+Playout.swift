@@ -4,10 +4,10 @@ import Wire
 extension Room {
     /// Takes in what the queue on the publisher's shard tells. Words about a track that has ended meanwhile are passed over.
     mutating func note(_ fact: PlayoutQueueReport, of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
-        guard let place = playouts.place(of: sid), let track = tracks.place(of: sid) else { return }
+        guard let index = playouts.index(of: sid), let track = tracks.index(of: sid) else { return }
         if case .started(_, let time, let playsAt) = fact { tracks[at: track].anchor = (time, playsAt) }
         switch fact {
-        case .started, .ranDry, .refilled:
+        case .started, .drained, .refilled:
             let stands = !isOpen(trackAt: track)
             changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in
                 playout.take(fact, at: now, into: &outcomes)
@@ -15,16 +15,16 @@ extension Room {
                 if stands { playout.pause(at: now) }
             }
         case .backlog(let state, let queued, let dropped):
-            if dropped > 0 { playouts[at: place].noteRefusal() }
+            if dropped > 0 { playouts[at: index].noteRefusal() }
             send(
                 .playoutBacklog(sid, state, queuedMs: queued, dropped: dropped), to: [tracks[at: track].publisher], into: &effects)
-        case .cut(let epoch, let end):
-            let done = playouts[at: place].cut(epoch, end: end)
+        case .cleared(let epoch, let end):
+            let done = playouts[at: index].cut(epoch, end: end)
             for clear in done { finish(clear, of: sid, at: now, into: &effects) }
         }
     }
 
-    mutating func lookAtPlayouts(at now: Instant, into effects: inout [Effect]) {
+    mutating func checkPlayouts(at now: Instant, into effects: inout [Effect]) {
         for sid in playouts.keys {
             changePlayout(of: sid, at: now, into: &effects) { playout, outcomes in playout.look(at: now, into: &outcomes) }
         }
@@ -41,17 +41,17 @@ extension Room {
             playout.forget(subscriber, at: now)
             playout.look(at: now, into: &outcomes)
         }
-        if let place = playouts.place(of: sid), playouts[at: place].keepsNoMore(), let track = tracks[sid] {
-            patch(.keep(track.info.alias, by: track.publisher, from: nil), into: &effects)
+        if let index = playouts.index(of: sid), playouts[at: index].keepsNoMore(), let track = tracks[sid] {
+            patch(.retain(track.info.alias, by: track.publisher, from: nil), into: &effects)
         }
     }
 
     /// The track ends: whoever waits for an answer about it gets it now.
     mutating func endPlayout(of sid: TrackSID, at now: Instant, into effects: inout [Effect]) {
-        guard let place = playouts.place(of: sid), let track = tracks[sid] else { return }
-        let interruption = playouts[at: place].interruption(at: now)
-        let (clears, marks) = playouts[at: place].end()
-        let heard = playouts[at: place].heard(at: now).playedTs.map(MediaTime.init(ticks:))
+        guard let index = playouts.index(of: sid), let track = tracks[sid] else { return }
+        let interruption = playouts[at: index].interruption(at: now)
+        let (clears, marks) = playouts[at: index].end()
+        let heard = playouts[at: index].heard(at: now).playedTs.map(MediaTime.init(ticks:))
         playouts.remove(sid)
         for clear in clears { finish(clear, of: sid, at: now, into: &effects) }
         if let interruption { cutTranscript(of: track, interruption, at: now, into: &effects) }
@@ -61,14 +61,14 @@ extension Room {
         }
     }
 
-    /// Changes a playout, if the track has one, tells what comes of it, and sees to the alarm.
+    /// Changes a playout, if the track has one, tells what comes of it, and sees to the wakeUp.
     mutating func changePlayout(
         of sid: TrackSID, at now: Instant, into effects: inout [Effect], by change: (inout Playout, inout [Playout.Outcome]) -> Void
     ) {
-        guard let place = playouts.place(of: sid) else { return }
+        guard let index = playouts.index(of: sid) else { return }
         var outcomes: [Playout.Outcome] = []
-        change(&playouts[at: place], &outcomes)
-        alarm.ring(noLaterThan: playouts[at: place].deadline(after: now))
+        change(&playouts[at: index], &outcomes)
+        wakeUp.include( playouts[at: index].deadline(after: now))
         // Mostly there are none, and a track is not looked up for nothing.
         guard !outcomes.isEmpty, let track = tracks[sid] else { return }
         for outcome in outcomes { tell(outcome, of: track, into: &effects) }
@@ -79,14 +79,14 @@ extension Room {
         switch outcome {
         case .started(let time):
             send(.playoutStarted(sid, of: identity, epoch: track.info.epoch, at: time), to: everyone, into: &effects)
-            tellSpeaking(ofAgent: track.publisher, into: &effects)
+            playoutStarted(ofAgent: track.publisher, into: &effects)
         case .marked(let name, let status, let time):
             guard members.contains(track.publisher) else { return }
             send(.playoutMarked(sid, name: name, status, at: time), to: [track.publisher], into: &effects)
         case .finished(let heard):
             settleTranscript(of: track, upTo: heard)
             send(.playoutFinished(sid, of: identity, epoch: track.info.epoch, heard), to: everyone, into: &effects)
-            tellSilence(ofAgent: track.publisher, into: &effects)
+            playoutEnded(ofAgent: track.publisher, into: &effects)
         }
     }
 }

@@ -22,14 +22,14 @@ extension Room {
     /// Drops what has not been heard. What was heard is settled here and now; the answer comes when the publisher's shard has said up to
     /// where there was something to drop.
     mutating func clear(
-        _ sid: TrackSID, _ reason: String?, by requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
+        _ sid: TrackSID, _ reason: String?, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        guard let track = tracks.place(of: sid) else { throw .noSuchTrack }
-        let member = members[at: place]
-        guard tracks[at: track].publisher == requester.handle || member.hears(tracks[at: track]) else {
+        guard let track = tracks.index(of: sid) else { throw .noSuchTrack }
+        let member = members[at: index]
+        guard tracks[at: track].publisher == requester.handle || member.isSubscribed(to: tracks[at: track]) else {
             throw RequestError(.notAllowed, "only a track's publisher and those who listen to it clear it")
         }
-        guard let playout = playouts.place(of: sid) else { throw .notAhead }
+        guard let playout = playouts.index(of: sid) else { throw .notAhead }
         guard (reason?.utf8.count ?? 0) <= Limits.clearReasonBytesMax else {
             throw RequestError(.limitExceeded, "`reason` is over \(Limits.clearReasonBytesMax) bytes")
         }
@@ -62,15 +62,15 @@ extension Room {
         let heard = clear.heard.playedTs.map(MediaTime.init(ticks:))
         if let start = track.talk.start { endTalk(on: sid, at: heard ?? start, .cleared, into: &effects) }
         cutTranscript(of: track, by: clear, heard: heard, at: now, into: &effects)
-        tellSilence(ofAgent: track.publisher, into: &effects)
+        playoutEnded(ofAgent: track.publisher, into: &effects)
     }
 
     mutating func takeProgress(
-        _ progress: PlayoutProgress, of requester: Requester, at place: Int, now: Instant, into effects: inout [Effect]
+        _ progress: PlayoutProgress, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let member = members[at: place]
+        let member = members[at: index]
         guard let track = tracks[progress.track] else { throw .noSuchTrack }
-        guard member.hears(track) else { throw RequestError(.notAllowed, "only who listens to a track tells what it heard of it") }
+        guard member.isSubscribed(to: track) else { throw RequestError(.notAllowed, "only who listens to a track tells what it heard of it") }
         guard playouts.contains(progress.track) else { throw .notAhead }
         let longest = Double(ProtocolLimits.aheadMilliseconds)
         guard (0...longest).contains(progress.bufferedMs) else {
@@ -84,8 +84,8 @@ extension Room {
                 played: progress.playedTs.map(MediaTime.init(ticks:)), buffered: buffered, epoch: progress.epoch, from: member.identity,
                 at: now, into: &outcomes)
         }
-        if let place = playouts.place(of: progress.track), let time = playouts[at: place].keeps(at: now) {
-            patch(.keep(track.info.alias, by: track.publisher, from: time), into: &effects)
+        if let index = playouts.index(of: progress.track), let time = playouts[at: index].keeps(at: now) {
+            patch(.retain(track.info.alias, by: track.publisher, from: time), into: &effects)
         }
     }
 }

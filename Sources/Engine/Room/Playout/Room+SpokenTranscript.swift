@@ -13,16 +13,16 @@ extension Room {
     mutating func cutTranscript(
         of track: Track, by clear: Playout.Clear, heard: MediaTime?, at now: Instant, into effects: inout [Effect]
     ) {
-        let cut = Transcript.Cut(heard: heard, furthest: clear.furthest, first: clear.first, end: clear.end)
+        let cut = Transcript.Interruption(heard: heard, furthest: clear.furthest, first: clear.first, end: clear.end)
         cutTranscript(of: track, cut, at: now, into: &effects)
     }
 
     /// The same where the track has ended in the middle of what was spoken on it.
-    mutating func cutTranscript(of track: Track, _ cut: Transcript.Cut, at now: Instant, into effects: inout [Effect]) {
+    mutating func cutTranscript(of track: Track, _ cut: Transcript.Interruption, at now: Instant, into effects: inout [Effect]) {
         let isMeant = isSpoken(on: track)
         for segment in transcript.cut(cut, where: isMeant) {
             send(.segment(segment), to: readers(among: everyone), into: &effects)
-            tell(said: segment, at: now, into: &effects)
+            recordTranscript(segment, at: now, into: &effects)
         }
     }
 

@@ -3,7 +3,7 @@ package import Wire
 /// What of an assistant's words was heard.
 extension Transcript {
     /// What was played of one utterance when it was cleared.
-    package struct Cut: Sendable {
+    package struct Interruption: Sendable {
         /// Up to here; nil if nothing of this utterance was heard.
         package var heard: MediaTime?
         /// The furthest that was heard of any utterance.
@@ -28,34 +28,34 @@ extension Transcript {
 
     /// An utterance was heard to its end: what belongs to it is not touched by later clears.
     package mutating func settle(upTo heard: MediaTime, where isMeant: (TranscriptSegment) -> Bool) {
-        for place in entries.indices where isMeant(entries[place].segment) {
-            let end = entries[place].segment.endTs.map(MediaTime.init(ticks:))
-            if end.map({ heard.distance(from: $0) >= 0 }) ?? true { entries[place].isSettled = true }
+        for index in entries.indices where isMeant(entries[index].segment) {
+            let end = entries[index].segment.endTs.map(MediaTime.init(ticks:))
+            if end.map({ heard.distance(from: $0) >= 0 }) ?? true { entries[index].isSettled = true }
         }
     }
 
     /// Marks what was heard of the segments that a clear concerns, and gives those that it changed.
-    package mutating func cut(_ cut: Cut, where isMeant: (TranscriptSegment) -> Bool) -> [TranscriptSegment] {
-        let places = entries.indices.filter { place in
-            let segment = entries[place].segment
-            return !entries[place].isSettled && segment.spoken != .completed && segment.spoken != .interrupted && isMeant(segment)
+    package mutating func cut(_ cut: Interruption, where isMeant: (TranscriptSegment) -> Bool) -> [TranscriptSegment] {
+        let indices = entries.indices.filter { index in
+            let segment = entries[index].segment
+            return !entries[index].isSettled && segment.spoken != .completed && segment.spoken != .interrupted && isMeant(segment)
         }
-        var untimed = Untimed(texts: places.map { entries[$0].segment }.filter { !$0.isTimed }, cut)
-        return places.map { place in
-            let segment = entries[place].segment
+        var untimed = Untimed(texts: indices.map { entries[$0].segment }.filter { !$0.isTimed }, cut)
+        return indices.map { index in
+            let segment = entries[index].segment
             let spoken = segment.isTimed ? Self.spokenChars(of: segment, cut) : untimed.take(segment.text.unicodeScalars.count)
             let isWhole = segment.final && spoken.isAll
-            entries[place].segment.rev += 1
-            entries[place].segment.spoken = isWhole ? .completed : .interrupted
-            entries[place].segment.spokenChars = spoken.count
-            entries[place].isCut = !isWhole
-            entries[place].isSettled = true
-            return entries[place].segment
+            entries[index].segment.rev += 1
+            entries[index].segment.spoken = isWhole ? .completed : .interrupted
+            entries[index].segment.spokenChars = spoken.count
+            entries[index].isCut = !isWhole
+            entries[index].isSettled = true
+            return entries[index].segment
         }
     }
 
-    private static func spokenChars(of segment: TranscriptSegment, _ cut: Cut) -> (count: Int, isAll: Bool) {
-        let text = SpokenText(segment.text)
+    private static func spokenChars(of segment: TranscriptSegment, _ cut: Interruption) -> (count: Int, isAll: Bool) {
+        let text = SpokenTextEstimator(segment.text)
         guard let heard = cut.furthest else { return (0, false) }
         if let words = segment.words, let last = words.last {
             let end = segment.endTs ?? last.endTs
@@ -76,7 +76,7 @@ private struct Untimed {
     private var left: Int
     private let isAll: Bool
 
-    init(texts: [TranscriptSegment], _ cut: Transcript.Cut) {
+    init(texts: [TranscriptSegment], _ cut: Transcript.Interruption) {
         let whole = texts.reduce(0) { $0 + $1.text.unicodeScalars.count }
         let share = cut.share
         isAll = share.played > 0 && share.played >= share.whole

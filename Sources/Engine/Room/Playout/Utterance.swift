@@ -8,7 +8,7 @@ package import Wire
 /// Places are ticks since the first frame.
 package struct Utterance: Sendable {
     private struct Report {
-        var place: Int
+        var offset: Int
         /// Ticks of audio that come after it.
         var buffered: Int
         var at: Instant
@@ -20,17 +20,17 @@ package struct Utterance: Sendable {
         /// Up to where its sender can go on: by what it had, and by what was let out since. Of that no more than it had, for whoever has
         /// next to nothing is cut off.
         func reach(release now: Int) -> Int {
-            place + buffered + min(max(0, now - release), buffered, Limits.playoutRefillMax.inTicks)
+            offset + buffered + min(max(0, now - release), buffered, Limits.playoutRefillMax.inTicks)
         }
 
-        func place(at now: Instant, release: Int) -> Int { min(place + lateness + (now - at).inTicks, reach(release: release)) }
+        func offset(at now: Instant, release: Int) -> Int { min(offset + lateness + (now - at).inTicks, reach(release: release)) }
 
         /// Where its sender would be, told by this report alone.
-        func expected(at now: Instant, release: Int) -> Int { min(place + (now - at).inTicks, reach(release: release)) }
+        func expected(at now: Instant, release: Int) -> Int { min(offset + (now - at).inTicks, reach(release: release)) }
 
-        func instant(of place: Int, by clock: UtteranceClock) -> Instant? {
-            let instant = at + .ticks(max(0, place - self.place - lateness))
-            return place <= reach(release: clock.release(at: instant)) ? instant : nil
+        func instant(of offset: Int, by clock: UtteranceClock) -> Instant? {
+            let instant = at + .ticks(max(0, offset - self.offset - lateness))
+            return offset <= reach(release: clock.release(at: instant)) ? instant : nil
         }
     }
 
@@ -54,33 +54,33 @@ package struct Utterance: Sendable {
         belief = isAwaitingReports ? Limits.playoutUnreportedMax.inTicks : .max
     }
 
-    package func place(of time: MediaTime) -> Int { Int(time.distance(from: first)) }
+    package func offset(of time: MediaTime) -> Int { Int(time.distance(from: first)) }
 
-    package func time(at place: Int) -> MediaTime { first.advanced(by: place) }
+    package func time(at offset: Int) -> MediaTime { first.advanced(by: offset) }
 
     /// Nobody has said how far it was heard.
     package var isEstimated: Bool { reports.isEmpty }
 
     package func heard(at now: Instant) -> Int {
-        guard !reports.isEmpty else { return max(floor, min(belief, clock.place(at: now))) }
+        guard !reports.isEmpty else { return max(floor, min(belief, clock.offset(at: now))) }
         let release = clock.release(at: now)
-        return reports.values.reduce(floor) { max($0, $1.place(at: now, release: release)) }
+        return reports.values.reduce(floor) { max($0, $1.offset(at: now, release: release)) }
     }
 
     /// When it is heard up to there, nil if that can't be said yet.
-    package func instant(hearing place: Int) -> Instant? {
-        if place <= floor { return movedAt }
-        guard reports.isEmpty else { return reports.values.lazy.compactMap { $0.instant(of: place, by: clock) }.min() }
-        return place <= belief ? clock.instant(of: place) : nil
+    package func instant(hearing offset: Int) -> Instant? {
+        if offset <= floor { return movedAt }
+        guard reports.isEmpty else { return reports.values.lazy.compactMap { $0.instant(of: offset, by: clock) }.min() }
+        return offset <= belief ? clock.instant(of: offset) : nil
     }
 
     /// What has been told as heard stays heard.
-    package mutating func settle(at place: Int) {
-        floor = max(floor, place)
+    package mutating func settle(at offset: Int) {
+        floor = max(floor, offset)
     }
 
     package mutating func restartClock(at time: MediaTime, playsAt: Instant, now: Instant) {
-        clock.start(at: place(of: time), playsAt: playsAt)
+        clock.start(at: offset(of: time), playsAt: playsAt)
         movedAt = now
     }
 
@@ -96,37 +96,37 @@ package struct Utterance: Sendable {
     ///   - buffered: ticks.
     package mutating func take(played: MediaTime?, buffered: Int, from subscriber: Identity, at now: Instant) {
         let release = clock.release(at: now)
-        let claimed = min(played.map(place(of:)) ?? 0, release)
+        let claimed = min(played.map(offset(of:)) ?? 0, release)
         // Less than a frame before the end is the end: nobody waits for a report of what no device tells apart.
         let isAtEnd = clock.isDry && release - claimed - buffered <= Self.frameTicks
         var report = Report(
-            place: claimed, buffered: isAtEnd ? release - claimed : min(buffered, release - claimed), at: now, release: release)
+            offset: claimed, buffered: isAtEnd ? release - claimed : min(buffered, release - claimed), at: now, release: release)
         if let last = reports[subscriber] {
             let lateness = last.expected(at: now, release: release) - claimed
             // Later than that, and it has really fallen behind.
             if 0...Limits.playoutReportLatenessMax.inTicks ~= lateness { report.lateness = lateness }
         }
-        if report.place > reports.values.reduce(floor, { max($0, $1.place) }) { movedAt = now }
-        if let place = reports.place(of: subscriber) {
-            reports[at: place] = report
+        if report.offset > reports.values.reduce(floor, { max($0, $1.offset) }) { movedAt = now }
+        if let offset = reports.index(of: subscriber) {
+            reports[at: offset] = report
         } else {
             reports.append(report, for: subscriber)
         }
     }
 
     package func lastReport(of subscriber: Identity) -> MediaTime? {
-        reports[subscriber].map { time(at: $0.place) }
+        reports[subscriber].map { time(at: $0.offset) }
     }
 
     /// Where the one is who is furthest behind of those who have reported; nil if nobody has.
     package var leastReported: MediaTime? {
-        reports.values.map(\.place).min().map(time(at:))
+        reports.values.map(\.offset).min().map(time(at:))
     }
 
     /// Somebody no longer listens. What it had heard stays heard.
     package mutating func forget(_ subscriber: Identity, at now: Instant) {
         guard let report = reports.remove(subscriber) else { return }
-        settle(at: report.place(at: now, release: clock.release(at: now)))
+        settle(at: report.offset(at: now, release: clock.release(at: now)))
     }
 
     private static let frameTicks = 20 * MediaTime.ticksPerMillisecond

@@ -21,12 +21,12 @@ package struct UtteranceClock: Sendable {
         stretches = [Stretch(start: 0, playsAt: playsAt)]
     }
 
-    /// The clock started anew: what is at `place` plays at `playsAt`, and nothing before it was left over.
-    package mutating func start(at place: Int, playsAt: Instant) {
+    /// The clock started anew: what is at `offset` plays at `playsAt`, and nothing before it was left over.
+    package mutating func start(at offset: Int, playsAt: Instant) {
         let last = stretches.count - 1
-        stretches[last].end = min(stretches[last].end ?? place, place)
+        stretches[last].end = min(stretches[last].end ?? offset, offset)
         forgetStretches(before: playsAt)
-        stretches.append(Stretch(start: place, playsAt: playsAt))
+        stretches.append(Stretch(start: offset, playsAt: playsAt))
         isDry = false
     }
 
@@ -48,10 +48,10 @@ package struct UtteranceClock: Sendable {
     }
 
     /// Where it is now by the clock.
-    package func place(at now: Instant) -> Int {
+    package func offset(at now: Instant) -> Int {
         guard let stretch = stretches.last(where: { $0.playsAt <= now }) else { return 0 }
-        let place = stretch.start + (now - stretch.playsAt).inTicks
-        return stretch.end.map { min($0, place) } ?? place
+        let offset = stretch.start + (now - stretch.playsAt).inTicks
+        return stretch.end.map { min($0, offset) } ?? offset
     }
 
     /// Up to where subscribers can have got it.
@@ -61,16 +61,16 @@ package struct UtteranceClock: Sendable {
     }
 
     /// When it is there by the clock, nil if it never is as things stand.
-    package func instant(of place: Int) -> Instant? {
+    package func instant(of offset: Int) -> Instant? {
         for stretch in stretches {
-            if place <= stretch.start { return stretch.playsAt }
-            if place <= stretch.end ?? .max { return stretch.playsAt + .ticks(place - stretch.start) }
+            if offset <= stretch.start { return stretch.playsAt }
+            if offset <= stretch.end ?? .max { return stretch.playsAt + .ticks(offset - stretch.start) }
         }
         return nil
     }
 
     /// The end of all that was let out, once there is one.
-    package var end: (place: Int, at: Instant)? {
+    package var end: (offset: Int, at: Instant)? {
         let last = stretches[stretches.count - 1]
         return last.end.map { ($0, last.playsAt + .ticks(max(0, $0 - last.start))) }
     }

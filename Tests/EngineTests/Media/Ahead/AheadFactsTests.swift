@@ -13,7 +13,7 @@ struct AheadFactsTests {
         world.run(1_700)
         #expect(world.facts.count == 1, "all has been let out, but more may come in time")
         world.run(300)
-        #expect(world.facts.last == .ranDry(epoch: 0, end: time(100)))
+        #expect(world.facts.last == .drained(epoch: 0, end: time(100)))
         world.run(40_000)
         #expect(world.facts.count == 2)
     }
@@ -22,7 +22,7 @@ struct AheadFactsTests {
         var world = AheadWorld()
         world.publish(50)
         world.run(940)
-        #expect(world.facts.last == .ranDry(epoch: 0, end: time(50)))
+        #expect(world.facts.last == .drained(epoch: 0, end: time(50)))
         world.publish(50)
         #expect(world.facts.last == .refilled(epoch: 0))
         world.run(2_000)
@@ -54,7 +54,7 @@ struct AheadFactsTests {
         let heard = world.sequences().count
         let forgotten = world.clear(epoch: 1)
         #expect(forgotten == 500 - heard)
-        #expect(world.facts.last == .cut(epoch: 1, end: time(500)))
+        #expect(world.facts.last == .cleared(epoch: 1, end: time(500)))
         world.run(5_000)
         #expect(world.sequences(1).count == heard && world.sequences(2).count == heard)
         #expect(world.track.storedBytes == 0)
@@ -79,12 +79,12 @@ struct AheadFactsTests {
     @Test func aClearOfNothingHasNoEnd() {
         var world = AheadWorld()
         world.clear(epoch: 1)
-        #expect(world.facts == [.cut(epoch: 1, end: nil)])
+        #expect(world.facts == [.cleared(epoch: 1, end: nil)])
         world.publish(10, epoch: 1)
         world.run(1_000)
         world.clear(epoch: 2)
         world.clear(epoch: 3)
-        #expect(world.facts.suffix(2) == [.cut(epoch: 2, end: time(10)), .cut(epoch: 3, end: nil)])
+        #expect(world.facts.suffix(2) == [.cleared(epoch: 2, end: time(10)), .cleared(epoch: 3, end: nil)])
     }
 
     @Test func aClearEndsABacklog() {

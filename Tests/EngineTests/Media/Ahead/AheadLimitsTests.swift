@@ -75,17 +75,17 @@ struct AheadLimitsTests {
         var world = AheadWorld()
         world.publish(2_500)
         world.run(20_000)
-        world.track.keep(from: MediaTime(ticks: 18 * 48_000))
+        world.track.retain(from: MediaTime(ticks: 18 * 48_000))
         world.run(20_000)
         #expect((21 * 50 * 94...23 * 50 * 94).contains(world.track.storedBytes - 10 * 50 * 94))
-        world.track.keep(from: nil)
+        world.track.retain(from: nil)
         world.run(2_000)
         #expect(world.track.storedBytes - 8 * 50 * 94 <= 5 * 50 * 94)
     }
 
     @Test func whatWasLetOutIsForgottenInTheEnd() {
         var world = AheadWorld()
-        world.track.keep(from: world.time)
+        world.track.retain(from: world.time)
         for _ in 0..<10 {
             world.publish(2_500)
             world.run(50_000)

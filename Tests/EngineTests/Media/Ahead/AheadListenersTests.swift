@@ -59,7 +59,7 @@ struct AheadListenersTests {
     @Test func whoResumesGoesOnWhereHeWasByAClockOfHisOwn() {
         var world = AheadWorld()
         world.publish(1_000)
-        world.track.keep(from: MediaTime(ticks: 300 * 960))
+        world.track.retain(from: MediaTime(ticks: 300 * 960))
         world.run(10_000)
         world.subscribe(2, from: MediaTime(ticks: 300 * 960))
         world.run(20)
@@ -74,7 +74,7 @@ struct AheadListenersTests {
     @Test func whoResumesAtWhatIsForgottenGetsTheOldestThatIsKept() {
         var world = AheadWorld()
         world.publish(3_000)
-        world.track.keep(from: MediaTime(ticks: 0))
+        world.track.retain(from: MediaTime(ticks: 0))
         world.run(50_000)
         world.subscribe(2, from: MediaTime(ticks: 0))
         world.run(60_000)

@@ -9,11 +9,11 @@ struct AheadMovingTests {
         var old = AheadWorld(subscribers: [])
         old.setPaused(true)
         old.publish(5)
-        for shard in [0, 2] as [UInt16] { old.track.owe(AheadTrack.OwedReplay(shard: shard, number: 1)) }
+        for shard in [0, 2] as [UInt16] { old.track.deferReplay(AheadTrack.PendingReplay(shard: shard, number: 1)) }
         var new = AheadWorld(subscribers: [1], isPublisher: false)
         new.track.becomeReference(TrackSID(text: "TR_1"))
         new.track.takeOver(old.track.handOver())
-        #expect(new.track.replaysOwed.map(\.shard) == [2], "a shard gives nothing to itself")
+        #expect(new.track.pendingReplays.map(\.shard) == [2], "a shard gives nothing to itself")
         new.setPaused(false)
         new.run(200)
         #expect(new.sequences() == [0, 1, 2, 3, 4])
@@ -34,7 +34,7 @@ struct AheadMovingTests {
     @Test func whatWasLetOutByThenIsNotShownToTheMeterAgain() {
         var new = AheadWorld(subscribers: [1], isPublisher: false)
         new.publish(200)
-        new.track.keep(from: nil)
+        new.track.retain(from: nil)
         new.run(10_000)
         new.track.becomeReference(TrackSID(text: "TR_1"))
         #expect(new.track.nextReleasedHeader() == nil)

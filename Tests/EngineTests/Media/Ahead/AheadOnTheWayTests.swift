@@ -9,23 +9,23 @@ struct AheadOnTheWayTests {
 
     /// Without it the shard would wait for its replay until nobody listened there any more.
     @Test func aMarkThatSetOutBeforeThePublisherMovedIsFound() {
-        var (tracks, place) = listening()
+        var (tracks, place) = options()
         tracks.rename(place, to: new)
-        #expect(carry(tracks.tracks[place].mark(ofReplay: 1).bytes, from: old, into: &tracks) == false)
+        #expect(carry(tracks.tracks[place].marker(ofReplay: 1).bytes, from: old, into: &tracks) == false)
         #expect(carry(frame(0), from: old, into: &tracks) == true)
         #expect(carry(frame(1), from: new, into: &tracks) == true)
     }
 
     @Test func orderNeverGoesBack() {
-        var (tracks, place) = listening()
+        var (tracks, place) = options()
         tracks.rename(place, to: new)
-        _ = carry(tracks.tracks[place].mark(ofReplay: 1).bytes, from: old, into: &tracks)
+        _ = carry(tracks.tracks[place].marker(ofReplay: 1).bytes, from: old, into: &tracks)
         #expect(carry(frame(5), from: new, into: &tracks) == true)
         #expect(carry(frame(4), from: old, into: &tracks) == false)
     }
 
     @Test func whoWasGivenTheWholeQueueTakesNothingTwice() {
-        var (tracks, place) = listening()
+        var (tracks, place) = options()
         var queue = AheadWorld(subscribers: [])
         queue.publish(5)
         tracks.rename(place, to: new)
@@ -34,15 +34,15 @@ struct AheadOnTheWayTests {
     }
 
     @Test func whatHasEndedIsFoundUnderNoHandle() {
-        var (tracks, place) = listening()
+        var (tracks, place) = options()
         tracks.rename(place, to: new)
         tracks.close(place)
-        #expect(tracks.place(toCarry: AheadWorld.alias, from: old) == nil)
-        #expect(tracks.place(toCarry: AheadWorld.alias, from: new) == nil)
+        #expect(tracks.index(forFrameOf: AheadWorld.alias, from: old) == nil)
+        #expect(tracks.index(forFrameOf: AheadWorld.alias, from: new) == nil)
     }
 
     /// A shard that has just begun to listen.
-    private func listening() -> (AheadTracks, place: Int) {
+    private func options() -> (AheadTracks, place: Int) {
         var tracks = AheadTracks()
         let place = tracks.open(
             AheadTrack(nil, alias: AheadWorld.alias, by: old, epoch: 0, frameMilliseconds: 20, awaiting: 1, at: .at(0)))
@@ -60,8 +60,8 @@ struct AheadOnTheWayTests {
     private func carry(_ bytes: [UInt8], from publisher: ParticipantHandle, into tracks: inout AheadTracks) -> Bool? {
         bytes.withUnsafeBytes { frame in
             let header = FrameHeader(unchecked: frame.baseAddress!)
-            guard let place = tracks.place(toCarry: header.alias, from: publisher) else { return nil }
-            guard tracks.tracks[place].wants(frame, header, from: publisher) else { return false }
+            guard let place = tracks.index(forFrameOf: header.alias, from: publisher) else { return nil }
+            guard tracks.tracks[place].accepts(frame, header, from: publisher) else { return false }
             return tracks.append(frame, header, to: place, at: .at(0)) == nil
         }
     }

@@ -6,7 +6,7 @@ import Wire
 struct AheadReplayTests {
     private let elsewhere = ParticipantHandle(shard: 1, slot: 0, generation: 0)
 
-    /// Both replays were on their way when the shard looked: it had stopped listening and begun again by then.
+    /// Both replays were on their way when the shard looked: it had stopped options and begun again by then.
     @Test func whoStopsAndListensAgainAtOnceIsGivenItOnce() {
         var published = AheadWorld(subscribers: [])
         published.publish(3)
@@ -34,7 +34,7 @@ struct AheadReplayTests {
 
     /// What the publisher's shard sends for a `listen` of that number.
     private func replay(of world: AheadWorld, _ number: UInt32) -> [[UInt8]] {
-        var frames = [world.track.mark(ofReplay: number).bytes]
+        var frames = [world.track.marker(ofReplay: number).bytes]
         world.track.replay(from: nil, at: .at(world.now)) { frames.append(Array($0)) }
         return frames
     }
@@ -46,7 +46,7 @@ struct AheadReplayTests {
         return sent.compactMap { frame in
             frame.withUnsafeBytes { bytes in
                 let header = FrameHeader(unchecked: bytes.baseAddress!)
-                return track.wants(bytes, header, from: elsewhere) ? Int(header.sequence.value) : nil
+                return track.accepts(bytes, header, from: elsewhere) ? Int(header.sequence.value) : nil
             }
         }
     }

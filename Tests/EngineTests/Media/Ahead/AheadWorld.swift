@@ -80,7 +80,7 @@ struct AheadWorld {
     @discardableResult
     mutating func clear(epoch: UInt8) -> Int {
         let forgotten = track.clear(epoch: epoch, at: .at(now))
-        takeFacts()
+        takeReports()
         return forgotten
     }
 
@@ -93,10 +93,10 @@ struct AheadWorld {
             while let message = release(to: index) { heard[slot, default: []].append(message) }
         }
         if !onlyIfUrgent { isActive = track.settle(at: .at(now)) != nil }
-        takeFacts()
+        takeReports()
     }
 
-    private mutating func takeFacts() { if track.hasFacts { facts += track.takeFacts() } }
+    private mutating func takeReports() { if track.hasReports { facts += track.takeReports() } }
 
     private mutating func release(to index: Int) -> Message? {
         var buffer = [UInt8](repeating: 0, count: ProtocolLimits.messageBytesMax)

@@ -37,7 +37,7 @@ struct FactAccount {
         case .unpublished(let track, _):
             expect(published.remove(track.sid) != nil, "\(track.sid) was not published")
             expect(!tapped.contains(track.sid), "\(track.sid) is recorded still")
-        case .said(let said):
+        case .transcribed(let said):
             expect(said.segment.final || said.wasInterrupted, "\(said.segment) is not done")
             expect(said.segment.rev > revisions[said.segment.id] ?? -1, "\(said.segment.id) is told twice")
             expect(said.began <= said.ended, "\(said) ends before it begins")

@@ -4,9 +4,9 @@ import Wire
 
 /// What a room tells those outside who keep records of it.
 struct FactTests {
-    private static func kept(_ keeping: RoomReporting = .facts) -> RoomWorld {
+    private static func kept(_ keeping: RoomReporting = .events) -> RoomWorld {
         var settings = RoomSettings()
-        settings.keeping = keeping
+        settings.reporting = keeping
         return RoomWorld(settings)
     }
 
@@ -47,7 +47,7 @@ struct FactTests {
     @Test func whoComesBackHasNotLeft() {
         var world = Self.kept()
         let ann = world.join("ann")
-        world.happens(.linkLost(ann, .signalClose))
+        world.happens(.connectionLost(ann, .signalClose))
         world.join("ann", token: "next", resuming: "resume-ann")
         #expect(Self.words(world) == ["started", "joined"])
     }
@@ -56,7 +56,7 @@ struct FactTests {
         var world = Self.kept()
         let ann = world.join("ann")
         world.join("bob")
-        world.happens(.linkLost(ann, .connectionTimeout))
+        world.happens(.connectionLost(ann, .connectionTimeout))
         world.pass(.seconds(21))
         guard case .left(let info, "session-ann", .connectionTimeout)? = world.facts.last else {
             Issue.record("\(world.facts)")
@@ -67,7 +67,7 @@ struct FactTests {
 
     @Test func whoFindsNoPlaceIsToldAsAborted() {
         var settings = RoomSettings(maxParticipants: 1)
-        settings.keeping = .facts
+        settings.reporting = .events
         var world = RoomWorld(settings)
         world.join("ann")
         world.join("bob")
@@ -91,11 +91,11 @@ struct FactTests {
     // MARK: What is said
 
     private static func said(_ world: RoomWorld) -> [Room.TranscribedSegment] {
-        world.facts.compactMap { if case .said(let said) = $0 { said } else { nil } }
+        world.facts.compactMap { if case .transcribed(let said) = $0 { said } else { nil } }
     }
 
     @Test func withoutConsentNoTextLeavesTheRoom() {
-        var world = Self.kept(.facts)
+        var world = Self.kept(.events)
         let ann = world.join("ann")
         world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
         #expect(Self.said(world).isEmpty)
@@ -109,6 +109,46 @@ struct FactTests {
         }
         #expect(Self.said(world).map(\.segment.text) == ["hi 2"])
         #expect(Self.said(world).first?.sessionID == "session-ann")
+    }
+
+    @Test func everyLaterRevisionOfARecordedSegmentIsRecordedWithItsNumber() {
+        var world = Self.kept(.eventsAndText)
+        let ann = world.join("ann")
+        for (rev, final) in [(0, false), (1, true), (2, true), (3, false), (3, true)] {
+            world.ask(ann, .segment(TranscriptSegment(id: "s1", rev: rev, role: .user, text: "hi \(rev)", final: final)))
+            world.pass(.seconds(1))
+        }
+        let said = Self.said(world)
+        #expect(said.map(\.segment.rev) == [1, 2, 3])
+        #expect(said.map(\.segment.text) == ["hi 1", "hi 2", "hi 3"])
+        #expect(said.map { $0.ended - $0.began } == [.seconds(1), .seconds(1), .seconds(1)], "a correction does not last longer")
+    }
+
+    @Test func anInterruptionOfAFinalSegmentIsRecordedAsALaterRevision() throws {
+        var settings = RoomSettings()
+        settings.reporting = .eventsAndText
+        var call = try PlayoutWorld(settings)
+        call.begins()
+        let segment = TranscriptSegment(
+            id: "s1", rev: 2, role: .assistant, text: "0123456789", final: true, startTs: call.time(0).ticks, endTs: call.time(1_000).ticks)
+        call.world.ask(call.helper, .segment(segment))
+        call.pass(500)
+        call.clear(publishedTo: 2_000)
+        var corrected = segment
+        (corrected.rev, corrected.text) = (9, "0123456789 and more")
+        call.world.ask(call.helper, .segment(corrected))
+        let said = Self.said(call.world)
+        #expect(said.map(\.segment.rev) == [2, 3, 9])
+        #expect(said.map(\.segment.spokenText) == ["0123456789", "01234", "01234"])
+    }
+
+    @Test(arguments: [
+        ("family \u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467} home", 9, "family \u{1F468}\u{200D}"), ("cafe\u{301} noir", 5, "cafe\u{301}"),
+        ("a\r\nb", 2, "a\r"), ("abc", 9, "abc"), ("abc", -1, ""),
+    ])
+    func spokenTextIsCutByUnicodeScalars(text: String, count: Int, expected: String) {
+        let segment = TranscriptSegment(id: "s", role: .assistant, text: text, spoken: .interrupted, spokenChars: count)
+        #expect(Array(segment.spokenText.unicodeScalars) == Array(expected.unicodeScalars))
     }
 
     @Test func whenItWasSaidIsToldByTheTracksClock() throws {
@@ -147,7 +187,7 @@ struct FactTests {
 
     @Test func whatWasHeardOfAnInterruptedAnswerIsTold() throws {
         var settings = RoomSettings()
-        settings.keeping = .eventsAndText
+        settings.reporting = .eventsAndText
         var call = try PlayoutWorld(settings)
         call.begins()
         call.world.ask(

@@ -63,7 +63,7 @@ struct RecordingTests {
         let ann = world.join("ann")
         _ = try world.publish(ann)
         world.happens(.administered(.startRecording))
-        world.happens(.linkLost(ann, .signalClose))
+        world.happens(.connectionLost(ann, .signalClose))
         world.join("ann", token: "next", resuming: "resume-ann")
         let place = try #require(world.trace.firstIndex { $0.hasPrefix("patch move 1") })
         #expect(world.trace[place + 1] == "tap 1 by ann")
@@ -72,7 +72,7 @@ struct RecordingTests {
 
     @Test func aRoomMayBeRecordedFromItsBeginning() throws {
         var settings = RoomSettings()
-        settings.keeping = RoomReporting(records: true)
+        settings.reporting = RoomReporting(records: true)
         var world = RoomWorld(settings)
         let ann = world.join("ann")
         #expect(world.news(ann).words == ["hello", "recordingStarted"])
@@ -85,12 +85,12 @@ struct RecordingTests {
 
     @Test func whatIsSaidTellsThatItCanBeHeard() throws {
         var settings = RoomSettings()
-        settings.keeping = RoomReporting(reportsText: true, records: true)
+        settings.reporting = RoomReporting(reportsText: true, records: true)
         var world = RoomWorld(settings)
         let ann = world.join("ann")
         let track = try world.publish(ann)
         world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
-        guard case .said(let said)? = world.facts.last else {
+        guard case .transcribed(let said)? = world.facts.last else {
             Issue.record("\(world.facts)")
             return
         }

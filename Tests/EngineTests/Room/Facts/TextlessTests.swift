@@ -73,13 +73,13 @@ struct TextlessTests {
         world.ask(helper, .segment(segment))
         world.forgetNews()
         world.ask(phone, .playoutClear(track.sid, reason: nil))
-        world.happens(.playout(track.sid, .cut(epoch: 1, end: MediaTime(ticks: 48_000))))
+        world.happens(.playout(track.sid, .cleared(epoch: 1, end: MediaTime(ticks: 48_000))))
         #expect(!world.news(car).words.contains("segment"))
         #expect(world.news(phone).words.contains("segment"))
     }
 
     @Test mutating func itComesBackAsWhatItWas() {
-        world.happens(.linkLost(car, .signalClose))
+        world.happens(.connectionLost(car, .signalClose))
         world.ask(helper, .segment(segment))
         let back = world.join("car", receivesText: false, session: "session-car", token: "next", resuming: "resume-car")
         #expect(world.history.contains { if case .handOver(car, back) = $0 { true } else { false } })

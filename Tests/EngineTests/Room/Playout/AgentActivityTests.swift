@@ -62,7 +62,7 @@ struct AgentActivityTests {
         call.runsDry(at: 100)
         call.pass(1_000)
         #expect(states(&call) == [.speaking])
-        call.world.happens(.playout(other.sid, .ranDry(epoch: 0, end: call.time(900))))
+        call.world.happens(.playout(other.sid, .drained(epoch: 0, end: call.time(900))))
         call.pass(1_000)
         #expect(states(&call) == [.listening])
     }

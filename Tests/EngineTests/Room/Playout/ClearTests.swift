@@ -13,7 +13,7 @@ struct ClearTests {
         call.world.ask(call.ann, .playoutClear(call.track.sid, reason: "barge-in"))
         #expect(call.world.trace == ["patch clear 1 to 1"])
         call.world.forgetNews()
-        call.tells(.cut(epoch: 1, end: call.time(9_000)))
+        call.tells(.cleared(epoch: 1, end: call.time(9_000)))
         #expect(
             call.world.trace == [
                 "reply > ann", "playoutCleared > ann helper", "playoutMarked > helper", "talkStopped > ann helper", "agentState > ann",
@@ -60,7 +60,7 @@ struct ClearTests {
         call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))
         call.begins()
         #expect(call.annHears().isEmpty)
-        call.tells(.cut(epoch: 1, end: call.time(2_000)))
+        call.tells(.cleared(epoch: 1, end: call.time(2_000)))
         guard case .playoutCleared(let cut, _) = call.world.news(call.ann).first else { throw Unexpected(what: "no clear") }
         #expect(cut.heard.playedTs == nil && cut.discardedMs == 2_000)
     }
@@ -70,7 +70,7 @@ struct ClearTests {
         call.clear(publishedTo: nil)
         let late = call.world.join("late")
         let epochs = call.world.effects.compactMap { effect in
-            if case .patch(.subscribe(late, to: call.track.alias, of: call.helper, let listening)) = effect { listening.epoch } else { nil }
+            if case .patch(.subscribe(late, to: call.track.alias, of: call.helper, let options)) = effect { options.epoch } else { nil }
         }
         #expect(epochs == [1])
         guard case .hello(let hello) = call.world.news(late).first else { throw Unexpected(what: "no hello") }
@@ -85,7 +85,7 @@ struct ClearTests {
         call.world.forgetNews()
         call.tells(.started(epoch: 0, at: call.time(5_000), playsAt: call.world.now))
         call.tells(.refilled(epoch: 0))
-        call.tells(.ranDry(epoch: 0, end: call.time(5_100)))
+        call.tells(.drained(epoch: 0, end: call.time(5_100)))
         #expect(call.annHears().isEmpty)
         call.pass(10_000)
         #expect(call.annHears().isEmpty, "nothing plays that could end")
@@ -97,9 +97,9 @@ struct ClearTests {
         call.pass(500)
         call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))
         call.world.ask(call.helper, .playoutClear(call.track.sid, reason: nil))
-        call.tells(.cut(epoch: 1, end: call.time(4_000)))
+        call.tells(.cleared(epoch: 1, end: call.time(4_000)))
         #expect(call.world.trace.first == "reply > ann")
-        call.tells(.cut(epoch: 2, end: nil))
+        call.tells(.cleared(epoch: 2, end: nil))
         #expect(call.world.trace.prefix(2) == ["reply > helper", "playoutCleared > ann helper"])
         let cleared = call.world.news(call.ann).compactMap { if case .playoutCleared(let cut, _) = $0 { cut } else { nil } }
         #expect(cleared.map(\.epoch) == [1, 2] && cleared.map(\.heard.playedMs) == [500, 0] && cleared.map(\.discardedMs) == [3_500, 0])
@@ -114,7 +114,7 @@ struct ClearTests {
         let answers = call.world.answers[call.ann]?.values.flatMap { $0 } ?? []
         #expect(answers.count == 1)
         #expect(call.world.news(call.ann).words.suffix(4) == ["playoutCleared", "trackUnpublished", "participantLeft", "agentLost"])
-        call.tells(.cut(epoch: 1, end: nil))
+        call.tells(.cleared(epoch: 1, end: nil))
         #expect(call.world.effects.isEmpty)
     }
 
@@ -125,7 +125,7 @@ struct ClearTests {
         call.world.ask(bob, .playoutClear(call.track.sid, reason: nil))
         call.world.happens(.left(bob, .signalClose))
         call.world.forgetNews()
-        call.tells(.cut(epoch: 1, end: call.time(100)))
+        call.tells(.cleared(epoch: 1, end: call.time(100)))
         guard case .playoutCleared(_, let by) = call.world.news(call.ann).first else { throw Unexpected(what: "no clear") }
         #expect(by == "")
     }
@@ -188,7 +188,7 @@ struct ClearTests {
         for _ in 0..<16 { #expect(call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil)) == nil) }
         #expect(call.world.ask(call.ann, .playoutClear(call.track.sid, reason: nil))?.code == .limitExceeded)
         // A later cut says that the earlier ones are done as well.
-        call.tells(.cut(epoch: 16, end: nil))
+        call.tells(.cleared(epoch: 16, end: nil))
         #expect(call.world.answers[call.ann]?.values.flatMap { $0 }.count == 17)
     }
 }

@@ -32,7 +32,7 @@ struct PlayoutWorld {
         tells(.started(epoch: epoch, at: time(milliseconds), playsAt: world.now))
     }
 
-    mutating func runsDry(at milliseconds: Int) { tells(.ranDry(epoch: epoch, end: time(milliseconds))) }
+    mutating func runsDry(at milliseconds: Int) { tells(.drained(epoch: epoch, end: time(milliseconds))) }
 
     /// An utterance of that length is let out as its time comes.
     mutating func speaks(_ milliseconds: Int, from start: Int = 0) {
@@ -62,7 +62,7 @@ struct PlayoutWorld {
     mutating func clear(by requester: ParticipantHandle? = nil, publishedTo end: Int?) -> ClearedPlayout? {
         world.ask(requester ?? ann, .playoutClear(track.sid, reason: "barge-in"))
         epoch &+= 1
-        tells(.cut(epoch: epoch, end: end.map(time)))
+        tells(.cleared(epoch: epoch, end: end.map(time)))
         for effect in world.effects { if case .reply(.cleared(let cut), _, _) = effect { return cut } }
         return nil
     }
@@ -78,7 +78,7 @@ struct PlayoutWorld {
     /// From where on the track's queue is told to keep what it let out.
     mutating func kept(_ happening: (inout PlayoutWorld) -> Void) -> [MediaTime?] {
         happening(&self)
-        return world.effects.compactMap { if case .patch(.keep(_, _, let time)) = $0 { .some(time) } else { nil } }
+        return world.effects.compactMap { if case .patch(.retain(_, _, let time)) = $0 { .some(time) } else { nil } }
     }
 
     /// The playout events that ann has heard since she was last asked.

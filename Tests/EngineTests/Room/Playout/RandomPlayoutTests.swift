@@ -97,7 +97,7 @@ private struct Storm {
         }
         published += below(1_000)
         isDry = below(3) > 0
-        if isDry { say(.ranDry(epoch: call.epoch, end: call.time(published))) }
+        if isDry { say(.drained(epoch: call.epoch, end: call.time(published))) }
     }
 
     private mutating func setMark(_ name: String) {
@@ -118,7 +118,7 @@ private struct Storm {
         }
         call.epoch &+= 1
         isDry = true
-        say(.cut(epoch: call.epoch, end: below(4) == 0 ? nil : call.time(published)))
+        say(.cleared(epoch: call.epoch, end: below(4) == 0 ? nil : call.time(published)))
     }
 
     private mutating func mayMute() {

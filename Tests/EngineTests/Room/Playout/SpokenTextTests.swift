@@ -9,7 +9,7 @@ struct SpokenTextTests {
     }
 
     private func spoken(_ text: String, _ texts: [String], played: Int) -> String {
-        let count = SpokenText(text).count(of: words(texts), playedUpTo: MediaTime(ticks: UInt32(played * 100)))
+        let count = SpokenTextEstimator(text).count(of: words(texts), playedUpTo: MediaTime(ticks: UInt32(played * 100)))
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
     }
 
@@ -19,7 +19,7 @@ struct SpokenTextTests {
     }
 
     @Test func aWordThatIsHalfPlayedIsNotSpoken() {
-        let count = SpokenText("one two").count(of: words(["one", "two"]), playedUpTo: MediaTime(ticks: 199))
+        let count = SpokenTextEstimator("one two").count(of: words(["one", "two"]), playedUpTo: MediaTime(ticks: 199))
         #expect(count == 3)
     }
 
@@ -50,18 +50,18 @@ struct SpokenTextTests {
     }
 
     @Test func scalarsAreCountedAndNotBytes() {
-        #expect(SpokenText("Grüße 👋🏽").count == 8)
+        #expect(SpokenTextEstimator("Grüße 👋🏽").count == 8)
         #expect(spoken("Grüße dich", ["grüße", "dich"], played: 1) == "Grüße")
         #expect(spoken("cafe\u{301} noir", ["cafe", "noir"], played: 1) == "cafe\u{301}")
     }
 
     @Test func manyWordsThatAreNotThereCostLittle() {
         let text = String(repeating: "a", count: 16_384)
-        #expect(SpokenText(text).count(of: words(Array(repeating: "b", count: 4_096)), playedUpTo: MediaTime(ticks: 400_000)) == 0)
+        #expect(SpokenTextEstimator(text).count(of: words(Array(repeating: "b", count: 4_096)), playedUpTo: MediaTime(ticks: 400_000)) == 0)
     }
 
     @Test func aShareIsOfScalars() {
-        let text = SpokenText("0123456789")
+        let text = SpokenTextEstimator("0123456789")
         #expect([-5, 0, 1, 50, 99, 100, 200].map { text.count(ofPlayed: $0, of: 100) } == [0, 0, 0, 5, 9, 10, 10])
         #expect(text.count(ofPlayed: 1, of: 0) == 10)
     }

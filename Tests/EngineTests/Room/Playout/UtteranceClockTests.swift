@@ -9,14 +9,14 @@ struct UtteranceClockTests {
 
     @Test func itGoesOnWithTheTime() {
         let clock = UtteranceClock(playsAt: start)
-        #expect(clock.place(at: at(250)) == 12_000 && clock.instant(of: 12_000) == at(250))
-        #expect(clock.place(at: at(-10)) == 0)
+        #expect(clock.offset(at: at(250)) == 12_000 && clock.instant(of: 12_000) == at(250))
+        #expect(clock.offset(at: at(-10)) == 0)
     }
 
     @Test func itStopsWhereItRanDry() {
         var clock = UtteranceClock(playsAt: start)
         clock.runDry(at: 4_800)
-        #expect(clock.place(at: at(500)) == 4_800 && clock.release(at: at(500)) == 4_800)
+        #expect(clock.offset(at: at(500)) == 4_800 && clock.release(at: at(500)) == 4_800)
         #expect(clock.instant(of: 4_801) == nil)
         clock.refill()
         #expect(clock.instant(of: 9_600) == at(200))
@@ -26,7 +26,7 @@ struct UtteranceClockTests {
         var clock = UtteranceClock(playsAt: start)
         clock.runDry(at: 4_800)
         clock.start(at: 4_800, playsAt: at(400))
-        #expect(clock.place(at: at(399)) == 4_800 && clock.place(at: at(410)) == 5_280)
+        #expect(clock.offset(at: at(399)) == 4_800 && clock.offset(at: at(410)) == 5_280)
         #expect(clock.instant(of: 4_800) == at(100) && clock.instant(of: 4_848) == at(401))
     }
 
@@ -43,7 +43,7 @@ struct UtteranceClockTests {
                 Issue.record("\(place) is never reached")
                 continue
             }
-            #expect(clock.place(at: instant) == place)
+            #expect(clock.offset(at: instant) == place)
         }
     }
 }

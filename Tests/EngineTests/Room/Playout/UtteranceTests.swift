@@ -129,7 +129,7 @@ struct UtteranceTests {
         call.begins()
         call.world.ask(call.helper, .unpublish(call.track.sid))
         call.runsDry(at: 20)
-        call.tells(.cut(epoch: 1, end: nil))
+        call.tells(.cleared(epoch: 1, end: nil))
         #expect(call.world.effects.isEmpty)
     }
 }
