@@ -67,6 +67,7 @@ let package = Package(
         .systemLibrary(name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
         .systemLibrary(name: "COgg", pkgConfig: "ogg", providers: [.apt(["libogg-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]),
         .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
 
         // Bytes to values and back: frame header, control messages, close reasons, identifiers, time.
@@ -78,7 +79,7 @@ let package = Package(
         // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
         // What is kept of conversations, if the user agreed: users, sessions, turns, summaries, and the jobs around them.
-        .target(name: "Store", dependencies: ["Wire", "Identity", sqlite, sqliteFunctions], swiftSettings: settings),
+        .target(name: "Store", dependencies: ["Wire", "Identity", "CPango", sqlite, sqliteFunctions], swiftSettings: settings),
         // HTTP routing, request schemas, the OpenAPI document, access control of routes.
         .target(name: "HTTPServer", dependencies: ["Wire", "Sockets", "Identity", httpTypes, logging], swiftSettings: settings),
         // HTTP routes and services: accounts, sessions, calls, rooms, recordings, webhooks.

@@ -185,6 +185,8 @@ struct SummaryView: JSONWritable, Sendable, Described {
     var actionItems: [String]
     var tags: [String]
     var createdAt: WallTime
+    /// Made without the configured model, which failed; left out if false.
+    var provisional: Bool
 
     init(_ summary: Summary) {
         id = summary.id
@@ -193,6 +195,7 @@ struct SummaryView: JSONWritable, Sendable, Described {
         actionItems = summary.content.actionItems
         tags = summary.content.tags
         createdAt = summary.createdAt
+        provisional = summary.isProvisional
     }
 
     func write(to json: inout JSONOutput) {
@@ -205,6 +208,7 @@ struct SummaryView: JSONWritable, Sendable, Described {
             json.writeMember("tags")
             json.writeArray(tags) { $0.write($1) }
             json.writeMember("created_at", createdAt)
+            if provisional { json.writeMember("provisional", true) }
         }
     }
 
@@ -213,6 +217,7 @@ struct SummaryView: JSONWritable, Sendable, Described {
         .object([
             .required("id", .uuid), .required("title", .text), .required("summary_text", .text),
             .required("action_items", .array(of: .text)), .required("tags", .array(of: .text)), .required("created_at", .time),
+            .optional("provisional", .boolean),
         ]))
 }
 

@@ -21,8 +21,6 @@ package struct SessionKeeper: Service {
     private static let reapEvery = Duration.seconds(30)
     private static let summariseEvery = Duration.seconds(1)
     private static let expireEvery = Duration.seconds(3_600)
-    /// A summary that takes longer is begun again.
-    private static let summaryPatience = Duration.seconds(120)
     private static let storePause = Duration.seconds(1)
 
     init(
@@ -85,14 +83,16 @@ package struct SessionKeeper: Service {
         else { return }
         let segment = said.segment
         let text = segment.spokenText
-        guard !text.isEmpty else { return }
+        // A revision without text deletes the turn: nothing of it was played.
+        guard !text.isEmpty || segment.rev > 0 else { return }
         let turn = Turn(
             id: TurnID(session: session, segment: "\(fact.room.info.sid) \(segment.id)"), sessionID: session,
             timestamp: WallTime(milliseconds: fact.time(of: said.began)), speaker: segment.role == .assistant ? .assistant : .user,
             text: text,
             audioRef: said.isRecorded
                 ? said.track.flatMap { track in fact.room.recording.map { RecordedFile.name(of: track, in: $0) } } : nil,
-            durationMs: (said.ended - said.began).inMilliseconds > 0 ? Int((said.ended - said.began).inMilliseconds) : nil)
+            durationMs: (said.ended - said.began).inMilliseconds > 0 ? Int((said.ended - said.began).inMilliseconds) : nil,
+            revision: segment.rev)
         await persist { _ = try await desk.store.append(turn, of: user) }
     }
 
@@ -131,24 +131,12 @@ package struct SessionKeeper: Service {
     }
 
     private func summarise() async throws {
-        while let job = try await desk.store.lease(.summary, for: Self.summaryPatience, at: .now) {
-            guard let user = job.userID, let id = SessionID(text: job.subject) else {
-                _ = try await desk.store.finish(job)
-                continue
-            }
-            do {
-                let record = try await desk.store.record(of: id, of: user)
-                let content = try await summarizer.summary(of: record.session, turns: record.turns)
-                let session = record.session
-                _ = try await desk.store.saveSummary(
-                    content, for: id, of: user, finishing: job, telling: { desk.webhooks.summaryReady(session, $0) }, at: .now)
-                await desk.brief(user)
-            } catch StoreError.notFound {
-                _ = try await desk.store.finish(job)
-            } catch {
-                // 1, 2, 4, … minutes.
-                let pause = Duration.seconds(60 << min(job.attempts - 1, 8))
-                _ = try await desk.store.retry(job, due: .now + pause, reason: "\(type(of: error))", at: .now)
+        let worker = SummaryWorker(store: desk.store, summarizer: summarizer) { desk.webhooks.summaryReady($0, $1) }
+        while true {
+            switch try await worker.runNext(now: { .now }) {
+            case .idle: return
+            case .stored(let user): await desk.brief(user)
+            case .skipped: continue
             }
         }
     }

@@ -1,10 +1,13 @@
 internal import HTTPServer
 internal import HTTPTypes
+internal import Logging
 internal import Sockets
 internal import Store
 
 /// `/v1/sessions…`. Another user's session is as absent as one that never was.
 enum SessionRoutes {
+    private static let log = Logger(label: "patchbay.sessions")
+
     static func routes(_ desk: SessionService, user: Access<UserID>) -> [Route] {
         let id = RouteParameter.path("id", .uuid, "The session")
         let storage = RouteOutcome.refusal(.init(code: 507, reasonPhrase: "Insufficient Storage"))
@@ -118,11 +121,15 @@ enum SessionRoutes {
         let format = question.query("format").flatMap(ExportFormat.init) ?? .json
         let record = try await store.record(of: try sessionID(question), of: user)
         let export = Export(session: record.session, summary: record.summary, turns: record.turns)
+        let file = try await export.file(as: format)
+        if !file.scriptsWithoutFont.isEmpty {
+            log.warning("no installed font has all glyphs of an export", metadata: ["scripts": .array(file.scriptsWithoutFont.map { .string($0) })])
+        }
         return HTTPServerResponse(
             status: .ok,
             fields: [
                 .contentType: format.contentType,
                 .contentDisposition: "attachment; filename=\"\(export.fileName(as: format))\"",
-            ], body: export.bytes(as: format))
+            ], body: file.bytes)
     }
 }

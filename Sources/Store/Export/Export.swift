@@ -23,13 +23,14 @@ package struct Export: Sendable {
         words = ExportWords(locale: locale)
     }
 
-    package func bytes(as format: ExportFormat) -> [UInt8] {
+    /// - Throws: `failed` if a PDF cannot be written.
+    package func file(as format: ExportFormat) async throws(StoreError) -> ExportFile {
         switch format {
-        case .txt: Array(text.utf8)
-        case .json: ExportRecord(self).bytes
-        case .vtt: Array(Cue.webVTT(cues, title: title, words: words).utf8)
-        case .srt: Array(Cue.subRip(cues, words: words).utf8)
-        case .pdf: pdf
+        case .txt: ExportFile(bytes: Array(text.utf8))
+        case .json: ExportFile(bytes: ExportRecord(self).bytes)
+        case .vtt: ExportFile(bytes: Array(Cue.webVTT(cues, title: title, words: words).utf8))
+        case .srt: ExportFile(bytes: Array(Cue.subRip(cues, words: words).utf8))
+        case .pdf: try await pdf()
         }
     }
 
@@ -53,4 +54,12 @@ package struct Export: Sendable {
         let minutes = max(1, (end.milliseconds - session.startedAt.milliseconds + 30_000) / 60_000)
         return "\(formatted(session.startedAt)) · \(minutes) min"
     }
+}
+
+/// An exported session.
+package struct ExportFile: Sendable, Hashable {
+    package var bytes: [UInt8]
+    /// ISO 15924 codes (`Hang`, `Thai`) of scripts for which no installed font has all glyphs: their text is drawn as boxes in the PDF, and can be
+    /// copied and searched all the same.
+    package var scriptsWithoutFont: [String] = []
 }

@@ -4,12 +4,15 @@ package struct Summary: Sendable, Hashable {
     package var sessionID: SessionID
     package var content: SummaryContent
     package var createdAt: WallTime
+    /// Made without the configured model, which failed; replaced as soon as the model answers.
+    package var isProvisional: Bool
 
-    package init(id: SummaryID, sessionID: SessionID, content: SummaryContent, createdAt: WallTime) {
+    package init(id: SummaryID, sessionID: SessionID, content: SummaryContent, createdAt: WallTime, isProvisional: Bool = false) {
         self.id = id
         self.sessionID = sessionID
         self.content = content
         self.createdAt = createdAt
+        self.isProvisional = isProvisional
     }
 }
 

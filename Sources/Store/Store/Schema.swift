@@ -11,6 +11,7 @@ enum Schema {
             try fill(db)
         }
         migrator.registerMigration("2") { db in try db.execute(sql: lists) }
+        migrator.registerMigration("3") { db in try db.execute(sql: revisions) }
         return migrator
     }
 
@@ -80,6 +81,13 @@ enum Schema {
             FROM summaries m JOIN sessions s ON s.id = m.session_id ORDER BY s.user_id, s.started_at DESC, s.id DESC;
         DROP TABLE summaries;
         ALTER TABLE summaries_listed RENAME TO summaries;
+
+        """
+
+    /// Turns are replaced by later revisions of their transcript segment; summaries may wait for a model.
+    private static let revisions = """
+        ALTER TABLE turns ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE summaries ADD COLUMN is_provisional INTEGER NOT NULL DEFAULT 0;
 
         """
 

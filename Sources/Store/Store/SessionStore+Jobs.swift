@@ -115,6 +115,19 @@ extension SessionStore {
         return db.changesCount == 1
     }
 
+    /// Makes the summary of an ended session anew: its conversation has changed. A worker that is making it loses its lease, for the job is another.
+    static func resetSummary(of session: SessionID, user: UserID, due: WallTime, in db: Database) throws {
+        try db.execute(sql: "DELETE FROM jobs WHERE kind = ? AND subject = ?", arguments: [JobKind.summary.rawValue, session.text])
+        try enqueue(kind: .summary, subject: session.text, of: user, session: session, due: due, in: db)
+        try db.execute(
+            sql: "UPDATE sessions SET summary_status = 'pending' WHERE id = ? AND summary_status = 'failed'", arguments: [session.text])
+    }
+
+    static func isLeased(_ job: Job, in db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT 1 FROM jobs WHERE id = ? AND attempts = ? AND failed_at IS NULL", arguments: [job.id, job.attempts]) != nil
+    }
+
     static func finish(_ job: Job, in db: Database) throws -> Bool {
         try db.execute(sql: "DELETE FROM jobs WHERE id = ? AND attempts = ? AND failed_at IS NULL", arguments: [job.id, job.attempts])
         return db.changesCount == 1

@@ -3,16 +3,18 @@ internal import GRDB
 internal import Identity
 
 extension SessionStore {
-    /// Keeps the summary of a session, in place of an earlier one, says that it is ready, and finishes the job that made it.
+    /// Stores the summary of a session in place of an earlier one, marks it ready, and finishes the job that made it.
     ///
-    /// - Parameter webhooks: told with it.
-    /// - Throws: `notFound`, also when the job's lease has run out and somebody else has it.
+    /// - Parameters:
+    ///   - isProvisional: the configured model has yet to make the summary. The job must still be leased and stays.
+    ///   - webhooks: enqueued in the same commit.
+    /// - Throws: `notFound`, also when the job's lease has expired and another worker has it, or a later revision of a turn has reset it.
     @discardableResult
     package func saveSummary(
-        _ content: SummaryContent, for session: SessionID, of user: UserID, finishing job: Job? = nil,
+        _ content: SummaryContent, for session: SessionID, of user: UserID, isProvisional: Bool = false, finishing job: Job? = nil,
         telling webhooks: @escaping @Sendable (Summary) -> [OutgoingWebhook] = { _ in [] }, at now: WallTime
     ) async throws(StoreError) -> Summary {
-        let (keychain, summary) = (keychain, Summary(id: SummaryID(), sessionID: session, content: content, createdAt: now))
+        let (keychain, summary) = (keychain, Summary(id: SummaryID(), sessionID: session, content: content, createdAt: now, isProvisional: isProvisional))
         return try await writing { db in
             let key = try keychain.userKey(of: user, in: db)
             try db.execute(
@@ -22,15 +24,17 @@ extension SessionStore {
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO summaries
-                    SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
+                    SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
                     """,
                 arguments: [
                     summary.id.text, now.milliseconds, key.seal(content.title, at: Self.summaryPlace("title", session)),
                     key.seal(content.summaryText, at: Self.summaryPlace("summary_text", session)),
                     try key.seal(content.actionItems, at: Self.summaryPlace("action_items", session)),
-                    try key.seal(content.tags, at: Self.summaryPlace("tags", session)), session.text,
+                    try key.seal(content.tags, at: Self.summaryPlace("tags", session)), isProvisional, session.text,
                 ])
-            if let job { guard try Self.finish(job, in: db) else { throw StoreError.notFound } }
+            if let job {
+                guard try isProvisional ? Self.isLeased(job, in: db) : Self.finish(job, in: db) else { throw StoreError.notFound }
+            }
             try Self.tell(webhooks(summary), keychain, in: db, at: now)
             return summary
         }
@@ -61,7 +65,9 @@ extension SessionStore {
             summaryText: try key.openText(row["summary_text"], at: summaryPlace("summary_text", session)),
             actionItems: try key.open(row["action_items"], as: [String].self, at: summaryPlace("action_items", session)),
             tags: try key.open(row["tags"], as: [String].self, at: summaryPlace("tags", session)))
-        return Summary(id: id, sessionID: session, content: content, createdAt: WallTime(milliseconds: row["created_at"]))
+        return Summary(
+            id: id, sessionID: session, content: content, createdAt: WallTime(milliseconds: row["created_at"]),
+            isProvisional: row["is_provisional"])
     }
 
     static func markSummaryFailed(_ session: String, in db: Database) throws {

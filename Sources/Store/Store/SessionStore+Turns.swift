@@ -2,45 +2,77 @@ internal import Foundation
 internal import GRDB
 package import Identity
 
-/// What became of a turn.
-package enum TurnAnswer: Sendable, Hashable {
-    case kept
-    /// The session has a turn of this id; the first one stays.
-    case known
+/// What `SessionStore.append(_:of:)` did with a turn.
+package enum TurnOutcome: Sendable, Hashable {
+    /// A new turn.
+    case stored
+    /// A later revision of a stored turn, which took its place.
+    case replaced
+    /// The store has this revision, or a later one.
+    case unchanged
     /// The session is not logged. Nothing was written.
     case notLogged
 }
 
 extension SessionStore {
-    /// Keeps a turn, once for each id. The last words of a session may come after its end and are kept too.
+    /// Stores a turn, or replaces it by a later revision; idempotent for the same revision. Turns and revisions may arrive after the session has
+    /// ended: its summary is then made anew.
     ///
-    /// - Throws: `notFound`; `refused` for text or turns without end.
-    package func append(_ turn: Turn, of user: UserID) async throws(StoreError) -> TurnAnswer {
+    /// A revision without text deletes the turn: nothing of it was played. It is remembered, so that an earlier revision does not bring it back.
+    ///
+    /// - Throws: `notFound`; `refused` above `StoreLimits.turnTextMax` or `StoreLimits.turnsPerSessionMax`.
+    package func append(_ turn: Turn, of user: UserID) async throws(StoreError) -> TurnOutcome {
         guard turn.text.utf8.count <= StoreLimits.turnTextMax else {
             throw .refused("A turn has at most \(StoreLimits.turnTextMax) bytes of text.")
         }
-        // Whether the session is logged never changes, so that a session that is not never comes near a write.
+        // Whether a session is logged never changes, so one that is not never causes a write.
         guard try await isLogged(turn.sessionID, of: user) else { return .notLogged }
         let keychain = keychain
         return try await writing { db in
             let key = try keychain.userKey(of: user, in: db)
-            let known = try db.cachedStatement(sql: "SELECT 1 FROM turns WHERE session_id = ? AND id = ?")
-            if try Bool.fetchOne(known, arguments: [turn.sessionID.text, turn.id.text]) != nil { return .known }
-
-            let count = try db.cachedStatement(sql: "SELECT turn_count FROM sessions WHERE id = ? AND user_id = ?")
-            guard let position = try Int.fetchOne(count, arguments: [turn.sessionID.text, user.text]) else { throw StoreError.notFound }
-            guard position < StoreLimits.turnsPerSessionMax else {
-                throw StoreError.refused("A session has at most \(StoreLimits.turnsPerSessionMax) turns.")
+            let statement = try db.cachedStatement(sql: "SELECT turn_count, ended_at FROM sessions WHERE id = ? AND user_id = ?")
+            guard let session = try Row.fetchOne(statement, arguments: [turn.sessionID.text, user.text]) else { throw StoreError.notFound }
+            let known = try db.cachedStatement(sql: "SELECT revision FROM turns WHERE session_id = ? AND id = ?")
+            let stored = try Int.fetchOne(known, arguments: [turn.sessionID.text, turn.id.text])
+            if let stored {
+                guard stored < turn.revision else { return .unchanged }
+                try Self.replace(turn, key, in: db)
+            } else {
+                try Self.insert(turn, position: session["turn_count"], key, in: db)
             }
-            try db.cachedStatement(sql: "UPDATE sessions SET turn_count = turn_count + 1 WHERE id = ?")
-                .execute(arguments: [turn.sessionID.text])
-            try db.cachedStatement(sql: "INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-                .execute(arguments: [
-                    turn.sessionID.text, turn.id.text, position, turn.timestamp.milliseconds, turn.speaker.rawValue,
-                    key.seal(turn.text, at: Self.turnPlace(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs,
-                ])
-            return .kept
+            if let endedAt = session["ended_at"] as Int64? {
+                try Self.resetSummary(of: turn.sessionID, user: user, due: WallTime(milliseconds: endedAt), in: db)
+            }
+            return stored == nil ? .stored : .replaced
         }
+    }
+
+    private static func insert(_ turn: Turn, position: Int, _ key: SealingKey, in db: Database) throws {
+        guard position < StoreLimits.turnsPerSessionMax else {
+            throw StoreError.refused("A session has at most \(StoreLimits.turnsPerSessionMax) turns.")
+        }
+        try db.cachedStatement(sql: "UPDATE sessions SET turn_count = turn_count + 1 WHERE id = ?").execute(arguments: [turn.sessionID.text])
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO turns (session_id, id, position, timestamp, speaker, text, audio_ref, duration_ms, revision)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [
+            turn.sessionID.text, turn.id.text, position, turn.timestamp.milliseconds, turn.speaker.rawValue,
+            key.seal(turn.text, at: turnPlace(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs, turn.revision,
+        ])
+    }
+
+    private static func replace(_ turn: Turn, _ key: SealingKey, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE turns SET timestamp = ?, speaker = ?, text = ?, audio_ref = coalesce(?, audio_ref), duration_ms = ?, revision = ?
+                WHERE session_id = ? AND id = ?
+                """)
+        try statement.execute(arguments: [
+            turn.timestamp.milliseconds, turn.speaker.rawValue, key.seal(turn.text, at: turnPlace(turn.sessionID, turn.id.text)),
+            turn.audioRef, turn.durationMs, turn.revision, turn.sessionID.text, turn.id.text,
+        ])
     }
 
     /// Notes that a file belongs to a session, before the first sound is in it: so that it goes when the session goes. The name is random and tells nothing.
@@ -93,7 +125,7 @@ extension SessionStore {
     static func turns(of session: SessionID, _ key: SealingKey, in db: Database) throws -> [Turn] {
         // Sorted here: SQLite would copy them all, text and all, to do it.
         let statement = try db.cachedStatement(
-            sql: "SELECT id, timestamp, speaker, text, audio_ref, duration_ms, position FROM turns WHERE session_id = ?")
+            sql: "SELECT id, timestamp, speaker, text, audio_ref, duration_ms, position, revision FROM turns WHERE session_id = ?")
         var rows = RowReader(statement, [session.text])
         var sealed = SealedReader(key)
         var turns: [Turn] = []
@@ -104,10 +136,13 @@ extension SessionStore {
             else {
                 throw StoreError.damaged(place: "turns.\(session) \(rows.text(0) ?? "")")
             }
-            turns.append(
-                Turn(
-                    id: id, sessionID: session, timestamp: WallTime(milliseconds: timestamp), speaker: speaker,
-                    text: try sealed.turn(text, of: session, id), audioRef: rows.text(4), durationMs: rows.integer(5).map(Int.init)))
+            let turn = Turn(
+                id: id, sessionID: session, timestamp: WallTime(milliseconds: timestamp), speaker: speaker,
+                text: try sealed.turn(text, of: session, id), audioRef: rows.text(4), durationMs: rows.integer(5).map(Int.init),
+                revision: rows.integer(7).map(Int.init) ?? 0)
+            // Nothing of it was played.
+            if turn.revision > 0, turn.text.isEmpty { continue }
+            turns.append(turn)
             positions.append(position)
         }
         let order = turns.indices.sorted { (turns[$0].timestamp, positions[$0]) < (turns[$1].timestamp, positions[$1]) }

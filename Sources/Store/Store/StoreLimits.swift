@@ -50,8 +50,8 @@ package enum StoreLimits {
 
     /// How long the same idempotency key means the same session.
     package static let idempotencyWindow = Duration.seconds(24 * 3_600)
-    /// How often a job is begun. After that it has failed.
-    package static let jobAttemptsMax = 8
+    /// How often a job is begun before it has failed: four days of `SummaryWorker.retryDelay(afterAttempts:)`.
+    package static let jobAttemptsMax = 24
     /// How long a failed job is kept, for an operator to see.
     package static let failedJobsKept = Duration.seconds(7 * 86_400)
 

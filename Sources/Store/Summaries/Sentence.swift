@@ -1,82 +1,125 @@
-/// One sentence of one turn, and its words.
+/// One sentence of a conversation: a substring of its turn, and the words by which sentences are compared.
 struct Sentence {
-    var text: String
-    /// The turn's place in the conversation.
-    var turn: Int
-    var speaker: Turn.Speaker
-    var words: [Word]
+    let text: String
+    /// The index of its turn.
+    let turn: Int
+    let speaker: Turn.Speaker
+    /// Content words in lower case; pairs of characters in scripts without spaces.
+    let words: Set<String>
+    /// Content words that may be tags, each with a factor: names count more, pairs of ideographs only if they are said again.
+    let tagWords: [(word: String, factor: Double)]
+    /// In words; two characters of a script without spaces count as one.
+    let length: Int
+    let cues: RequestCues
 
-    var isQuestion: Bool { text.last == "?" || text.last == "？" }
+    /// It states a request or an obligation.
+    var asks: Bool { !cues.isDisjoint(with: [.polite, .request]) || cues.contains(.obligation) && !isQuestion }
 
-    /// The sentences of all turns in their order, `SummaryLimits.sentencesMax` at most.
+    var isQuestion: Bool { text.contains { "?？؟".contains($0) } }
+
+    /// The part of its own words that are in `others`, 0…1.
+    func overlap(with others: Set<String>) -> Double {
+        words.isEmpty ? 0 : Double(words.intersection(others).count) / Double(words.count)
+    }
+
+    /// The sentences of all turns in order, at most `SummaryLimits.sentencesMax`.
     static func all(of turns: [Turn]) -> [Sentence] {
         var sentences: [Sentence] = []
         for (index, turn) in turns.enumerated() {
-            for text in split(turn.text) {
-                guard sentences.count < SummaryLimits.sentencesMax else { return sentences }
-                sentences.append(Sentence(text: text, turn: index, speaker: turn.speaker, words: Word.all(of: text)))
+            for text in split(turn.text) where sentences.count < SummaryLimits.sentencesMax {
+                sentences.append(Sentence(text, turn: index, speaker: turn.speaker))
             }
         }
         return sentences
+    }
+
+    init(_ text: String, turn: Int, speaker: Turn.Speaker) {
+        let runs = Self.runs(of: text)
+        let lowercased = runs.map { $0.lowercased() }
+        var (words, tagWords, length): (Set<String>, [(String, Double)], Int) = ([], [], 0)
+        for (index, word) in lowercased.enumerated() {
+            if word.first?.isOfSpacelessScript == true {
+                let characters = Array(word)
+                length += (characters.count + 1) / 2
+                let pairs = characters.indices.dropLast().map { String(characters[$0...$0 + 1]) }
+                words.formUnion(pairs)
+                tagWords += pairs.filter { $0.allSatisfy(\.isIdeographic) }.map { ($0, characters.count <= 4 ? 1 : 0.6) }
+            } else {
+                length += 1
+                guard !StopWords.all.contains(word), word.count > 2 || word.contains(where: \.isNumber) else { continue }
+                words.insert(word)
+                guard word.count > 3, word.contains(where: \.isLetter) else { continue }
+                tagWords.append((word, index > 0 && runs[index].first?.isUppercase == true ? 1.5 : 1))
+            }
+        }
+        cues = RequestCues(in: lowercased)
+        (self.text, self.turn, self.speaker, self.words, self.tagWords, self.length) = (text, turn, speaker, words, tagWords, length)
+    }
+
+    /// Runs of letters, digits and inner apostrophes, each in one kind of script.
+    private static func runs(of text: String) -> [String] {
+        var runs: [String] = [""]
+        for character in text {
+            let isSpaceless = character.isOfSpacelessScript
+            if character.isLetter || character.isNumber {
+                if let first = runs[runs.count - 1].first, first.isOfSpacelessScript != isSpaceless { runs.append("") }
+                runs[runs.count - 1].append(character)
+            } else if character == "'" || character == "’", !runs[runs.count - 1].isEmpty {
+                runs[runs.count - 1].append("'")
+            } else if !runs[runs.count - 1].isEmpty {
+                runs.append("")
+            }
+        }
+        return runs.filter { !$0.isEmpty }
     }
 }
 
 extension Sentence {
-    private static let terminators: Set<Character> = [".", "!", "?", "…", "。", "！", "？", "\n", "\r\n"]
-    /// No pause between these and what follows them.
-    private static let wideTerminators: Set<Character> = ["。", "！", "？", "\n", "\r\n"]
-    private static let closers: Set<Character> = ["\"", "'", "”", "’", ")", "»", "“"]
-    private static let abbreviations: Set<String> = [
-        "mr", "mrs", "ms", "dr", "prof", "st", "vs", "etc", "e.g", "i.e", "no", "z.b", "d.h", "bzw", "ca", "nr", "str", "usw", "hr", "fr",
-        "sr",
-        "sra", "m", "mme", "approx", "inc",
-    ]
+    private static let terminators: Set<Character> = [".", "!", "?", "…", "؟", "。", "！", "？", "।", "۔", "\n", "\r\n"]
+    private static let closers: Set<Character> = ["\"", "'", "”", "’", ")", "»", "“", "」"]
+    private static let abbreviations: Set<String> = ["mr", "mrs", "ms", "dr", "prof", "st", "vs", "no", "bzw", "ca", "nr", "str", "sr", "sra"]
 
-    /// At full stops and the like, but not in numbers, times and abbreviations.
+    /// Splits at sentence terminators, but not within numbers, times and abbreviations.
     static func split(_ text: String) -> [String] {
         let characters = Array(text)
         var sentences: [String] = []
         var start = 0
-        var index = 0
-        while index < characters.count {
-            defer { index += 1 }
-            guard terminators.contains(characters[index]) else { continue }
-            while index + 1 < characters.count, terminators.contains(characters[index + 1]) || closers.contains(characters[index + 1]) {
-                index += 1
-            }
-            guard endsSentence(characters, at: index, from: start) else { continue }
-            append(characters[start...index], to: &sentences)
+        for index in characters.indices where endsSentence(characters, at: index, from: start) {
+            var part = characters[start...index].drop(while: \.isWhitespace)
+            while part.last?.isWhitespace == true { part.removeLast() }
+            if part.contains(where: { $0.isLetter || $0.isNumber }) { sentences.append(String(part)) }
             start = index + 1
         }
-        append(characters[start...], to: &sentences)
         return sentences
     }
 
     private static func endsSentence(_ characters: [Character], at index: Int, from start: Int) -> Bool {
-        guard index + 1 < characters.count, !wideTerminators.contains(characters[index]) else { return true }
-        guard characters[index + 1].isWhitespace else { return false }
-        guard characters[index] == "." else { return true }
-        // "6 p.m. on Friday" goes on in small letters, "am 3. Mai" after a number that no name stands before, as in "Hall 2."
-        let next = characters[(index + 1)...].first { !$0.isWhitespace }
-        if let next, next.isLowercase { return false }
-        let said = characters[start..<index].split { $0.isWhitespace || $0 == "(" }
-        let word = String(said.last ?? [])
-        let isOrdinal = word.count <= 2 && !word.isEmpty && word.allSatisfy(\.isNumber)
-        if isOrdinal, said.count > 1, said[said.count - 2].first?.isLowercase == true, said[said.count - 2].count < 4 { return false }
-        let isInitial = word.count == 1 && word != "I" && word.first?.isUppercase == true
-        return !isInitial && !abbreviations.contains(word.lowercased())
-    }
-
-    private static func append(_ characters: ArraySlice<Character>, to sentences: inout [String]) {
-        let text = String(characters.trimmed())
-        if text.contains(where: { $0.isLetter || $0.isNumber }) { sentences.append(text) }
+        guard index + 1 < characters.count else { return true }
+        let next = characters[index + 1]
+        let end = characters[start...index].lastIndex { !closers.contains($0) } ?? index
+        guard terminators.contains(characters[end]), !terminators.contains(next), !closers.contains(next) else { return false }
+        // Full-width and Indic terminators and line ends need no space after them.
+        guard ".!?…؟".contains(characters[end]) else { return true }
+        guard next.isWhitespace else { return false }
+        guard characters[end] == "." else { return true }
+        // "6 p.m. on Friday", "am 3. Mai": the sentence goes on.
+        if characters[(index + 1)...].first(where: { !$0.isWhitespace })?.isLowercase == true { return false }
+        let word = String(characters[start..<end].split { $0.isWhitespace || $0 == "(" }.last ?? [])
+        if word.count == 1, word != "I", word.first?.isUppercase == true { return false }
+        if word.count <= 2, word.allSatisfy(\.isNumber) { return characters[start..<end].count(where: \.isWhitespace) < 2 }
+        return !abbreviations.contains(word.lowercased())
     }
 }
 
-extension ArraySlice<Character> {
-    fileprivate func trimmed() -> ArraySlice<Character> {
-        var rest = drop(while: \.isWhitespace)
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return rest
+extension Character {
+    /// Scripts that are written without spaces between words: Thai, Lao, Myanmar, Khmer, Han, kana.
+    var isOfSpacelessScript: Bool {
+        switch unicodeScalars.first?.value ?? 0 {
+        case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3040...0x30FF, 0x3400...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF: true
+        default: false
+        }
     }
+
+    /// Ideographs and katakana.
+    var isIdeographic: Bool { isOfSpacelessScript && (unicodeScalars.first?.value ?? 0) >= 0x30A0 }
 }

@@ -33,7 +33,8 @@ struct SessionShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let export = Export(try await options.record(of: session))
-        Console.say(String(decoding: export.bytes(as: options.store.json ? .json : .txt), as: UTF8.self).trimmingCharacters(in: .newlines))
+        let bytes = try await export.file(as: options.store.json ? .json : .txt).bytes
+        Console.say(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines))
     }
 }
 
@@ -56,7 +57,11 @@ struct SessionExportCommand: AsyncParsableCommand {
     @OptionGroup var options: SessionOptions
 
     func run() async throws {
-        let bytes = Export(try await options.record(of: session)).bytes(as: format)
+        let file = try await Export(try await options.record(of: session)).file(as: format)
+        let bytes = file.bytes
+        if !file.scriptsWithoutFont.isEmpty {
+            FileHandle.standardError.write(Data("warning: no installed font has all glyphs of \(file.scriptsWithoutFont.joined(separator: ", "))\n".utf8))
+        }
         guard let output else { return FileHandle.standardOutput.write(Data(bytes)) }
         do {
             try Data(bytes).write(to: URL(filePath: output), options: .atomic)

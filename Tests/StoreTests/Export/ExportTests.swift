@@ -11,27 +11,27 @@ struct ExportTests {
         return Export(session: session, summary: withSummary ? summary : nil, turns: turns, locale: locale)
     }
 
-    private static func text(_ format: ExportFormat, of turns: [Turn], locale: String = "en") -> String {
-        String(decoding: export(turns, locale: locale).bytes(as: format), as: UTF8.self)
+    private static func text(_ format: ExportFormat, of turns: [Turn], locale: String = "en") async throws -> String {
+        String(decoding: try await export(turns, locale: locale).file(as: format).bytes, as: UTF8.self)
     }
 
     @Test("has title, summary, tasks and every turn in plain text")
-    func plain() {
-        let text = Self.text(.txt, of: Dialogues.turns(of: "user: Hello.\nassistant: Good day."))
+    func plain() async throws {
+        let text = try await Self.text(.txt, of: Dialogues.turns(of: "user: Hello.\nassistant: Good day."))
         #expect(text.hasPrefix("A title\n"))
         #expect(text.contains("It was said.") && text.contains("- Call Anna"))
         #expect(text.contains("[0:00] You: Hello.\n[0:05] Assistant: Good day.\n"))
     }
 
     @Test("has headings in the user's language")
-    func german() {
-        let text = Self.text(.txt, of: Dialogues.turns(of: "user: Hallo."), locale: "de-AT")
+    func german() async throws {
+        let text = try await Self.text(.txt, of: Dialogues.turns(of: "user: Hallo."), locale: "de-AT")
         #expect(text.contains("Zusammenfassung") && text.contains("Du: Hallo."))
     }
 
     @Test("has the API's names in JSON, and null where there is no summary")
-    func json() throws {
-        let bytes = Self.export(Dialogues.turns(of: "user: \"Hi\"\u{1}"), withSummary: false).bytes(as: .json)
+    func json() async throws {
+        let bytes = try await Self.export(Dialogues.turns(of: "user: \"Hi\"\u{1}"), withSummary: false).file(as: .json).bytes
         let record = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
         #expect(record["summary"] is NSNull)
         let session = try #require(record["session"] as? [String: Any])
@@ -42,52 +42,52 @@ struct ExportTests {
     }
 
     @Test("escapes markup and arrows in WebVTT")
-    func webVTT() {
-        let text = Self.text(.vtt, of: Dialogues.turns(of: "user: <b>A & B</b> --> C\nassistant: Yes."))
+    func webVTT() async throws {
+        let text = try await Self.text(.vtt, of: Dialogues.turns(of: "user: <b>A & B</b> --> C\nassistant: Yes."))
         #expect(text.hasPrefix("WEBVTT - A title\n\n"))
         #expect(text.contains("<v You>&lt;b&gt;A &amp; B&lt;/b&gt; --&gt; C</v>\n"))
         #expect(text.contains("00:00:05.000 --> 00:00:06.000\n<v Assistant>Yes.</v>\n"))
     }
 
     @Test("numbers the cues of SubRip and writes decimal commas")
-    func subRip() {
-        let text = Self.text(.srt, of: Dialogues.turns(of: "user: One.\nassistant: Two."))
+    func subRip() async throws {
+        let text = try await Self.text(.srt, of: Dialogues.turns(of: "user: One.\nassistant: Two."))
         #expect(
             text == "1\r\n00:00:00,000 --> 00:00:01,000\r\nYou: One.\r\n\r\n2\r\n00:00:05,000 --> 00:00:06,000\r\nAssistant: Two.\r\n\r\n")
     }
 
     @Test("keeps a turn with empty lines in one cue")
-    func oneLine() {
+    func oneLine() async throws {
         var turns = Dialogues.turns(of: "user: x")
         turns[0].text = "one\n\ntwo\r\nthree"
-        #expect(Self.text(.vtt, of: turns).contains("<v You>one two three</v>"))
+        #expect(try await Self.text(.vtt, of: turns).contains("<v You>one two three</v>"))
     }
 
     @Test("ends a cue when its turn ended, or when the next began")
-    func cueEnds() {
+    func cueEnds() async throws {
         var turns = Dialogues.turns(of: "user: \(String(repeating: "long ", count: 60))\nassistant: Short.")
         turns[1].durationMs = 2_500
-        let text = Self.text(.vtt, of: turns)
+        let text = try await Self.text(.vtt, of: turns)
         #expect(text.contains("00:00:00.000 --> 00:00:05.000"))
         #expect(text.contains("00:00:05.000 --> 00:00:07.500"))
     }
 
     @Test("tells times before the session, and absurd lengths, as what can be shown")
-    func absurdTimes() {
+    func absurdTimes() async throws {
         var turns = Dialogues.turns(of: "user: a\nuser: b\nuser: c")
         turns[0].timestamp = WallTime(milliseconds: .min)
         turns[1].durationMs = -5
         turns[2].timestamp = WallTime(milliseconds: .max)
         turns[2].durationMs = .max
-        let lines = Self.text(.vtt, of: turns).split(separator: "\n").filter { $0.contains(" --> ") }
+        let lines = try await Self.text(.vtt, of: turns).split(separator: "\n").filter { $0.contains(" --> ") }
         #expect(lines.count == 3)
         #expect(lines.first == "00:00:00.000 --> 00:00:01.000")
         #expect(lines.allSatisfy { $0.prefix(12) < $0.suffix(12) || $0.suffix(12).count > 12 })
     }
 
     @Test("orders turns by their time")
-    func order() {
-        let text = Self.text(.txt, of: Dialogues.turns(of: "user: First.\nassistant: Second.").reversed())
+    func order() async throws {
+        let text = try await Self.text(.txt, of: Dialogues.turns(of: "user: First.\nassistant: Second.").reversed())
         #expect(text.range(of: "First.")!.lowerBound < text.range(of: "Second.")!.lowerBound)
     }
 
@@ -99,8 +99,8 @@ struct ExportTests {
     }
 
     @Test("says so where no turn was kept", arguments: [ExportFormat.txt, .vtt, .srt, .json])
-    func empty(_ format: ExportFormat) {
-        let text = Self.text(format, of: [])
+    func empty(_ format: ExportFormat) async throws {
+        let text = try await Self.text(format, of: [])
         switch format {
         case .txt: #expect(text.contains("No transcript was kept"))
         case .vtt: #expect(text == "WEBVTT - A title\n")

@@ -2,83 +2,95 @@ import Foundation
 import Store
 import Testing
 
-@Suite("Export as PDF")
 struct PDFExportTests {
-    private static func pdf(_ turns: [Turn]) -> [UInt8] {
-        Export(session: Dialogues.session(of: turns), summary: nil, turns: turns).bytes(as: .pdf)
+    private static let scripts: [String: String] = [
+        "Latn": "Größe – “ça” €", "Grek": "Καλημέρα κόσμε", "Cyrl": "Привет, мир", "Arab": "مرحبا بالعالم", "Hebr": "שלום עולם",
+        "Deva": "नमस्ते दुनिया", "Thai": "สวัสดีชาวโลก", "Hans": "你好，世界", "Jpan": "こんにちは世界", "Hang": "안녕하세요 세계", "Zsye": "😀🎉",
+    ]
+
+    private static func pdf(_ turns: [Turn]) async throws -> ExportFile {
+        try await Export(session: Dialogues.session(of: turns), summary: nil, turns: turns).file(as: .pdf)
     }
 
-    private static func latin(_ bytes: [UInt8]) -> String { String(decoding: bytes.map { $0 < 128 ? $0 : 0x2E }, as: UTF8.self) }
+    private static func pdf(_ text: String) async throws -> ExportFile { try await pdf(Dialogues.turns(of: text)) }
 
-    private static let mixed = "user: Привет 日本語 😀 naïve “quotes” €5 (a) \\ <b>\nassistant: Yes."
-
-    @Test("is where its table says that it is")
-    func offsets() throws {
-        let bytes = Self.pdf(Dialogues.turns(of: Self.mixed))
-        let text = Self.latin(bytes)
-        #expect(text.hasPrefix("%PDF-1.4\n") && text.hasSuffix("%%EOF\n"))
-        let lines = text.split(separator: "\n")
-        let table = try #require(Int(lines[lines.count - 2]))
-        #expect(Self.latin(Array(bytes[table...])).hasPrefix("xref\n0 "))
-        let entries = Self.latin(Array(bytes[table...])).split(separator: "\n").filter { $0.hasSuffix(" 00000 n ") }
-        #expect(entries.count > 5)
-        for (index, entry) in entries.enumerated() {
-            let offset = try #require(Int(entry.prefix(10)))
-            #expect(Self.latin(Array(bytes[offset...].prefix(20))).hasPrefix("\(index + 1) 0 obj\n"))
+    /// What one of poppler's programs prints about a PDF; nil where it is not installed.
+    private static func output(of program: String, _ arguments: [String], for file: ExportFile) throws -> String? {
+        guard let tool = ["/usr/bin", "/usr/local/bin"].map({ "\($0)/\(program)" }).first(where: FileManager.default.isExecutableFile) else {
+            return nil
         }
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pdf")
+        try Data(file.bytes).write(to: path)
+        defer { try? FileManager.default.removeItem(at: path) }
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(filePath: tool)
+        process.arguments = arguments.map { $0 == "FILE" ? path.path() : $0 }
+        process.standardOutput = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: output, as: UTF8.self)
     }
 
-    @Test("has streams as long as they say")
-    func streams() throws {
-        let text = Self.latin(Self.pdf(Dialogues.turns(of: Self.mixed)))
-        for part in text.components(separatedBy: "<< /Length ").dropFirst() {
-            let length = try #require(Int(part.prefix { $0.isNumber }))
-            let start = try #require(part.range(of: "stream\n")).upperBound
-            #expect(part[start...].dropFirst(length).hasPrefix("\nendstream"))
-        }
+    private static func pageCount(_ file: ExportFile) -> Int? {
+        String(decoding: file.bytes, as: UTF8.self).firstMatch(of: /\/Type \/Pages[^>]*?\/Count (\d+)/).flatMap { Int($0.1) }
+            ?? String(decoding: file.bytes, as: UTF8.self).firstMatch(of: /\/Count (\d+)/).flatMap { Int($0.1) }
     }
 
-    @Test("goes on over as many pages as it takes, each numbered")
-    func pages() {
+    @Test(arguments: scripts.keys.sorted()) func everyScriptHasAFont(script: String) async throws {
+        let file = try await Self.pdf("user: \(Self.scripts[script]!)")
+        #expect(file.scriptsWithoutFont == [])
+        #expect(String(decoding: file.bytes, as: UTF8.self).hasPrefix("%PDF-"))
+    }
+
+    @Test(arguments: ["Latn", "Grek", "Cyrl", "Hans", "Jpan", "Hang"]) func textCanBeExtracted(script: String) async throws {
+        let text = Self.scripts[script]!
+        guard let found = try Self.output(of: "pdftotext", ["FILE", "-"], for: try await Self.pdf("user: \(text)")) else { return }
+        #expect(found.precomposedStringWithCompatibilityMapping.contains(text.precomposedStringWithCompatibilityMapping), "\(found)")
+    }
+
+    @Test func allFontsAreEmbedded() async throws {
+        let text = Self.scripts.values.sorted().joined(separator: " ")
+        guard let list = try Self.output(of: "pdffonts", ["FILE"], for: try await Self.pdf("user: \(text)")) else { return }
+        let fonts = list.split(separator: "\n").dropFirst(2)
+        #expect(fonts.count >= 5)
+        for font in fonts { #expect(font.contains(/\ yes +(yes|no) +(yes|no) +\d+ +\d+$/), "not embedded: \(font)") }
+    }
+
+    @Test func aScriptWithoutFontIsNamed() async throws {
+        // Cuneiform, in none of the fonts that are installed.
+        let file = try await Self.pdf("user: \u{12000}\u{12001}")
+        #expect(file.scriptsWithoutFont == ["Xsux"])
+    }
+
+    @Test func aLongConversationTakesNumberedPages() async throws {
         let lines = (0..<400).map { "user: Turn number \($0) says something that takes some room on the page." }
-        let text = Self.latin(Self.pdf(Dialogues.turns(of: lines.joined(separator: "\n"))))
-        let count = text.components(separatedBy: "/Type /Page /Parent").count - 1
+        let file = try await Self.pdf(lines.joined(separator: "\n"))
+        let count = try #require(Self.pageCount(file))
         #expect(count > 10)
-        #expect(text.contains("/Count \(count) "))
-        let last = "\(count) / \(count)".utf8.map { String(format: "%02X", $0) }.joined()
-        #expect(text.contains("<\(last)>"))
+        guard let text = try Self.output(of: "pdftotext", ["-layout", "FILE", "-"], for: file) else { return }
+        let pages = text.split(separator: "\u{0C}")
+        #expect(pages.count == count)
+        for (index, page) in pages.enumerated() { #expect(page.contains("\(index + 1) / \(count)")) }
+        for turn in 0..<400 { #expect(text.contains("Turn number \(turn) ")) }
     }
 
-    @Test("maps what it has no glyph for back to its text")
-    func boxes() {
-        let text = Self.latin(Self.pdf(Dialogues.turns(of: Self.mixed)))
-        #expect(text.contains("/Subtype /Type3"))
-        // И is not there, П is; the emoji is a surrogate pair.
-        #expect(text.contains("<041F>") && text.contains("<65E5>") && text.contains("<D83DDE00>"))
+    @Test func anEmptySessionHasOnePage() async throws {
+        #expect(try await Self.pageCount(Self.pdf([])) == 1)
     }
 
-    @Test("has no font but Helvetica where that has it all")
-    func latinOnly() {
-        #expect(!Self.latin(Self.pdf(Dialogues.turns(of: "user: Größe – “ça” €"))).contains("/Type3"))
+    @Test(arguments: [String(repeating: "W", count: 300), "\u{0}\u{1}\u{FFFD}", "\u{202E}evil", "e\u{301}", String(repeating: "字", count: 3_000), ""])
+    func anyTextMakesAPDF(text: String) async throws {
+        var turns = Dialogues.turns(of: "user: x\nassistant: y")
+        turns[0].text = text
+        #expect(try await Self.pdf(turns).bytes.suffix(6).elementsEqual("%%EOF\n".utf8))
     }
 
-    @Test("has a page where nothing was said")
-    func empty() {
-        #expect(Self.latin(Self.pdf([])).contains("/Count 1 "))
-    }
-
-    @Test("breaks a word that is longer than a line")
-    func longWord() {
-        let text = Self.latin(Self.pdf(Dialogues.turns(of: "user: \(String(repeating: "W", count: 300))")))
-        #expect(!text.contains(String(repeating: "57", count: 60)))
-        #expect(text.contains(String(repeating: "57", count: 40)))
-    }
-
-    @Test("makes more fonts of boxes than one when there are more characters")
-    func manyCharacters() {
-        let han = String(String.UnicodeScalarView((0x4E00..<0x4E00 + 300).compactMap(UnicodeScalar.init)))
-        let text = Self.latin(Self.pdf(Dialogues.turns(of: "user: \(han)")))
-        #expect(text.contains("/X1 "))
-        #expect(text.contains("/LastChar 255") && text.contains("/LastChar 45"))
+    @Test func documentsCanBeMadeAtTheSameTime() async throws {
+        try await withThrowingTaskGroup { group in
+            for index in 0..<8 { group.addTask { try await Self.pdf("user: Document \(index), مرحبا 你好").bytes.count } }
+            for try await count in group { #expect(count > 1_000) }
+        }
     }
 }

@@ -26,7 +26,7 @@ struct FullDiskTests {
         #expect(try await store.verify().isClean)
 
         try await store.deleteSession(session.id, of: user.id)
-        #expect(try await store.append(world.turn("there is room", in: first), of: user.id) == .kept)
+        #expect(try await store.append(world.turn("there is room", in: first), of: user.id) == .stored)
     }
 
     /// Writes share a commit, and the one that is too big must not take the others with it.
@@ -40,11 +40,11 @@ struct FullDiskTests {
                 let turn = world.turn(text, in: session, after: .milliseconds(index))
                 group.addTask { (text, try? await world.store.append(turn, of: user.id)) }
             }
-            return await group.reduce(into: [(String, TurnAnswer?)]()) { $0.append($1) }
+            return await group.reduce(into: [(String, TurnOutcome?)]()) { $0.append($1) }
         }
         #expect(outcomes.contains { $0.1 == nil })
-        #expect(outcomes.allSatisfy { $0.0 != "small" || $0.1 == .kept })
-        let kept = outcomes.count { $0.1 == .kept }
+        #expect(outcomes.allSatisfy { $0.0 != "small" || $0.1 == .stored })
+        let kept = outcomes.count { $0.1 == .stored }
         #expect(try await world.store.record(of: session.id, of: user.id).turns.count == kept)
     }
 
@@ -71,7 +71,7 @@ struct FullDiskTests {
 
             FullDiskTests.limitFiles(to: 64 << 20)
             let turn = world.turn("there is room", in: session, after: .seconds(60))
-            #expect(try await world.store.append(turn, of: user.id) == .kept)
+            #expect(try await world.store.append(turn, of: user.id) == .stored)
             #expect(try await world.store.record(of: session.id, of: user.id).turns.map(\.id) == kept + [turn.id])
             #expect(try await world.store.verify().isClean)
         }

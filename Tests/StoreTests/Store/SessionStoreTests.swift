@@ -15,8 +15,8 @@ struct SessionStoreTests {
         var early = world.turn("first", in: session, after: .seconds(1))
         early.audioRef = "a1.ogg"
         early.durationMs = 900
-        #expect(try await store.append(late, of: user.id) == .kept)
-        #expect(try await store.append(early, of: user.id) == .kept)
+        #expect(try await store.append(late, of: user.id) == .stored)
+        #expect(try await store.append(early, of: user.id) == .stored)
 
         let record = try await store.record(of: session.id, of: user.id)
         #expect(record.session == session && record.session.context == "carplay" && record.session.assistantID == "guide")
@@ -100,15 +100,15 @@ struct SessionStoreTests {
         #expect(try await store.record(of: session.id, of: ann.id).turns.count == 1)
     }
 
-    @Test func aTurnIsKeptOnceForEachID() async throws {
+    @Test func aTurnIsStoredOnceForEachID() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let id = TurnID(session: session.id, segment: "SG_1")
         var turn = world.turn("hello", in: session)
         turn.id = id
-        #expect(try await store.append(turn, of: user.id) == .kept)
+        #expect(try await store.append(turn, of: user.id) == .stored)
         turn.text = "hello again"
-        #expect(try await store.append(turn, of: user.id) == .known)
+        #expect(try await store.append(turn, of: user.id) == .unchanged)
         #expect(try await store.record(of: session.id, of: user.id).turns.map(\.text) == ["hello"])
         #expect(TurnID(session: session.id, segment: "SG_1") == id)
         #expect(TurnID(session: session.id, segment: "SG_2") != id)
@@ -119,9 +119,9 @@ struct SessionStoreTests {
         let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
         let (one, two) = (try await world.startSession(of: ann), try await world.startSession(of: bob))
         var turn = world.turn("mine", in: one)
-        #expect(try await store.append(turn, of: ann.id) == .kept)
+        #expect(try await store.append(turn, of: ann.id) == .stored)
         turn.sessionID = two.id
-        #expect(try await store.append(turn, of: bob.id) == .kept)
+        #expect(try await store.append(turn, of: bob.id) == .stored)
     }
 
     @Test func textWithoutEndIsRefused() async throws {

@@ -22,7 +22,7 @@ struct SharedCommitTests {
                 let turn = world.turn("hello", in: session, after: .milliseconds(index))
                 group.addTask {
                     let answer = try await store.append(turn, of: user.id)
-                    #expect(answer == .kept)
+                    #expect(answer == .stored)
                 }
             }
             try holder.inDatabase { db in try db.commit() }
@@ -41,7 +41,7 @@ struct SharedCommitTests {
                 group.addTask {
                     guard index.isMultiple(of: 4) else {
                         let answer = try await store.append(turn, of: user.id)
-                        #expect(answer == .kept)
+                        #expect(answer == .stored)
                         return 0
                     }
                     await #expect(throws: StoreError.notFound) { try await store.deleteSession(SessionID(), of: user.id) }

@@ -1,0 +1,81 @@
+/// Makes the summaries that are due (`JobKind.summary`), with the built-in summarizer in reserve.
+///
+/// When the configured model has failed `failuresBeforeProvisional` times, a summary by `ExtractiveSummarizer` is stored and marked provisional. The job
+/// stays, with back-off, and the model's summary replaces the provisional one.
+package struct SummaryWorker: Sendable {
+    package static let failuresBeforeProvisional = 3
+    /// A summary that takes longer is begun again.
+    package static let leaseSpan = Duration.seconds(120)
+    private static let retryDelayMax = Duration.seconds(6 * 3_600)
+
+    private let store: SessionStore
+    private let summarizer: any Summarizer
+    private let webhooks: @Sendable (Session, Summary) -> [OutgoingWebhook]
+
+    /// - Parameter webhooks: enqueued with each stored summary.
+    package init(
+        store: SessionStore, summarizer: any Summarizer, webhooks: @escaping @Sendable (Session, Summary) -> [OutgoingWebhook] = { _, _ in [] }
+    ) {
+        self.store = store
+        self.summarizer = summarizer
+        self.webhooks = webhooks
+    }
+
+    package enum Outcome: Sendable, Hashable {
+        /// No summary is due.
+        case idle
+        /// A summary of this user was stored.
+        case stored(UserID)
+        /// The model failed, or the session is gone.
+        case skipped
+    }
+
+    /// 1, 2, 4, … minutes, at most 6 hours.
+    package static func retryDelay(afterAttempts attempts: Int) -> Duration {
+        min(.seconds(60 << min(max(attempts - 1, 0), 16)), retryDelayMax)
+    }
+
+    /// Makes the summary that has been due the longest.
+    ///
+    /// - Parameter now: a clock, for making a summary takes time.
+    /// - Throws: `StoreError`, `CancellationError`; not what the summarizer throws.
+    package func runNext(now: @Sendable () -> WallTime) async throws -> Outcome {
+        guard let job = try await store.lease(.summary, for: Self.leaseSpan, at: now()) else { return .idle }
+        guard let user = job.userID, let session = SessionID(text: job.subject) else {
+            try await store.finish(job)
+            return .skipped
+        }
+        do {
+            let record = try await store.record(of: session, of: user)
+            let content: SummaryContent
+            do {
+                content = try await summarizer.summary(of: record.session, turns: record.turns)
+            } catch let error where !(error is CancellationError) {
+                let isStored = try await saveProvisional(record, job, now: now())
+                let due = now() + Self.retryDelay(afterAttempts: job.attempts)
+                try await store.retry(job, due: due, reason: "\(type(of: error))", at: now())
+                return isStored ? .stored(user) : .skipped
+            }
+            try await save(content, record.session, job, now: now())
+            return .stored(user)
+        } catch StoreError.notFound {
+            // The session was deleted, or the job was reset or leased again, which `finish` leaves alone.
+            try await store.finish(job)
+            return .skipped
+        }
+    }
+
+    private func saveProvisional(_ record: SessionRecord, _ job: Job, now: WallTime) async throws -> Bool {
+        guard job.attempts >= Self.failuresBeforeProvisional else { return false }
+        // One that is there is of this conversation, unless turns were revised since, and then the job's attempts started again.
+        guard job.attempts == Self.failuresBeforeProvisional || record.summary?.isProvisional != true else { return false }
+        try await save(ExtractiveSummarizer().content(of: record.turns), record.session, job, isProvisional: true, now: now)
+        return true
+    }
+
+    private func save(_ content: SummaryContent, _ session: Session, _ job: Job, isProvisional: Bool = false, now: WallTime) async throws {
+        try await store.saveSummary(
+            content, for: session.id, of: session.userID, isProvisional: isProvisional, finishing: job,
+            telling: { [webhooks] in webhooks(session, $0) }, at: now)
+    }
+}
