@@ -13,7 +13,7 @@ internal import Wire
 ///
 /// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+AheadPatches`, `+Control`, `+Rooms`, `+Peers`, `+Resuming`,
 /// `+Clock`, `+Drain`, `+HTTP`, `+Administration`, `+Facts`, `+Recording`, `+Devices`.
-final class Shard: SocketOwner {
+final class Shard: SocketDelegate {
     let index: Int
     let common: GatewayContext
     let mailbox: Mailbox<ShardMessage>
@@ -106,7 +106,7 @@ final class Shard: SocketOwner {
             let settings = LoopSettings(
                 server: common.settings.tls, quota: common.quota,
                 handshakeSecondsMax: common.settings.handshakeSecondsMax)
-            loop = try Loop(settings: settings, owner: self)
+            loop = try Loop(settings: settings, delegate: self)
         } catch {
             ready(error)
             return
@@ -137,8 +137,8 @@ final class Shard: SocketOwner {
         counters.framesHeld = store.heldCount
         counters.aheadTracks = aheads.count
         counters.aheadBytesHeld = aheads.storedBytes
-        counters.connectionsTurnedAway = loop.turnedAway
-        counters.handshakesAbandoned = loop.handshakesAbandoned
+        counters.connectionsTurnedAway = loop.counters.turnedAway
+        counters.handshakesAbandoned = loop.counters.handshakesAbandoned
         common.metrics.publish(counters, ofShard: index)
     }
 

@@ -6,7 +6,7 @@ import Wire
 ///
 /// Frames are sent from the loop's timer, which rings every millisecond, and between two received messages, so that the finer the traffic
 /// the finer the pace. Nothing is allocated for a frame. The parts are in extensions: joining, speaking, hearing, ending, troubles, phases.
-final class Swarm: SocketOwner {
+final class Swarm: SocketDelegate {
     let scenario: Scenario
     let gate: Gate
     let speech: SpeechPackets
@@ -82,7 +82,7 @@ final class Swarm: SocketOwner {
     ///
     /// - Throws: what makes it impossible to have sockets.
     func run() throws -> RunReport {
-        loop = try Loop(settings: LoopSettings(client: gate.trust), owner: self)
+        loop = try Loop(settings: LoopSettings(client: gate.trust), delegate: self)
         let now = clock
         sendGrid = Grid(start: now, interval: 20_000_000, places: scenario.calls * scenario.publishersPerCall)
         pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, places: slots.count)
