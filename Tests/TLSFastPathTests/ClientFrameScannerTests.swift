@@ -1,78 +1,78 @@
 import Testing
+import Wire
 
-@testable import Sockets
+@testable import TLSFastPath
 
-struct MaskCheckTests {
-    /// A client's frame header for that length, with 16 bytes of something before it.
-    private func header(_ length: Int, masked: Bool, opcode: UInt8, isFinal: Bool, mask: [UInt8], before: UInt8) -> [UInt8] {
-        var bytes = [UInt8](repeating: before, count: 16)
-        bytes.append((isFinal ? 0x80 : 0) | opcode)
+struct ClientFrameScannerTests {
+    private static let mask: [UInt8] = [1, 2, 3, 4]
+
+    private static func frame(_ first: UInt8, _ count: Int, masked: Bool = true) -> [UInt8] {
         let bit: UInt8 = masked ? 0x80 : 0
-        bytes += length < 126 ? [bit | UInt8(length)] : [bit | 126, UInt8(length >> 8), UInt8(length & 0xFF)]
-        return bytes + (masked ? mask : [])
-    }
-
-    private func isUnmasked(_ header: [UInt8], length: Int) -> Bool {
-        (header + [UInt8](repeating: 0x55, count: length)).withUnsafeBytes {
-            MaskCheck.isUnmasked($0.baseAddress! + header.count, length: length)
-        }
-    }
-
-    @Test(arguments: [UInt8(1), 2])
-    func anUnmaskedFrameIsFoundAtEveryLength(opcode: UInt8) {
-        for length in 1...2_000 {
-            for isFinal in [true, false] {
-                // Nothing before it may look like a masked header; lws's buffer rarely does.
-                let header = header(length, masked: false, opcode: opcode, isFinal: isFinal, mask: [], before: 0)
-                #expect(isUnmasked(header, length: length), "\(length) bytes")
+        let length: [UInt8] =
+            switch count {
+            case ..<126: [bit | UInt8(count)]
+            case ..<65_536: [bit | 126, UInt8(count >> 8), UInt8(count & 0xFF)]
+            default: [bit | 127] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
             }
+        return [first] + length + (masked ? mask : []) + [UInt8](repeating: 0x82, count: count)
+    }
+
+    private static func violation(_ bytes: [UInt8], piece: Int = .max) -> Int? {
+        var scanner = ClientFrameScanner()
+        var start = 0
+        while start < bytes.count {
+            let end = piece < bytes.count - start ? start + piece : bytes.count
+            if let offset = bytes[start..<end].withUnsafeBytes({ scanner.firstViolation(in: $0) }) { return start + offset }
+            start = end
+        }
+        return nil
+    }
+
+    /// Whole, and cut into pieces of every small size.
+    private static let pieces = [Int.max, 1, 2, 3, 7]
+
+    @Test(arguments: pieces)
+    func maskedFramesPass(piece: Int) {
+        let stream = [0, 1, 125, 126, 1_000, 65_535, 65_536].flatMap { Self.frame(0x82, $0) }
+            + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5) + Self.frame(0x80, 0) + Self.frame(0x8A, 125) + Self.frame(0x88, 2)
+        #expect(Self.violation(stream, piece: piece) == nil)
+    }
+
+    @Test(arguments: pieces, [UInt8(0x81), 0x82, 0x01, 0x88, 0x89, 0x8A])
+    func unmaskedFramesAreFoundAtTheirSecondByte(piece: Int, first: UInt8) {
+        let before = Self.frame(0x82, 300)
+        for count in [0, 1, 125] {
+            #expect(Self.violation(before + Self.frame(first, count, masked: false), piece: piece) == before.count + 1)
         }
     }
 
-    @Test(arguments: [UInt8(1), 2])
-    func aMaskedFrameIsNeverTakenForOne(opcode: UInt8) {
-        var random = SplitMix(seed: UInt64(opcode))
-        for length in 1...2_000 {
-            for _ in 0..<8 {
-                let mask = (0..<4).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-                let header = header(
-                    length, masked: true, opcode: opcode, isFinal: random.next() % 2 == 0, mask: mask,
-                    before: UInt8(truncatingIfNeeded: random.next()))
-                #expect(!isUnmasked(header, length: length), "\(length) bytes")
-            }
-        }
+    @Test(arguments: pieces)
+    func unmaskedContinuationsAreFound(piece: Int) {
+        let before = Self.frame(0x02, 20)
+        #expect(Self.violation(before + Self.frame(0x00, 5, masked: false), piece: piece) == before.count + 1)
+        #expect(Self.violation(before + Self.frame(0x80, 5, masked: false), piece: piece) == before.count + 1)
     }
 
-    /// The worst masks: those whose bytes are just what an unmasked header would be.
-    @Test func aMaskThatLooksLikeAHeaderIsNotTakenForOne() {
-        for length in 1...2_000 {
-            for first in [UInt8(0x81), 0x82, 0x01, 0x02] {
-                let mask = length < 126 ? [0x7F, 0x7F, first, UInt8(length)] : [first, 0x7E, UInt8(length >> 8), UInt8(length & 0xFF)]
-                let header = header(length, masked: true, opcode: first & 0x0F, isFinal: first > 0x7F, mask: mask, before: first)
-                #expect(!isUnmasked(header, length: length), "\(length) bytes")
-            }
-        }
+    @Test(arguments: [UInt8(0xC1), 0xA2, 0x92, 0x83, 0x87, 0x8B, 0x8F, 0x09, 0x08, 0x0A, 0x80, 0x00])
+    func badFirstBytesAreFound(first: UInt8) {
+        #expect(Self.violation(Self.frame(first, 1)) == 0)
     }
 
-    /// A read may end inside a header; what stands before the payload then is the end of it, and what was in the buffer before.
-    @Test func aHeaderCutOffByTheEndOfAReadIsNeverTakenForOne() {
-        var random = SplitMix(seed: 7)
-        for length in 1...2_000 {
-            let mask = (0..<4).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-            let whole = Array(header(length, masked: true, opcode: 2, isFinal: true, mask: mask, before: 0).dropFirst(16))
-            for kept in 0..<whole.count {
-                let header = [UInt8](repeating: 0, count: 16) + whole.suffix(kept)
-                #expect(!isUnmasked(header, length: length), "\(kept) bytes of the header before \(length)")
-            }
-        }
+    @Test func aMessageInsideAnotherIsFound() {
+        let before = Self.frame(0x01, 1)
+        #expect(Self.violation(before + Self.frame(0x81, 1)) == before.count)
     }
 
-    @Test func longerFramesThanAnyThatIsAllowedAreLetThrough() {
-        #expect(!isUnmasked([UInt8](repeating: 0x82, count: 16), length: 65_536))
-        #expect(!isUnmasked([UInt8](repeating: 0x82, count: 16), length: 1 << 20))
+    @Test func aLongControlFrameIsFound() {
+        #expect(Self.violation(Self.frame(0x89, 126)) == 1)
+    }
+
+    @Test func theLongestLengthDoesNotOverflow() {
+        #expect(Self.violation([0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 8) + [UInt8](repeating: 0, count: 1_000)) == nil)
     }
 }
 
+/// A generator that gives the same numbers in every run.
 struct SplitMix {
     private var state: UInt64
 

@@ -1,9 +1,10 @@
 import Testing
 
 @testable import Sockets
+@testable import TLSFastPath
 
-/// Which records go the short way, and that what comes out of it is what was sent.
-struct RecordFramesTests {
+/// Which records are read past libwebsockets, and that their messages come out as sent.
+struct WebSocketRecordTests {
     private static let mask: [UInt8] = [0x12, 0x34, 0x56, 0x78]
 
     private static func frame(_ payload: [UInt8], masked: Bool = true) -> [UInt8] { frame(0x82, payload, masked: masked) }
@@ -16,21 +17,21 @@ struct RecordFramesTests {
         return [first] + length + (masked ? mask : []) + body
     }
 
-    private static func look(_ record: [UInt8], areMasked: Bool = true) -> RecordFrames.Finding {
-        record.withUnsafeBytes { RecordFrames.look(at: $0, areMasked: areMasked) }
+    private static func look(_ record: [UInt8], areMasked: Bool = true) -> WebSocketRecord.Content {
+        record.withUnsafeBytes { WebSocketRecord.classify($0, areMasked: areMasked) }
     }
 
     private static func messages(_ record: [UInt8]) -> [[UInt8]] {
         var record = record
         var found: [[UInt8]] = []
-        record.withUnsafeMutableBytes { bytes in RecordFrames.forEachMessage(in: bytes) { message, _ in found.append(Array(message)) } }
+        record.withUnsafeMutableBytes { bytes in WebSocketRecord.forEachMessage(in: bytes) { message, _ in found.append(Array(message)) } }
         return found
     }
 
     private static let some: [UInt8] = (0..<92).map { UInt8($0) }
 
     @Test
-    func messagesOfEveryLengthComeOutAsTheyWere() {
+    func messagesOfEveryLengthAreUnmaskedCorrectly() {
         for length in Array(0...300) + [1_000, 16_000] {
             let payload = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ length) }
             for masked in [true, false] {
@@ -42,7 +43,7 @@ struct RecordFramesTests {
     }
 
     @Test
-    func severalMessagesOfARecordComeOutInOrder() {
+    func messagesOfOneRecordAreDeliveredInOrder() {
         let payloads: [[UInt8]] = [Self.some, [], Array(repeating: 7, count: 200), [1]]
         let record = payloads.flatMap { Self.frame($0) }
         #expect(Self.look(record) == .messages)
@@ -50,11 +51,11 @@ struct RecordFramesTests {
     }
 
     @Test
-    func textAndPongsAreToldFromMedia() {
+    func distinguishesTextAndPongsFromMedia() {
         var record = Self.frame(Self.some) + Self.frame(0x8A, [1, 2, 3, 4]) + Self.frame(0x81, [0x7B, 0x7D]) + Self.frame([])
         #expect(Self.look(record) == .messages)
-        var kinds: [RecordFrames.Kind] = []
-        record.withUnsafeMutableBytes { bytes in RecordFrames.forEachMessage(in: bytes) { _, kind in kinds.append(kind) } }
+        var kinds: [MessageKind] = []
+        record.withUnsafeMutableBytes { bytes in WebSocketRecord.forEachMessage(in: bytes) { _, kind in kinds.append(kind) } }
         #expect(kinds == [.binary, .pong, .text, .binary])
     }
 
@@ -66,7 +67,7 @@ struct RecordFramesTests {
         // Not masked as it should be.
         frame(some, masked: false), frame(some) + frame(some, masked: false),
     ])
-    func wholeFramesOfOtherKindsAreForLws(record: [UInt8]) {
+    func wholeFramesOfOtherKindsGoToTheLibrary(record: [UInt8]) {
         #expect(Self.look(record) == .others)
     }
 
@@ -76,26 +77,26 @@ struct RecordFramesTests {
         // Longer than a record can be.
         [0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0, 0] + mask,
     ])
-    func piecesOfMessagesAreForLwsFromThenOn(record: [UInt8]) {
-        #expect(Self.look(record) == .pieces)
+    func fragmentsGoToTheLibrary(record: [UInt8]) {
+        #expect(Self.look(record) == .fragments)
     }
 
     @Test
-    func aFrameThatIsCutAnywhereIsAPiece() {
+    func aTruncatedFrameIsAFragment() {
         for whole in [Self.frame(Self.some), Self.frame(Array(repeating: 1, count: 300)), Self.frame(0x89, [1, 2, 3])] {
             for length in 1..<whole.count {
-                #expect(Self.look(Array(whole[..<length])) == .pieces, "\(length) of \(whole.count) bytes")
-                #expect(Self.look(Self.frame(Self.some) + whole[..<length]) == .pieces, "after a whole one, \(length) of \(whole.count)")
+                #expect(Self.look(Array(whole[..<length])) == .fragments, "\(length) of \(whole.count) bytes")
+                #expect(Self.look(Self.frame(Self.some) + whole[..<length]) == .fragments, "after a whole one, \(length) of \(whole.count)")
             }
         }
     }
 
     @Test
-    func nothingIsReadBeyondTheRecord() {
+    func readsNothingBeyondTheRecord() {
         var random = SplitMix(seed: 6_455)
         for _ in 0..<20_000 {
             let record = (0..<Int(random.next() % 40)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-            // The sanitizer, or the bounds of what was sent, would tell.
+            // Out-of-bounds reads would show in the sanitizer or in the total.
             guard Self.look(record) == .messages else { continue }
             #expect(Self.messages(record).reduce(0) { $0 + $1.count } <= record.count)
         }

@@ -21,6 +21,8 @@ final class Shard: SocketDelegate {
     /// The loop's.
     @exclusivity(unchecked) private(set) var clock = LoopClock(standingAt: Instant(nanoseconds: 0))
     var log: Logger
+    /// Not before this is the next failure to accept logged.
+    var nextAcceptWarning = Instant(nanoseconds: 0)
 
     // Slots: who is connected here.
     @exclusivity(unchecked) var slots: [Member?] = []
@@ -105,7 +107,7 @@ final class Shard: SocketDelegate {
         do {
             let settings = LoopSettings(
                 server: common.settings.tls, quota: common.quota,
-                handshakeSecondsMax: common.settings.handshakeSecondsMax)
+                handshakeSecondsMax: common.settings.handshakeSecondsMax, recordLayer: common.settings.recordLayer)
             loop = try Loop(settings: settings, delegate: self)
         } catch {
             ready(error)
@@ -139,6 +141,7 @@ final class Shard: SocketDelegate {
         counters.aheadBytesHeld = aheads.storedBytes
         counters.connectionsTurnedAway = loop.counters.turnedAway
         counters.handshakesAbandoned = loop.counters.handshakesAbandoned
+        counters.acceptFailures = loop.counters.acceptFailures
         common.metrics.publish(counters, ofShard: index)
     }
 

@@ -1,5 +1,6 @@
 import Engine
 import Sockets
+import TLSFastPath
 import Wire
 
 /// All calls of a run on one thread and one loop: the thin shell around `Grid`, `Conversation`, `Reception` and the tallies.
@@ -82,7 +83,7 @@ final class Swarm: SocketDelegate {
     ///
     /// - Throws: what makes it impossible to have sockets.
     func run() throws -> RunReport {
-        loop = try Loop(settings: LoopSettings(client: gate.trust), delegate: self)
+        loop = try Loop(settings: LoopSettings(client: gate.trust, recordLayer: TLSFastPath(.auto)), delegate: self)
         let now = clock
         sendGrid = Grid(start: now, interval: 20_000_000, places: scenario.calls * scenario.publishersPerCall)
         pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, places: slots.count)
