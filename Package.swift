@@ -74,6 +74,8 @@ let package = Package(
         .target(name: "Wire", swiftSettings: settings),
         // Sockets: one lws context on one libuv loop on one thread; connections, mailbox, HTTP, TLS.
         .target(name: "Sockets", dependencies: ["Wire", "CLibwebsockets", "COpenSSL", "CZlib", httpTypes], swiftSettings: settingsAtC),
+        // Checks client frames, and replaces OpenSSL's record layer after the handshake. Interposes library functions: servers only.
+        .target(name: "TLSFastPath", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL"], exclude: ["README.md"], swiftSettings: settingsAtC),
         // Who may come in: token to grant, keys.
         .target(name: "Identity", dependencies: ["Wire", "CJWT", "COpenSSL"], swiftSettings: settingsAtC),
         // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
@@ -103,20 +105,20 @@ let package = Package(
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "PatchbayClient", "Audio", argumentParser, configuration,
+                "Wire", "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "PatchbayClient", "Audio", argumentParser, configuration,
                 systemPackage, yams, httpTypes, logging,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
         // The load test: calls by the thousand on one thread, from the outside.
         .executableTarget(
-            name: "patchbay-loadtest", dependencies: ["Wire", "Sockets", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
+            name: "patchbay-loadtest", dependencies: ["Wire", "Sockets", "TLSFastPath", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
             path: "loadtest/Sources", swiftSettings: settings),
 
         // Counts what a frame costs in system calls and allocations; the C part stands in for the C library's own functions.
         .target(name: "CallCounter", path: "loadtest/CallCounter"),
         .executableTarget(
-            name: "patchbay-budget", dependencies: ["CallCounter", "Gateway", "Identity", "Sockets", argumentParser],
+            name: "patchbay-budget", dependencies: ["CallCounter", "Gateway", "Identity", "Sockets", "TLSFastPath", argumentParser],
             path: "loadtest/Budget", swiftSettings: settings),
 
         // Interrupts an assistant again and again.
@@ -137,13 +139,15 @@ let package = Package(
 
         // What a fuzzer is let loose on; `fuzz/run` builds the fuzzer around it.
         .target(
-            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "HTTPServer", "Gateway", "Audio", "COpenSSL"], path: "fuzz/Bodies",
+            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"], path: "fuzz/Bodies",
             swiftSettings: settings),
 
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL", "CZlib"], swiftSettings: settings),
+        .testTarget(
+            name: "TLSFastPathTests", dependencies: ["TLSFastPath", "Sockets", "Wire", "COpenSSL"], swiftSettings: settings),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Wire", "CJWT", "COpenSSL"], swiftSettings: settings),
         .testTarget(
             name: "StoreTests", dependencies: ["Store", "Identity", "Wire", sqlite], exclude: ["Fixtures"],
@@ -155,12 +159,12 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes,
+                "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
-            dependencies: ["PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "Audio", "Wire"],
+            dependencies: ["PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "TLSFastPath", "Audio", "Wire"],
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire"], swiftSettings: settings),

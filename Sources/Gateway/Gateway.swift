@@ -70,6 +70,8 @@ package final class Gateway: Service {
 
     /// Serves until all shards have ended: after a graceful shutdown, when the rooms are empty or the drain's time is over.
     package func run() async throws {
+        let fastPath = context.settings.recordLayer?.state ?? .notLinked
+        log.info("TLS fast path \(fastPath.isActive ? "on" : "off")", metadata: ["reason": "\(fastPath.reason)"])
         startRecorder()
         defer {
             context.calls?.finish()
@@ -129,7 +131,7 @@ extension GatewayContext {
 
     /// Makes the router, of the gateway's own routes and these.
     mutating func serve(_ others: [Route]) {
-        let routes = OperationRoutes.routes(rooms, state, metrics) + RoomRoutes.routes(rooms, keys: keysInUse) + others
+        let routes = OperationRoutes.routes(rooms, state, metrics, fastPath: settings.recordLayer?.state ?? .notLinked) + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
     }

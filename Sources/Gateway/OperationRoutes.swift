@@ -6,7 +6,7 @@ internal import Wire
 
 /// What operations asks for: health, metrics, and the document of all routes. Open to everybody who reaches the port.
 enum OperationRoutes {
-    static func routes(_ desk: RoomService, _ state: GatewayState, _ metrics: MetricsBoard) -> [Route] {
+    static func routes(_ desk: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, fastPath: RecordLayerState = .notLinked) -> [Route] {
         [
             Route(.get, "/healthz", "Whether the process serves", access: .open, gives: [.content("text/plain")]) { _, _ in
                 HTTPServerResponse(text: "ok\n")
@@ -24,7 +24,7 @@ enum OperationRoutes {
                 .get, "/metrics", "Counters in Prometheus's text format", access: .open, gives: [.content("text/plain")]
             ) { _, _ in
                 await desk.publishCounters()
-                let text = PrometheusText(shards: metrics.snapshot, draining: state.phase >= .draining).text
+                let text = PrometheusText(shards: metrics.snapshot, draining: state.phase >= .draining, fastPath: fastPath).text
                 return HTTPServerResponse(text: text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(

@@ -2,13 +2,13 @@ import Sockets
 import Testing
 
 struct ListenerTests {
-    @Test func portZeroTakesAFreeOne() throws {
+    @Test func portZeroBindsAFreePort() throws {
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
         defer { listener.close() }
         #expect(listener.port > 0)
     }
 
-    @Test func aTakenPortIsNamedWithWhatToDo() throws {
+    @Test func aTakenPortIsReportedWithWhatToDo() throws {
         let first = try Listener(host: "127.0.0.1", port: 0, shared: false)
         defer { first.close() }
         let error = try #require(throws: ListenError.self) { try Listener(host: "127.0.0.1", port: first.port, shared: false) }
@@ -25,7 +25,7 @@ struct ListenerTests {
         #expect(second.port == first.port)
     }
 
-    @Test func aSharedPortIsTakenForWhoDoesNotShare() throws {
+    @Test func aSharedPortIsTakenForOthers() throws {
         let first = try Listener(host: "127.0.0.1", port: 0, shared: true)
         defer { first.close() }
         let error = #expect(throws: ListenError.self) { try Listener(host: "127.0.0.1", port: first.port, shared: false) }
@@ -33,7 +33,7 @@ struct ListenerTests {
     }
 
     @Test(arguments: ["localhost", "127.0.0.1.1", "", "::g", "example.org"])
-    func onlyANumericAddressWillDo(_ host: String) {
+    func onlyNumericAddressesAreAccepted(_ host: String) {
         let error = #expect(throws: ListenError.self) { try Listener(host: host, port: 0, shared: false).close() }
         #expect(error?.isTaken == false)
         #expect(error.map { "\($0)" }?.contains("not a numeric IP address") == true)
@@ -44,7 +44,7 @@ struct ListenerTests {
         #expect(error.map { "\($0)" }?.hasPrefix("cannot listen on 192.0.2.1 port 0: ") == true)
     }
 
-    @Test func theSixthVersionOfIPWorks() throws {
+    @Test func ipv6Works() throws {
         let listener = try Listener(host: "::1", port: 0, shared: false)
         defer { listener.close() }
         #expect(listener.port > 0)

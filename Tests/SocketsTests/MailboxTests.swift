@@ -13,7 +13,7 @@ struct MailboxTests {
     }
 
     /// A loop's owner that only reads its mail.
-    private final class Reader: SocketOwner {
+    private final class Reader: SocketDelegate {
         let mailbox: Mailbox<Letter>
         let total: Int
         var loop: Loop?
@@ -39,7 +39,7 @@ struct MailboxTests {
         func received(text message: UnsafeRawBufferPointer, from connection: Connection) {}
         func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {}
         func writable(_ connection: Connection) {}
-        func closed(_ connection: Connection, _ end: SocketEnd) {}
+        func closed(_ connection: Connection, _ end: ConnectionEnd) {}
         func timerRang() { loop?.stop() }
     }
 
@@ -51,7 +51,7 @@ struct MailboxTests {
             let thread = Thread {
                 do {
                     let reader = Reader(mailbox, total: total)
-                    let loop = try Loop(settings: LoopSettings(), owner: reader)
+                    let loop = try Loop(settings: LoopSettings(), delegate: reader)
                     reader.loop = loop
                     loop.wake(at: loop.now + span)
                     loop.run(wokenBy: mailbox)

@@ -1,6 +1,5 @@
 private import Audio
 private import Gateway
-private import Sockets
 private import Wire
 
 /// What a fuzzer can be let loose on, each under the name of its folder in `fuzz/cases`.
@@ -16,7 +15,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .json: WireFuzzing.readJSON(bytes)
         case .tokens: TokenFuzzing.verify(bytes)
         case .heads: GatewayFuzzing.findToken(bytes)
-        case .messages: SocketsFuzzing.read(bytes)
+        case .messages:
+            SocketsFuzzing.read(bytes)
+            SocketsFuzzing.scan(bytes)
         case .records: RecordFuzzing.read(bytes)
         case .files: AudioFuzzing.read(bytes)
         case .trunks: GatewayFuzzing.carry(bytes)

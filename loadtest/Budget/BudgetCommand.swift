@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Identity
 import Sockets
+import TLSFastPath
 
 /// What a frame and a connection may cost, in numbers that do not depend on how fast or how busy the machine is.
 @main
@@ -30,7 +31,7 @@ struct BudgetCommand: AsyncParsableCommand {
     func run() async throws {
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         let gateway = try Gateway(
-            settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: cert, privateKeyPath: key)), keys: keys)
+            settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: cert, privateKeyPath: key), recordLayer: TLSFastPath(.auto)), keys: keys)
         let serving = Task { try await gateway.run() }
         let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "patchbay-loadtest").path
         let bench = Bench(gateway: gateway, loadtest: loadtest ?? beside)

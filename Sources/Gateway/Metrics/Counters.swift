@@ -6,6 +6,8 @@ package struct Counters: Sendable {
     package var connections = 0
     package var connectionsTurnedAway: UInt64 = 0
     package var handshakesAbandoned: UInt64 = 0
+    /// How often a listener paused for want of descriptors or memory.
+    package var acceptFailures: UInt64 = 0
     package var rooms = 0
     package var participants = 0
     /// Of those, whose socket is lost and whose place is kept.

@@ -1,4 +1,5 @@
 internal import Engine
+internal import Sockets
 internal import Wire
 
 /// The counters of all shards in Prometheus's text format 0.0.4.
@@ -6,9 +7,12 @@ struct PrometheusText {
     private(set) var text = ""
     private let shards: [Counters]
 
-    init(shards: [Counters], draining: Bool) {
+    init(shards: [Counters], draining: Bool, fastPath: RecordLayerState = .notLinked) {
         self.shards = shards
         gauge("patchbay_draining", "1 while the gateway lets nobody in because it is about to stop.", [("", draining ? 1 : 0)])
+        gauge(
+            "patchbay_tls_fast_path", "1 for the state of the TLS fast path: whether TLS records are processed without OpenSSL, and why.",
+            [("{state=\"\(fastPath.isActive ? "on" : "off")\",cause=\"\(fastPath.cause)\"}", 1)])
         perShard("patchbay_connections", "gauge", "WebSocket connections.") { Double($0.connections) }
         perShard("patchbay_rooms", "gauge", "Rooms that are open.") { Double($0.rooms) }
         perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
@@ -69,6 +73,9 @@ struct PrometheusText {
         perShard("patchbay_connections_turned_away_total", "counter", "Connections over the limit.") { Double($0.connectionsTurnedAway) }
         perShard("patchbay_handshakes_abandoned_total", "counter", "Connections that ended before a whole request had come.") {
             Double($0.handshakesAbandoned)
+        }
+        perShard("patchbay_accept_failures_total", "counter", "Times that a listener paused because descriptors or memory ran out.") {
+            Double($0.acceptFailures)
         }
         histogram("patchbay_http_seconds", "From a whole HTTP request to its answer.", \.http.seconds)
         histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)

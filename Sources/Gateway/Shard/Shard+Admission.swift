@@ -120,14 +120,14 @@ extension Shard {
         counters.closed[reason.code, default: 0] += 1
     }
 
-    func closed(_ connection: Connection, _ end: SocketEnd) {
+    func closed(_ connection: Connection, _ end: ConnectionEnd) {
         guard connection.slot >= 0, let member = slots[connection.slot], member.connection === connection else {
             return closedDevice(connection)
         }
         connection.slot = -1
         counters.connections -= 1
         // Who was about to be closed when its socket broke was closed.
-        let end = member.pendingClose.map { SocketEnd.closed($0.reason) } ?? end
+        let end = member.pendingClose.map { ConnectionEnd.closed($0.reason) } ?? end
         let reason: DisconnectReason =
             switch end {
             case .closed(let reason): reason.disconnectReason

@@ -122,3 +122,13 @@ extension Shard {
             roomOf: member)
     }
 }
+
+extension Shard {
+    /// Logs that a listener paused, at most once every ten seconds; `patchbay_accept_failures_total` counts all pauses.
+    func acceptFailed(_ error: AcceptError) {
+        guard loop.now >= nextAcceptWarning else { return }
+        nextAcceptWarning = loop.now + .seconds(10)
+        log.error(
+            "cannot accept connections; raise the limit of open files (`ulimit -n`, LimitNOFILE=)", metadata: ["reason": "\(error)"])
+    }
+}

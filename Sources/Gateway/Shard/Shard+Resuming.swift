@@ -18,7 +18,7 @@ extension Shard {
 
     /// Whether somebody may come back after this. Who closed in good order, or was sent away for what it did, may not, nor who has no
     /// token for it: who never was greeted, unless it came with one.
-    func isLoss(_ end: SocketEnd, of member: Member) -> Bool {
+    func isLoss(_ end: ConnectionEnd, of member: Member) -> Bool {
         if member.successor != nil { return true }
         guard member.wasGreeted || member.resumption != nil || member.owesProof, !member.isNowhere else { return false }
         switch end {

@@ -13,7 +13,7 @@ internal import Wire
 ///
 /// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+AheadPatches`, `+Control`, `+Rooms`, `+Peers`, `+Resuming`,
 /// `+Clock`, `+Drain`, `+HTTP`, `+Administration`, `+Facts`, `+Recording`, `+Devices`.
-final class Shard: SocketOwner {
+final class Shard: SocketDelegate {
     let index: Int
     let common: GatewayContext
     let mailbox: Mailbox<ShardMessage>
@@ -21,6 +21,8 @@ final class Shard: SocketOwner {
     /// The loop's.
     @exclusivity(unchecked) private(set) var clock = LoopClock(standingAt: Instant(nanoseconds: 0))
     var log: Logger
+    /// Not before this is the next failure to accept logged.
+    var nextAcceptWarning = Instant(nanoseconds: 0)
 
     // Slots: who is connected here.
     @exclusivity(unchecked) var slots: [Member?] = []
@@ -105,8 +107,8 @@ final class Shard: SocketOwner {
         do {
             let settings = LoopSettings(
                 server: common.settings.tls, quota: common.quota,
-                handshakeSecondsMax: common.settings.handshakeSecondsMax)
-            loop = try Loop(settings: settings, owner: self)
+                handshakeSecondsMax: common.settings.handshakeSecondsMax, recordLayer: common.settings.recordLayer)
+            loop = try Loop(settings: settings, delegate: self)
         } catch {
             ready(error)
             return
@@ -137,8 +139,9 @@ final class Shard: SocketOwner {
         counters.framesHeld = store.heldCount
         counters.aheadTracks = aheads.count
         counters.aheadBytesHeld = aheads.storedBytes
-        counters.connectionsTurnedAway = loop.turnedAway
-        counters.handshakesAbandoned = loop.handshakesAbandoned
+        counters.connectionsTurnedAway = loop.counters.turnedAway
+        counters.handshakesAbandoned = loop.counters.handshakesAbandoned
+        counters.acceptFailures = loop.counters.acceptFailures
         common.metrics.publish(counters, ofShard: index)
     }
 

@@ -57,7 +57,7 @@ extension Line {
             ConnectError(.timeout, "no answer from \(address.host) port \(address.port) within \(options.connectTimeout)"))
     }
 
-    final func closed(_ closing: Connection, _ end: SocketEnd) {
+    final func closed(_ closing: Connection, _ end: ConnectionEnd) {
         guard closing === connection else { return }
         let reason: Disconnection =
             switch end {

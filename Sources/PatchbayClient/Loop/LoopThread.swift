@@ -2,7 +2,7 @@ internal import Sockets
 internal import Wire
 
 /// The inner half of a `ClientLoop`: made on its thread, owns its sockets, rooms and channels, and nothing else refers to it.
-final class LoopThread: SocketOwner {
+final class LoopThread: SocketDelegate {
     private let mailbox: Mailbox<LoopMessage>
     private var inbox: [LoopMessage] = []
     private var rooms: [Int: RoomSession] = [:]
@@ -21,7 +21,7 @@ final class LoopThread: SocketOwner {
     /// - Parameter started: called once, with nil or with why nothing can run here.
     func run(trusting trust: ClientTrust, started: ((any Error)?) -> Void) {
         do {
-            loop = try Loop(settings: LoopSettings(client: trust), owner: self)
+            loop = try Loop(settings: LoopSettings(client: trust), delegate: self)
         } catch {
             started(error)
             return
@@ -110,7 +110,7 @@ final class LoopThread: SocketOwner {
         line(of: connection)?.pump()
     }
 
-    func closed(_ connection: Connection, _ end: SocketEnd) {
+    func closed(_ connection: Connection, _ end: ConnectionEnd) {
         line(of: connection)?.closed(connection, end)
     }
 

@@ -50,7 +50,7 @@ internal import HTTPTypes
             return unsafe writeBody(to: wsi) ? 0 : -1
         case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
             status = unsafe Int(lws_http_client_http_response(wsi))
-            awaited = unsafe Header.contentLength.text(of: wsi).flatMap { Int($0) }
+            awaited = unsafe RequestHeader.contentLength.text(of: wsi).flatMap { Int($0) }
             // lws would wait for a body until the connection ends.
             if awaited == 0 || status == 204 || status == 304 { return finish() }
             isEndedByClose = unsafe awaited == nil && lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING) == 0

@@ -1,7 +1,7 @@
 internal import Wire
 
 /// The inner half of an `HTTPClient`: made on its thread, owns its connections, and nothing else refers to it.
-final class HTTPClientThread: SocketOwner {
+final class HTTPClientThread: SocketDelegate {
     /// A request that has no answer yet. Each gets exactly one.
     private struct Request {
         let request: HTTPClientRequest
@@ -33,7 +33,7 @@ final class HTTPClientThread: SocketOwner {
     func run(trusting trust: ClientTrust, started: ((any Error)?) -> Void) {
         do {
             // Each request has a time of its own; lws's, which also runs while a server thinks, is not to be in its way.
-            loop = try Loop(settings: LoopSettings(client: trust, handshakeSecondsMax: 3_600), owner: self)
+            loop = try Loop(settings: LoopSettings(client: trust, handshakeSecondsMax: 3_600), delegate: self)
         } catch {
             started(error)
             return
@@ -140,5 +140,5 @@ extension HTTPClientThread {
     func received(text message: UnsafeRawBufferPointer, from connection: Connection) {}
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {}
     func writable(_ connection: Connection) {}
-    func closed(_ connection: Connection, _ end: SocketEnd) {}
+    func closed(_ connection: Connection, _ end: ConnectionEnd) {}
 }

@@ -3,6 +3,7 @@ import Gateway
 import Identity
 import PatchbayClient
 import Sockets
+import TLSFastPath
 import Wire
 
 /// A real gateway in this process, with the development certificate and key.
@@ -18,7 +19,7 @@ struct DemoGateway: Sendable {
             certificatePath: DevelopmentCertificate.certificatePath, privateKeyPath: DevelopmentCertificate.privateKeyPath)
         let gateway: Gateway
         do {
-            gateway = try Gateway(settings: GatewaySettings(port: 0, tls: files, version: Version.text), keys: keys)
+            gateway = try Gateway(settings: GatewaySettings(port: 0, tls: files, recordLayer: TLSFastPath(.auto), version: Version.text), keys: keys)
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }

@@ -8,7 +8,7 @@ import Yams
 /// are not known beforehand.
 struct ConfigurationFile {
     private static let known: [String: Set<String>?] = [
-        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil,
+        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil, "tls": ["fast_path"],
         "drain_timeout": nil, "resume_seconds": nil, "connections_max": nil, "keys": nil,
         "master_key_file": nil, "public_url": nil, "record_sessions": nil, "allowed_origins": nil,
         "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],

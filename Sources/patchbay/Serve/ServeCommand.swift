@@ -45,6 +45,7 @@ struct ServeCommand: AsyncParsableCommand {
               keys:
                 my-app: a-secret-of-at-least-32-characters
                 other-issuer: {algorithm: RS256, public_key_file: issuer.pub.pem}
+              tls: {fast_path: auto}               # or off: all TLS records are OpenSSL's
               room: {auto_create: true, empty_timeout: 300, departure_timeout: 20, max_participants: 0, silence_limit: 10}
               webhook:             # who is told of rooms, sessions and calls, in LiveKit's form
                 urls: ["https://backend.example.org/hooks"]
@@ -70,10 +71,18 @@ struct ServeCommand: AsyncParsableCommand {
     var data: String?
     @Option(help: "The file with the key that the store is locked with; made for a new store (environment: PATCHBAY_MASTER_KEY, the key).")
     var masterKey: String?
+    @Option(
+        name: .customLong("tls-fast-path"),
+        help: "auto: process TLS records without OpenSSL where that was tested; off: never (environment: PATCHBAY_TLS_FAST_PATH; default auto).")
+    var tlsFastPath: String?
+    @Flag(help: "Check the configuration, certificate, keys, store and ports, print the result and exit without serving.")
+    var check = false
     @Option(name: .customLong("log-level"), help: "trace, debug, info, notice, warning or error (default info).")
     var logLevel: String?
 
     func run() async throws {
+        DescriptorLimit.raise()
+        if check { return try await runCheck() }
         let configuration = try await ServeConfiguration.load(flags: self)
         let level = configuration.logLevel
         LoggingSystem.bootstrap { label in
@@ -126,6 +135,16 @@ struct ServeCommand: AsyncParsableCommand {
         if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
         try backend?.store.close()
+    }
+
+    /// Exits with 1 if the gateway could not start.
+    private func runCheck() async throws {
+        do {
+            try await ServeConfiguration.load(flags: self).check()
+        } catch let error as UsageError {
+            Console.say("error: \(error)")
+            throw ExitCode(1)
+        }
     }
 
     /// The service group tells every step of its own; that is of no interest to who runs a gateway.

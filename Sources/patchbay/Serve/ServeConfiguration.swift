@@ -6,6 +6,7 @@ import Gateway
 import Identity
 import Logging
 import Sockets
+import TLSFastPath
 import Store
 
 /// All that `serve` was told, by file, environment and flags, checked.
@@ -62,6 +63,7 @@ struct ServeConfiguration {
             drainTimeout: .seconds(try reader.number("drain_timeout", in: 0...86_400) ?? 600),
             connectionsMax: try reader.number("connections_max", in: 1...1_000_000) ?? 60_000,
             allowedOrigins: try file?.allowedOrigins() ?? [],
+            recordLayer: TLSFastPath(try reader.choice("tls.fast_path", TLSFastPath.Mode.self) ?? .auto),
             nodeName: try reader.text("node") ?? ProcessInfo.processInfo.hostName,
             version: Version.text)
         let store = try reader.text("data").map { directory in
@@ -106,7 +108,7 @@ struct ServeConfiguration {
     private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         func set(_ name: String, _ content: ConfigContent?) {
-            if let content { values[AbsoluteConfigKey([name])] = ConfigValue(content, isSecret: false) }
+            if let content { values[AbsoluteConfigKey(name.split(separator: ".").map(String.init))] = ConfigValue(content, isSecret: false) }
         }
         set("host", flags.host.map(ConfigContent.string))
         set("port", flags.port.map(ConfigContent.int))
@@ -115,6 +117,7 @@ struct ServeConfiguration {
         set("shards", flags.shards.map(ConfigContent.int))
         set("data", flags.data.map(ConfigContent.string))
         set("master_key_file", flags.masterKey.map(ConfigContent.string))
+        set("tls.fast_path", flags.tlsFastPath.map(ConfigContent.string))
         set("log_level", flags.logLevel.map(ConfigContent.string))
         return values
     }

@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import HTTPServer
 import Sockets
+import TLSFastPath
 import Synchronization
 
 /// A gateway of a test's own, on a free port; it ends with the last reference. The traits wait until it has.
@@ -29,13 +30,17 @@ final class TestGateway: Sendable {
     ) throws {
         var settings = GatewaySettings(
             port: 0, shardCount: 2, tls: Certificate.usual.files,
-            room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), version: "tests")
+            room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), recordLayer: Self.recordLayer, version: "tests")
         change(&settings)
         let gateway = try Gateway(
             settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings, calls: calls, routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }
+
+    /// The whole suite runs with the fast path on, or off if `PATCHBAY_TLS_FAST_PATH` says so.
+    static let recordLayer = TLSFastPath(
+        ProcessInfo.processInfo.environment["PATCHBAY_TLS_FAST_PATH"].flatMap(TLSFastPath.Mode.init(rawValue:)) ?? .auto)
 
     deinit {
         gateway.drain()

@@ -29,7 +29,7 @@ final class ScriptedGateway: Sendable {
         Thread.detachNewThread { [orders] in
             let voice = Voice(orders: orders, greeting: greeting, manner: manner)
             let settings = LoopSettings(server: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey))
-            guard let loop = try? Loop(settings: settings, owner: voice) else { return listener.close() }
+            guard let loop = try? Loop(settings: settings, delegate: voice) else { return listener.close() }
             voice.loop = loop
             loop.listen(on: listener)
             // Closes the listener in the end.
@@ -45,7 +45,7 @@ final class ScriptedGateway: Sendable {
     func say(_ event: CallEvent) { orders.post(.say(event.bytes)) }
     func close(_ reason: CloseReason) { orders.post(.close(reason)) }
 
-    private final class Voice: SocketOwner {
+    private final class Voice: SocketDelegate {
         private let orders: Mailbox<Order>
         private var greeting: [[UInt8]]
         private let manner: Manner
@@ -78,7 +78,7 @@ final class ScriptedGateway: Sendable {
             connection.write(text: greeting.count > 1 ? greeting.removeFirst() : greeting[0])
         }
 
-        func closed(_ closed: Connection, _ end: SocketEnd) {
+        func closed(_ closed: Connection, _ end: ConnectionEnd) {
             if closed === connection { connection = nil }
         }
 

@@ -46,7 +46,7 @@ extension Swarm {
 
     // MARK: What the loop tells
 
-    func closed(_ connection: Connection, _ end: SocketEnd) {
+    func closed(_ connection: Connection, _ end: ConnectionEnd) {
         guard let slot = slot(of: connection), slot.pointee.state != .empty else { return }
         let call = slot.pointee.call
         let wasWanted = slot.pointee.state == .leaving || calls[call].phase == .cut

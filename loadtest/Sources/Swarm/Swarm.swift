@@ -1,12 +1,13 @@
 import Engine
 import Sockets
+import TLSFastPath
 import Wire
 
 /// All calls of a run on one thread and one loop: the thin shell around `Grid`, `Conversation`, `Reception` and the tallies.
 ///
 /// Frames are sent from the loop's timer, which rings every millisecond, and between two received messages, so that the finer the traffic
 /// the finer the pace. Nothing is allocated for a frame. The parts are in extensions: joining, speaking, hearing, ending, troubles, phases.
-final class Swarm: SocketOwner {
+final class Swarm: SocketDelegate {
     let scenario: Scenario
     let gate: Gate
     let speech: SpeechPackets
@@ -82,7 +83,7 @@ final class Swarm: SocketOwner {
     ///
     /// - Throws: what makes it impossible to have sockets.
     func run() throws -> RunReport {
-        loop = try Loop(settings: LoopSettings(client: gate.trust), owner: self)
+        loop = try Loop(settings: LoopSettings(client: gate.trust, recordLayer: TLSFastPath(.auto)), delegate: self)
         let now = clock
         sendGrid = Grid(start: now, interval: 20_000_000, places: scenario.calls * scenario.publishersPerCall)
         pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, places: slots.count)

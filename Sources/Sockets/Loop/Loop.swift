@@ -1,0 +1,304 @@
+internal import CLibwebsockets
+package import Wire
+
+/// One event loop on one thread: a libuv loop of ours, a libwebsockets context on it, its listeners, connections and one timer.
+///
+/// Created, run and used on one thread; the only way in from other threads is a `Mailbox` with this loop's `waker`. The libuv loop is ours
+/// because libwebsockets takes SIGINT and SIGTERM for itself on its own, and spins after them.
+@safe package final class Loop {
+    /// Not retained: the creator of the loop keeps it alive while the loop runs.
+    package unowned(unsafe) let delegate: any SocketDelegate
+    /// The same object, for media.
+    let mediaReceiver: MediaReceiver
+    private let settings: LoopSettings
+    private let lws = LwsContext()
+    private var uv: UVLoop!
+    private(set) var recordLayer = LoopRecordLayer()
+    private var listeners: [ListenerWatch] = []
+    private var scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+    /// Of HTTP request bodies that are being received or processed.
+    private var bodyBytes = 0
+    package private(set) var counters = LoopCounters()
+
+    private static let bodyBytesMax = 64 << 20
+
+    /// - Throws: `LoopError` if the system has no memory or descriptors left, `TLSFileError` for an unusable certificate.
+    package init(settings: LoopSettings, delegate: some SocketDelegate) throws {
+        self.settings = settings
+        unsafe self.delegate = delegate
+        mediaReceiver = .forwarding(to: delegate)
+        try settings.server?.check()
+        lws_set_log_level(0, nil)
+        uv = try UVLoop(for: self)
+        do {
+            try open()
+        } catch {
+            freeAll()
+            throw error
+        }
+    }
+
+    private func open() throws {
+        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
+        try unsafe lws.open(on: uv.pointer, user: this, handshakeSecondsMax: settings.handshakeSecondsMax)
+        if let layer = settings.recordLayer, let context = unsafe lws.pointer {
+            recordLayer = unsafe layer.makeLoopLayer(for: self, handles: LoopHandles(uv: UnsafeMutableRawPointer(uv.pointer), lws: context))
+        }
+        if let server = settings.server { try lws.makeServerVhost(server, handshakeSecondsMax: settings.handshakeSecondsMax) }
+        if let trust = settings.client { try lws.makeClientVhost(trust, handshakeSecondsMax: settings.handshakeSecondsMax) }
+    }
+
+    deinit {
+        unsafe scratch.deallocate()
+    }
+
+    // MARK: Running
+
+    /// Serves until `stop()`, woken by posts to `mailbox`, then frees everything that belongs to the loop.
+    package func run<Message>(wokenBy mailbox: Mailbox<Message>) {
+        mailbox.connect(waker)
+        runTurns()
+        // Before anything is freed: nobody may wake the loop any more.
+        mailbox.disconnect()
+        freeAll()
+    }
+
+    /// Serves until `stop()`, then frees everything that belongs to the loop. Only for a loop whose `waker` nobody has.
+    package func run() {
+        runTurns()
+        freeAll()
+    }
+
+    private func runTurns() {
+        // Nobody cancels this thread, but glibc guards each system call of a multi-threaded process with two atomic operations unless the
+        // thread may be cancelled at any time.
+        pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), nil)
+        pthread_setcanceltype(Int32(PTHREAD_CANCEL_ASYNCHRONOUS), nil)
+        uv.run()
+    }
+
+    private func freeAll() {
+        stopListening()
+        let mayRun = lws.destroy()
+        recordLayer.stop()
+        if mayRun { uv.close() }
+    }
+
+    /// Ends `run()` after this turn.
+    package func stop() { uv.stop() }
+
+    /// The time of this turn.
+    package var now: Instant { clock.now }
+    package var clock: LoopClock { unsafe LoopClock(of: uv.pointer) }
+
+    /// The time of this very moment on the same clock, for measuring.
+    package var exactNow: Instant {
+        Instant(nanoseconds: uv_hrtime())
+    }
+
+    package var waker: LoopWaker { uv.waker }
+
+    /// Whether libwebsockets is working on leftover bytes of an earlier read, which it does outside of socket events.
+    var isServingLeftover: Bool { !uv.isProcessingEvents }
+
+    // MARK: The timer
+
+    /// Calls `SocketDelegate.timerRang()` at this instant; nil cancels. There is one timer; the last call counts.
+    package func wake(at instant: Instant?) {
+        if let instant {
+            let delay = max(0, (instant - now).inNanoseconds)
+            uv.startTimer(milliseconds: UInt64((delay + 999_999) / 1_000_000))
+        } else if recordLayer.timerMilliseconds == nil {
+            uv.stopTimer()
+        }
+        if let milliseconds = recordLayer.timerMilliseconds { uv.startTimer(withinMilliseconds: milliseconds) }
+    }
+
+    /// Has the timer fire within this time; `SocketDelegate.timerRang()` is called in any case.
+    package func wake(withinMilliseconds milliseconds: UInt64) {
+        uv.startTimer(withinMilliseconds: milliseconds)
+    }
+
+    func timerFired() {
+        recordLayer.timerFired { unsafe delegate.timerRang() }
+    }
+
+    // MARK: Serving
+
+    /// Accepts from a listener until the loop ends or `stopListening`, and then closes it.
+    package func listen(on listener: Listener) {
+        let watch = ListenerWatch(listener: listener, loop: self)
+        unsafe watch.start(on: uv.pointer)
+        listeners.append(watch)
+    }
+
+    /// Closes the listeners. Established connections stay.
+    package func stopListening() {
+        for listener in listeners { listener.close() }
+        listeners.removeAll()
+    }
+
+    /// Uses another certificate for new connections; on an error the old one stays.
+    package func reloadTLS(_ files: TLSFiles) throws(TLSFileError) {
+        guard let serverTLS = unsafe lws.serverTLS else { return }
+        try files.check()
+        try unsafe files.load(into: serverTLS)
+    }
+
+    /// Takes over an accepted TCP connection.
+    func adopt(_ descriptor: Int32) {
+        guard settings.quota.take() else {
+            counters.turnedAway += 1
+            Listener.discard(descriptor)
+            return
+        }
+        TCPSocket(descriptor: descriptor).tuneForMedia()
+        guard let wsi = unsafe lws_adopt_socket_vhost(lws.serverVhost, descriptor) else {
+            settings.quota.giveBack()
+            return
+        }
+        // libwebsockets has a timeout of its own for TLS, whatever the context says.
+        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(settings.handshakeSecondsMax))
+    }
+
+    /// A listener has stopped accepting for a while.
+    func acceptFailed(_ error: AcceptError) {
+        counters.acceptFailures += 1
+        unsafe delegate.acceptFailed(error)
+    }
+
+    func wsiDestroyed(isServer: Bool, madeARequest: Bool) {
+        guard isServer else { return }
+        settings.quota.giveBack()
+        if !madeARequest { counters.handshakesAbandoned += 1 }
+    }
+
+    func tlsContextMade(_ context: OpaquePointer) {
+        unsafe TLSPolicy.apply(to: context)
+        unsafe settings.recordLayer?.configure(context)
+        unsafe lws.serverTLS = unsafe context
+    }
+
+    func clientTLSContextMade(_ context: OpaquePointer) {
+        unsafe settings.recordLayer?.configure(context)
+    }
+
+    /// Reports when the socket takes more; nil if the system has no descriptor left.
+    func watchWritable(_ wsi: OpaquePointer, _ isWritable: @escaping () -> Void) -> WritableWatch? {
+        unsafe WritableWatch(lws_get_socket_fd(wsi), on: uv.pointer, recordLayer, isWritable: isWritable)
+    }
+
+    // MARK: Request bodies
+
+    /// How long the body of an HTTP request may take.
+    var bodyTimeout: Duration { .seconds(3 * settings.handshakeSecondsMax) }
+
+    /// - Returns: false if bodies in progress already take up too much memory.
+    func takeBodyBytes(_ count: Int) -> Bool {
+        guard bodyBytes + count <= Self.bodyBytesMax else { return false }
+        bodyBytes += count
+        return true
+    }
+
+    func giveBackBodyBytes(_ count: Int) {
+        bodyBytes -= count
+    }
+
+    // MARK: Connecting
+
+    /// Starts to connect; `SocketDelegate.opened` or `failed` reports the outcome.
+    package func connect(to endpoint: Endpoint) -> Connection {
+        let connection = unsafe Connection(wsi: nil, loop: self)
+        connection.endpoint = endpoint
+        if let wsi = unsafe start(connection, to: endpoint, method: nil) { unsafe connection.attach(wsi) }
+        return connection
+    }
+
+    /// Starts an HTTP request; its completion reports the outcome, perhaps before this returns.
+    func send(_ call: HTTPCall) {
+        if let wsi = unsafe start(call, to: call.endpoint, method: call.method) {
+            unsafe call.attach(wsi)
+        } else {
+            call.failed("the connection was refused")
+        }
+    }
+
+    /// - Parameter method: nil upgrades to WebSocket.
+    private func start(_ attachment: Attachment, to endpoint: Endpoint, method: String?) -> OpaquePointer? {
+        let held = unsafe Unmanaged.passRetained(attachment)
+        attachment.isHeldByLws = true
+        let method = unsafe method.map { unsafe strdup($0) }
+        defer { unsafe free(method ?? nil) }
+        let address = unsafe strdup(endpoint.address ?? endpoint.host)
+        defer { unsafe free(address) }
+        var wsi: OpaquePointer?
+        var flags = endpoint.usesTLS ? Int32(LCCSCF_USE_SSL.rawValue) : 0
+        // A server must not choose where a request goes.
+        flags |= Int32(LCCSCF_HTTP_NO_FOLLOW_REDIRECT.rawValue)
+        if endpoint.usesTLS, settings.client == .anybody {
+            flags |= Int32(LCCSCF_ALLOW_SELFSIGNED.rawValue | LCCSCF_SKIP_SERVER_CERT_HOSTNAME_CHECK.rawValue)
+            flags |= Int32(LCCSCF_ALLOW_INSECURE.rawValue | LCCSCF_ALLOW_EXPIRED.rawValue)
+        }
+        unsafe endpoint.hostField.withCString { host in
+            unsafe endpoint.path.withCString { path in
+                unsafe ProtocolLimits.subprotocol.withCString { subprotocol in
+                    var info = unsafe lws_client_connect_info()
+                    unsafe info.context = unsafe lws.pointer
+                    unsafe info.vhost = unsafe lws.clientVhost
+                    unsafe info.address = unsafe UnsafePointer(address)
+                    unsafe info.host = unsafe host
+                    unsafe info.port = Int32(endpoint.port)
+                    unsafe info.path = unsafe path
+                    unsafe info.protocol = unsafe method == nil ? subprotocol : nil
+                    unsafe info.method = unsafe method.map { unsafe UnsafePointer($0) } ?? nil
+                    unsafe info.local_protocol_name = unsafe subprotocol
+                    unsafe info.ssl_connection = flags
+                    unsafe info.opaque_user_data = unsafe held.toOpaque()
+                    unsafe withUnsafeMutablePointer(to: &wsi) {
+                        unsafe info.pwsi = unsafe $0
+                        _ = unsafe lws_client_connect_via_info(&info)
+                    }
+                }
+            }
+        }
+        if unsafe wsi == nil, attachment.isHeldByLws {
+            // It failed before libwebsockets had anything to destroy.
+            attachment.isHeldByLws = false
+            unsafe held.release()
+        }
+        return unsafe wsi
+    }
+
+    // MARK: Scratch
+
+    /// Copies bytes to where they have `Connection.headroom` before them.
+    func withScratch(copying bytes: UnsafeRawBufferPointer, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
+        let needed = bytes.count + Int(patchbay_lws_pre)
+        if unsafe scratch.count < needed {
+            unsafe scratch.deallocate()
+            unsafe scratch = .allocate(byteCount: needed * 2, alignment: 16)
+        }
+        let start = unsafe scratch.baseAddress! + Int(patchbay_lws_pre)
+        if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
+        return unsafe body(start)
+    }
+}
+
+/// What a loop counts of connections that never reach its delegate.
+package struct LoopCounters: Sendable {
+    /// Closed at once because there were too many.
+    package var turnedAway: UInt64 = 0
+    /// Ended before a whole request had arrived: silent clients, failed TLS handshakes, request heads over 16 KiB.
+    package var handshakesAbandoned: UInt64 = 0
+    /// How often a listener stopped accepting for want of descriptors or memory.
+    package var acceptFailures: UInt64 = 0
+}
+
+/// Why a loop could not be created.
+package struct LoopError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+
+    static let noLoop = LoopError("libuv cannot create a loop; check the limit of open files (`ulimit -n`)")
+}

@@ -1,0 +1,57 @@
+internal import Synchronization
+
+/// How a loop is set up.
+package struct LoopSettings: Sendable {
+    /// The server's certificate; nil for a loop that only connects to others.
+    package var server: TLSFiles?
+    /// Which servers outgoing connections trust; nil for a loop that only serves.
+    package var client: ClientTrust?
+    /// Limits connections in all states; beyond it a new one is closed as soon as it is accepted.
+    package var quota: ConnectionQuota
+    /// How long a peer may take for TLS, and again for its request, in seconds.
+    package var handshakeSecondsMax: Int
+    /// Nil: libwebsockets and OpenSSL do everything.
+    package var recordLayer: (any RecordLayer)?
+
+    package init(
+        server: TLSFiles? = nil, client: ClientTrust? = nil, quota: ConnectionQuota = ConnectionQuota(limit: 60_000),
+        handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil
+    ) {
+        self.server = server
+        self.client = client
+        self.quota = quota
+        self.handshakeSecondsMax = handshakeSecondsMax
+        self.recordLayer = recordLayer
+    }
+}
+
+/// Which servers a client trusts.
+package enum ClientTrust: Sendable, Hashable {
+    /// The system's authorities.
+    case system
+    /// The system's authorities and those in this PEM file.
+    case authority(path: String)
+    /// All: for experiments with self-signed certificates only.
+    case anybody
+}
+
+/// A limit on concurrent connections, over all loops that share it.
+package final class ConnectionQuota: Sendable {
+    package let limit: Int
+    private let taken = Atomic(0)
+
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// - Returns: false if the limit is reached.
+    func take() -> Bool {
+        guard taken.add(1, ordering: .relaxed).newValue > limit else { return true }
+        giveBack()
+        return false
+    }
+
+    func giveBack() {
+        taken.subtract(1, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,146 @@
+internal import CLibwebsockets
+package import Wire
+
+/// A libuv loop with the handles that every `Loop` has: a timer, a way to wake it, and hooks before and after it waits for events.
+///
+/// `close` frees all of it, whether or not `open` succeeded.
+@safe final class UVLoop {
+    let pointer = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+    private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+    private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+    private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    private var isOpen = false
+    /// Whether the loop is between its waiting for events and the end of their handlers.
+    private(set) var isProcessingEvents = false
+    private unowned let loop: Loop
+
+    /// - Parameter loop: keeps this object alive, and closes it before it goes.
+    init(for loop: Loop) throws(LoopError) {
+        self.loop = loop
+        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
+        guard unsafe uv_loop_init(pointer) == 0 else { throw .noLoop }
+        isOpen = true
+        unsafe uv_timer_init(pointer, timer)
+        unsafe timer.pointee.data = unsafe this
+        guard unsafe uv_async_init(pointer, async, asyncSignaled) == 0 else {
+            unsafe uv_close(patchbay_timer_handle(timer), nil)
+            unsafe uv_run(pointer, UV_RUN_NOWAIT)
+            unsafe uv_loop_close(pointer)
+            isOpen = false
+            throw .noLoop
+        }
+        unsafe async.pointee.data = unsafe this
+        unsafe uv_prepare_init(pointer, prepare)
+        unsafe prepare.pointee.data = unsafe this
+        unsafe uv_prepare_start(prepare) { handle in
+            guard let data = unsafe handle?.pointee.data else { return }
+            unsafe Unmanaged<UVLoop>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.willPoll() }
+        }
+        unsafe uv_check_init(pointer, check)
+        unsafe check.pointee.data = unsafe this
+        unsafe uv_check_start(check) { handle in
+            guard let data = unsafe handle?.pointee.data else { return }
+            unsafe Unmanaged<UVLoop>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.didPoll() }
+        }
+    }
+
+    func run() { unsafe uv_run(pointer, UV_RUN_DEFAULT) }
+    func stop() { unsafe uv_stop(pointer) }
+
+    var waker: LoopWaker { unsafe LoopWaker(handle: async) }
+
+    /// Closes all handles. libwebsockets must have closed its own, or be about to.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        unsafe uv_check_stop(check)
+        unsafe uv_prepare_stop(prepare)
+        unsafe uv_close(patchbay_check_handle(check), nil)
+        unsafe uv_close(patchbay_prepare_handle(prepare), nil)
+        unsafe uv_close(patchbay_timer_handle(timer), nil)
+        unsafe uv_close(patchbay_async_handle(async), nil)
+        // libwebsockets and libuv finish closing in the following turns.
+        for _ in 0..<100 where unsafe uv_loop_alive(pointer) != 0 { unsafe uv_run(pointer, UV_RUN_NOWAIT) }
+        guard unsafe uv_loop_close(pointer) == 0 else { return }
+        unsafe pointer.deallocate()
+        unsafe timer.deallocate()
+        unsafe async.deallocate()
+        unsafe prepare.deallocate()
+        unsafe check.deallocate()
+    }
+
+    // MARK: The timer
+
+    func stopTimer() { unsafe uv_timer_stop(timer) }
+
+    func startTimer(milliseconds: UInt64) {
+        unsafe uv_timer_start(timer, timerFired, milliseconds, 0)
+    }
+
+    /// Has the timer fire within this time, if it would not anyway.
+    func startTimer(withinMilliseconds milliseconds: UInt64) {
+        if unsafe uv_is_active(patchbay_timer_handle(timer)) == 0 || uv_timer_get_due_in(timer) > milliseconds {
+            startTimer(milliseconds: milliseconds)
+        }
+    }
+
+    // MARK: Turns
+
+    private func willPoll() {
+        loop.recordLayer.willPoll()
+        isProcessingEvents = true
+    }
+
+    private func didPoll() {
+        isProcessingEvents = false
+        loop.recordLayer.didPoll()
+    }
+
+    fileprivate func fireTimer() { loop.timerFired() }
+    fileprivate func signal() { unsafe loop.delegate.woken() }
+}
+
+private func asyncSignaled(_ async: UnsafeMutablePointer<uv_async_t>?) {
+    guard let data = unsafe async?.pointee.data else { return }
+    unsafe Unmanaged<UVLoop>.fromOpaque(data).takeUnretainedValue().signal()
+}
+
+private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
+    guard let data = unsafe timer?.pointee.data else { return }
+    unsafe Unmanaged<UVLoop>.fromOpaque(data).takeUnretainedValue().fireTimer()
+}
+
+extension LoopRecordLayer {
+    /// Polls a descriptor of ours.
+    func poll(_ handle: UnsafeMutablePointer<uv_poll_t>, for events: uv_poll_event, _ handler: uv_poll_cb) {
+        let callback = unsafe unsafeBitCast(handler, to: UnsafeRawPointer.self)
+        if unsafe startPolling(handle, for: Int32(events.rawValue), callback) == nil {
+            unsafe uv_poll_start(handle, Int32(events.rawValue), handler)
+        }
+    }
+}
+
+/// The time of a loop's turn, in whole milliseconds: read once per turn and not once per frame.
+///
+/// A value, so that reading it counts no references. Valid until its loop has ended.
+@safe package struct LoopClock {
+    private let loop: UnsafePointer<uv_loop_t>?
+    private let fixed: Instant
+
+    /// A clock without a loop, which stands still.
+    package init(standingAt instant: Instant) {
+        unsafe loop = nil
+        fixed = instant
+    }
+
+    init(of loop: UnsafePointer<uv_loop_t>) {
+        unsafe self.loop = unsafe loop
+        fixed = Instant(nanoseconds: 0)
+    }
+
+    package var now: Instant {
+        guard let loop = unsafe loop else { return fixed }
+        return unsafe Instant(nanoseconds: uv_now(loop) &* 1_000_000)
+    }
+}

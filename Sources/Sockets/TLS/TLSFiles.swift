@@ -1,0 +1,87 @@
+internal import COpenSSL
+
+/// A server's certificate chain and private key, as PEM files.
+package struct TLSFiles: Sendable, Hashable {
+    package var certificatePath: String
+    package var privateKeyPath: String
+
+    package init(certificatePath: String, privateKeyPath: String) {
+        self.certificatePath = certificatePath
+        self.privateKeyPath = privateKeyPath
+    }
+
+    /// Loads both into a context of its own, so that an unusable file is found early.
+    ///
+    /// - Throws: `TLSFileError`, which says which file and why.
+    package func check() throws(TLSFileError) {
+        guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
+            throw TLSFileError(path: certificatePath, reason: Self.lastReason)
+        }
+        defer { unsafe SSL_CTX_free(context) }
+        try unsafe load(into: context)
+    }
+
+    /// Loads both into a context. Established connections keep what they had.
+    func load(into context: OpaquePointer) throws(TLSFileError) {
+        ERR_clear_error()
+        guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
+            throw TLSFileError(path: certificatePath, reason: Self.lastReason)
+        }
+        guard unsafe SSL_CTX_use_PrivateKey_file(context, privateKeyPath, SSL_FILETYPE_PEM) == 1 else {
+            throw TLSFileError(path: privateKeyPath, reason: Self.lastReason)
+        }
+        guard unsafe SSL_CTX_check_private_key(context) == 1 else {
+            throw TLSFileError(path: privateKeyPath, reason: "the key does not belong to the certificate \(certificatePath)")
+        }
+    }
+
+    private static var lastReason: String {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        guard code != 0, let reason = unsafe ERR_reason_error_string(code) else { return "not a readable PEM file" }
+        return unsafe String(cString: reason)
+    }
+}
+
+/// Why a certificate or key cannot be used.
+package struct TLSFileError: Error, CustomStringConvertible {
+    package var path: String
+    package var reason: String
+
+    package var description: String {
+        "cannot use \(path): \(reason); `make certs` makes a development certificate, --cert and --key name your own"
+    }
+}
+
+/// The TLS settings of every server context.
+enum TLSPolicy {
+    /// TLS 1.2 at least (RFC 8996), with AEAD suites and forward secrecy only (RFC 9325 section 4.2); 1.3 is preferred by OpenSSL. No
+    /// renegotiation. No session cache, which would keep memory for clients that are gone; session tickets cost none.
+    ///
+    /// One ticket per handshake, where OpenSSL makes two: a participant resumes one connection (RFC 8446 appendix C.4), and each ticket
+    /// costs a fifteenth of a handshake. All contexts of the process share the ticket keys, because a client may return to another shard.
+    static func apply(to context: OpaquePointer) {
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        unsafe SSL_CTX_set_options(context, Self.noRenegotiation | Self.serverPreference | Self.prioritizeChaCha)
+        // AES-128 first: with SHA-256 it takes less time than AES-256 with SHA-384 (RFC 8446 section 9.1). ChaCha20 for clients that put it
+        // first because they have no AES in hardware.
+        unsafe SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256")
+        unsafe SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20")
+        unsafe SSL_CTX_set_num_tickets(context, 1)
+        guard !ticketKeys.isEmpty else { return }
+        var keys = ticketKeys
+        _ = unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_TLSEXT_TICKET_KEYS, keys.count, &keys)
+    }
+
+    // OpenSSL's macros SSL_OP_NO_RENEGOTIATION and so on, which Swift does not import.
+    private static var noRenegotiation: UInt64 { 1 << 30 }
+    private static var serverPreference: UInt64 { 1 << 22 }
+    private static var prioritizeChaCha: UInt64 { 1 << 21 }
+
+    /// A name, a MAC key and a cipher key, generated once per process; empty if OpenSSL has no randomness, and then each context has its own.
+    private static let ticketKeys: [UInt8] = {
+        var keys = [UInt8](repeating: 0, count: 80)
+        return unsafe RAND_bytes(&keys, Int32(keys.count)) == 1 ? keys : []
+    }()
+}

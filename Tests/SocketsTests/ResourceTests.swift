@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import Testing
+import Wire
+
+@testable import Sockets
+
+/// What happens when descriptors run out. Each test has a process of its own, because the limit is the process's.
+@Suite(.timeLimit(.minutes(1)))
+struct ResourceTests {
+    private final class Counter: SocketDelegate {
+        var failures = 0
+        var loop: Loop?
+
+        func acceptFailed(_ error: AcceptError) { failures += 1 }
+        func woken() {}
+        func opened(_ connection: Connection) {}
+        func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {}
+        func received(text message: UnsafeRawBufferPointer, from connection: Connection) {}
+        func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {}
+        func writable(_ connection: Connection) {}
+        func closed(_ connection: Connection, _ end: ConnectionEnd) {}
+        func timerRang() { loop?.stop() }
+    }
+
+    static func setSoftLimit(_ count: UInt64) {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = rlim_t(count)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    static var openDescriptors: Int {
+        (0..<256).count { fcntl(Int32($0), F_GETFD) >= 0 }
+    }
+
+    private static func connect(to port: Int) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        return result == 0 ? descriptor : -1
+    }
+
+    @Test func aListenerPausesWhenDescriptorsRunOut() async {
+        await #expect(processExitsWith: .success) {
+            let counter = Counter()
+            guard let listener = try? Listener(host: "127.0.0.1", port: 0, shared: false),
+                let loop = try? Loop(settings: LoopSettings(), delegate: counter)
+            else { exit(2) }
+            counter.loop = loop
+            loop.listen(on: listener)
+            // In the backlog, then no descriptor to accept it with.
+            guard ResourceTests.connect(to: listener.port) >= 0 else { exit(3) }
+            ResourceTests.setSoftLimit(0)
+            loop.wake(at: loop.now + .milliseconds(1_050))
+            var before = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before)
+            loop.run()
+            var after = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after)
+            let milliseconds = (after.tv_sec - before.tv_sec) * 1_000 + (after.tv_nsec - before.tv_nsec) / 1_000_000
+            guard milliseconds < 300 else { exit(4) }
+            guard 5...20 ~= counter.failures, loop.counters.acceptFailures == UInt64(counter.failures) else { exit(5) }
+            exit(0)
+        }
+    }
+
+    @Test func aLoopThatCannotBeMadeLeaksNothing() async {
+        await #expect(processExitsWith: .success) {
+            let counter = Counter()
+            // Fails last, after the libuv loop and the libwebsockets context exist.
+            let settings = LoopSettings(client: .authority(path: "/dev/null"))
+            func fail() {
+                if (try? Loop(settings: settings, delegate: counter)) != nil { exit(2) }
+            }
+            // Libraries may open something for themselves at first.
+            fail()
+            let before = ResourceTests.openDescriptors
+            for _ in 0..<5 { fail() }
+            exit(ResourceTests.openDescriptors == before ? 0 : 1)
+        }
+    }
+
+    @Test func theSoftLimitIsRaisedToTheHardLimit() async {
+        await #expect(processExitsWith: .success) {
+            ResourceTests.setSoftLimit(64)
+            let raised = DescriptorLimit.raise()
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            exit(limit.rlim_cur == limit.rlim_max && raised == UInt64(limit.rlim_cur) && raised > 64 ? 0 : 1)
+        }
+    }
+
+    @Test func aMailboxThatNobodyReadsStopsTheProcess() async {
+        await #expect(processExitsWith: .failure) {
+            let mailbox = Mailbox<Int>(limit: 3)
+            for number in 0..<4 { mailbox.post(number) }
+        }
+        await #expect(processExitsWith: .success) {
+            let mailbox = Mailbox<Int>(limit: 3)
+            for number in 0..<3 { mailbox.post(number) }
+            exit(0)
+        }
+    }
+}
