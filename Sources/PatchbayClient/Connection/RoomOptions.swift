@@ -34,7 +34,8 @@ public struct RoomOptions: Sendable, Hashable {
 public enum TLSTrust: Sendable, Hashable {
     /// Certificates of the system's certificate authorities.
     case system
-    /// Certificates of the system's authorities and of those in this PEM file.
+    /// Certificates of the system's authorities and of those in this PEM file. On Linux an authority with name constraints on IP addresses
+    /// is not accepted: BoringSSL cannot check them.
     case authority(path: String)
     /// Any certificate for any name. For experiments with self-signed certificates only.
     case anybody

@@ -71,7 +71,10 @@ final class WebSocketConnection: ChannelInboundHandler {
             }
         }
         try channel.pipeline.syncOperations.addHandler(tls.makeHandler(host: host))
-        try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: .init(upgradeConfiguration: upgrade))
+        var configuration = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: upgrade)
+        // `hello` may arrive together with the upgrade's response.
+        configuration.leftOverBytesStrategy = .forwardBytes
+        try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: configuration)
             .assumeIsolated().whenFailure { self.fail($0) }
     }
 
