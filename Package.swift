@@ -100,7 +100,7 @@ let package = Package(
         // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
         // The public client library.
-        .target(name: "PatchbayClient", dependencies: ["Wire", "Sockets", "Audio", httpTypes] + nio, swiftSettings: settings),
+        .target(name: "PatchbayClient", dependencies: ["Wire", "Audio"] + nio, swiftSettings: settings),
         // The command.
         .executableTarget(
             name: "patchbay",

@@ -1,31 +1,30 @@
 internal import FoundationEssentials
-internal import Sockets
 
-/// Paths and bodies of `/v1/rooms…`.
+/// Paths and response bodies of `/v1/rooms…`.
 enum AdministrationCoding {
-    /// - Parameter parts: what comes after `/v1/rooms`, in clear.
+    /// - Parameter parts: the path below `/v1/rooms`, not escaped.
     static func path(_ parts: [String]) -> String {
         (["", "v1", "rooms"] + parts.map(escaped)).joined(separator: "/")
     }
 
-    static func decode<Answer: Decodable>(_ answer: HTTPAnswer) throws(AdministrationError) -> Answer {
+    static func decode<Value: Decodable>(_ response: HTTPExchangeResponse) throws(AdministrationError) -> Value {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let body = Data(answer.body)
-        guard (200..<300).contains(answer.status) else {
-            guard let refusal = try? decoder.decode(HTTPError.self, from: body) else { throw .badAnswer(status: answer.status) }
-            throw .refused(status: answer.status, code: refusal.code, message: refusal.message)
+        let body = Data(response.body)
+        guard (200..<300).contains(response.status) else {
+            guard let error = try? decoder.decode(ErrorBody.self, from: body) else { throw .badAnswer(status: response.status) }
+            throw .refused(status: response.status, code: error.code, message: error.message)
         }
-        guard let value = try? decoder.decode(Answer.self, from: body) else { throw .badAnswer(status: answer.status) }
+        guard let value = try? decoder.decode(Value.self, from: body) else { throw .badAnswer(status: response.status) }
         return value
     }
 
-    private struct HTTPError: Decodable {
+    private struct ErrorBody: Decodable {
         var code: String
         var message: String
     }
 
-    /// RFC 3986 section 2.3: only unreserved characters stay as they are.
+    /// Percent-encodes all but the unreserved characters (RFC 3986 section 2.3).
     private static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {

@@ -1,13 +1,12 @@
-internal import HTTPTypes
-internal import Sockets
+internal import NIOHTTP1
 public import Wire
 
-/// What an administrator sees and may do, over HTTPS against a running gateway.
+/// Administration of a gateway over HTTPS.
 ///
 ///     let administrator = try GatewayAdministrator(url: "https://127.0.0.1:7880", token: token, trust: .authority(path: "ca.cert.pem"))
 ///     for room in try await administrator.rooms() { print(room.name, room.numParticipants) }
 ///
-/// Each call is a connection of its own. All throw `AdministrationError`.
+/// Each call uses a connection of its own. All throw `AdministrationError`.
 public struct GatewayAdministrator: Sendable {
     private let address: GatewayAddress
     private let token: String
@@ -18,7 +17,7 @@ public struct GatewayAdministrator: Sendable {
     ///   - url: `https://host[:port]` or `wss://host[:port]`; the port defaults to 7880.
     ///   - token: an access token (JWT) with the grants that the calls name.
     ///   - timeout: how long each call may take.
-    /// - Throws: `AdministrationError.unreachable` for a URL that cannot be used.
+    /// - Throws: `AdministrationError.unreachable` for an invalid URL.
     public init(url: String, token: String, trust: TLSTrust = .system, timeout: Duration = .seconds(15)) throws(AdministrationError) {
         do throws(ConnectError) { address = try GatewayAddress(url) } catch { throw .unreachable(error) }
         self.token = token
@@ -26,55 +25,68 @@ public struct GatewayAdministrator: Sendable {
         self.timeout = timeout
     }
 
-    /// All rooms that are open. Needs the grant `roomList`.
+    /// All open rooms. Needs the grant `roomList`.
     public func rooms() async throws(AdministrationError) -> [RoomSummary] {
-        try await ask("GET", [], RoomList.self).rooms
+        try await send(.GET, [], RoomList.self).rooms
     }
 
-    /// A room and who is in it, with their tracks. Needs `roomAdmin` for it.
+    /// A room with its participants and tracks. Needs `roomAdmin` for it.
     public func room(_ name: String) async throws(AdministrationError) -> RoomDetail {
-        try await ask("GET", [name], RoomDetail.self)
+        try await send(.GET, [name], RoomDetail.self)
     }
 
-    /// Closes a room and sends everybody away. Needs `roomCreate`.
+    /// Closes a room and disconnects its participants. Needs `roomCreate`.
     public func deleteRoom(_ name: String) async throws(AdministrationError) {
-        _ = try await ask("DELETE", [name], Nothing.self)
+        _ = try await send(.DELETE, [name], Empty.self)
     }
 
-    /// Sends a participant away; its client does not come back by itself. Needs `roomAdmin` for the room.
+    /// Disconnects a participant, whose client does not reconnect. Needs `roomAdmin` for the room.
     public func remove(_ participant: Identity, from room: String) async throws(AdministrationError) {
-        _ = try await ask("DELETE", [room, "participants", participant.text], Nothing.self)
+        _ = try await send(.DELETE, [room, "participants", participant.text], Empty.self)
     }
 
-    /// Mutes a track, or takes that back. Needs `roomAdmin` for the room.
+    /// Mutes or unmutes a track. Needs `roomAdmin` for the room.
     public func mute(_ track: TrackSID, in room: String, muted: Bool = true) async throws(AdministrationError) {
-        _ = try await ask("PATCH", [room, "tracks", track.text], body: Array(#"{"muted":\#(muted)}"#.utf8), Nothing.self)
+        _ = try await send(.PATCH, [room, "tracks", track.text], body: Array(#"{"muted":\#(muted)}"#.utf8), Empty.self)
     }
 
-    private func ask<Answer: Decodable>(
-        _ method: String, _ path: [String], body: [UInt8] = [], _: Answer.Type
-    ) async throws(AdministrationError) -> Answer {
-        let endpoint = Endpoint(host: address.host, port: address.port, path: AdministrationCoding.path(path))
-        var fields: HTTPFields = [.authorization: "Bearer \(token)"]
-        if !body.isEmpty { fields[.contentType] = "application/json" }
-        let client: HTTPClient
-        do {
-            client = try await HTTPClient(trusting: trust.settings)
+    private func send<Response: Decodable>(
+        _ method: HTTPMethod, _ path: [String], body: [UInt8] = [], _: Response.Type
+    ) async throws(AdministrationError) -> Response {
+        var headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]
+        if !body.isEmpty { headers.add(name: "Content-Type", value: "application/json") }
+        let response: HTTPExchangeResponse
+        do throws(ConnectError) {
+            try ConnectError.check(token: token)
+            response = try await HTTPExchange.send(
+                method, to: address, target: AdministrationCoding.path(path), headers: headers, body: body, trust: trust, timeout: timeout)
         } catch {
-            throw .unreachable(ConnectError(settingUp: error))
+            throw .unreachable(error)
         }
-        let answer: HTTPAnswer
-        do throws(HTTPClientError) {
-            answer = try await client.send(HTTPClientRequest(method, endpoint, fields: fields, body: body, timeout: timeout))
-        } catch {
-            throw .unreachable(ConnectError(error, at: address))
-        }
-        return try AdministrationCoding.decode(answer)
+        return try AdministrationCoding.decode(response)
     }
 
     private struct RoomList: Decodable {
         var rooms: [RoomSummary]
     }
 
-    private struct Nothing: Decodable {}
+    private struct Empty: Decodable {}
+}
+
+/// Why an administration call failed.
+public enum AdministrationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There was no response.
+    case unreachable(ConnectError)
+    /// The gateway refused it: HTTP status, error code, message.
+    case refused(status: Int, code: String, message: String)
+    /// The response is not a gateway's, or one of another version.
+    case badAnswer(status: Int)
+
+    public var description: String {
+        switch self {
+        case .unreachable(let error): error.description
+        case .refused(let status, let code, let message): "\(message) (HTTP \(status), \(code))"
+        case .badAnswer(let status): "the response (HTTP \(status)) is not that of a gateway; check the URL"
+        }
+    }
 }

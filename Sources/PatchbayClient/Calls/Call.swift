@@ -1,33 +1,33 @@
 public import Wire
 
-/// A call as this device has it, in the terms that call screens (CallKit, ConnectionService) use.
+/// A call as seen by this device, in the terms of call screens (CallKit, ConnectionService).
 ///
-/// A value: it is what was known when it was handed out. `CallBook` has the newest. What one that a `CallChannel` handed out is asked to
-/// do, it asks of the gateway; two are equal if the same is known of the same call.
+/// A value: a snapshot of the time when it was returned; `CallList` has the newest. The methods of a call from a `CallChannel` send requests to
+/// the gateway. Two calls are equal if their known state is equal.
 public struct Call: Sendable, Hashable {
     public enum Direction: Sendable, Hashable {
         case incoming, outgoing
     }
 
     public enum State: Sendable, Hashable {
-        /// It rings, here or at the other side.
+        /// Ringing, on either side.
         case connecting
         case active
-        /// We have put it on hold, or everybody else has.
+        /// On hold by this user or by all others.
         case held
         case ended(CallEnding)
     }
 
-    /// The whole call, with all its members.
+    /// The call with all its members.
     public internal(set) var info: CallInfo
-    /// Whose device this is.
+    /// The user of this device.
     public let user: Identity
-    /// This device called or answered, or has taken the call over.
+    /// This device called, answered, or took the call over.
     var isHere: Bool
-    /// It was this device's, until another one of the same user took it over.
+    /// Another device of the same user took the call over from this one.
     var hasMoved = false
-    /// The way to the gateway; nil for a call of a book that no channel keeps.
-    var door: ChannelDoor?
+    /// The channel that requests are sent on; nil for a call of a list without a channel.
+    var channel: CallChannelHandle?
 
     init(info: CallInfo, user: Identity, isHere: Bool) {
         self.info = info
@@ -35,7 +35,7 @@ public struct Call: Sendable, Hashable {
         self.isHere = isHere
     }
 
-    /// Whose device this is, as calls name it.
+    /// The user of this device as a call member.
     public var party: CallParty { CallParty(user) }
     public var id: CallID { info.id }
     public var direction: Direction { info.caller == party ? .outgoing : .incoming }
@@ -51,11 +51,11 @@ public struct Call: Sendable, Hashable {
         }
     }
 
-    /// We have put it on hold, whatever the others did.
+    /// Whether this user has put it on hold.
     public var isHeldByUs: Bool { mine?.held ?? false }
     public var isMuted: Bool { mine?.muted ?? false }
 
-    /// Everybody else who has joined has put the call on hold.
+    /// Whether all other joined members have put the call on hold.
     public var isHeldByOthers: Bool {
         let others = info.members.filter { $0.state == .joined && $0.party != party }
         return !others.isEmpty && others.allSatisfy(\.held)
@@ -74,22 +74,78 @@ public struct Call: Sendable, Hashable {
     }
 }
 
+/// Requests about a call. Each returns once the gateway has confirmed it; the effects appear as events, too, and this value does not change.
+/// `RequestFailure.ended` is thrown if the channel is gone.
+extension Call {
+    /// Answers an incoming call. The first device to answer gets it; for the others it ends.
+    ///
+    /// - Returns: the call's room, joined. Leaving the room leaves the call.
+    /// - Throws: `CallFailure`.
+    public func answer() async throws(CallFailure) -> RoomConnection {
+        try await join(.answer(id))
+    }
+
+    /// Rejects an incoming call for all devices of the user.
+    ///
+    /// - Parameters:
+    ///   - busy: reports "busy" instead of "rejected".
+    ///   - reason: for the other members, at most 256 bytes.
+    public func reject(busy: Bool = false, reason: String? = nil) async throws(RequestFailure) {
+        try await request(.reject(id, CallRejection(isBusy: busy, reason: reason)))
+    }
+
+    /// Leaves a joined call, or cancels an unanswered outgoing one. The room need not be left.
+    public func hangUp() async throws(RequestFailure) {
+        try await request(.hangUp(id))
+    }
+
+    /// Puts the call on hold, or resumes it. While on hold this user neither sends nor receives audio, whatever its tracks.
+    public func hold(_ held: Bool = true) async throws(RequestFailure) {
+        try await request(.hold(id, held: held))
+    }
+
+    /// Mutes or unmutes this user in the call, whatever its tracks.
+    public func mute(_ muted: Bool = true) async throws(RequestFailure) {
+        try await request(.mute(id, muted: muted))
+    }
+
+    /// Rings others, who join this call when they answer.
+    public func invite(_ parties: [CallParty]) async throws(RequestFailure) {
+        try await request(.invite(id, parties))
+    }
+
+    /// Joins the room of an already joined call, after its `RoomConnection` has ended.
+    public func join() async throws(CallFailure) -> RoomConnection {
+        try await join(.join(id))
+    }
+
+    private func request(_ request: CallRequest) async throws(RequestFailure) {
+        guard let channel else { throw .ended }
+        try await channel.request(request)
+    }
+
+    private func join(_ request: CallRequest) async throws(CallFailure) -> RoomConnection {
+        guard let channel else { throw .request(.ended) }
+        return try await channel.join(request).room
+    }
+}
+
 /// How a call ended for this device.
 public enum CallEnding: Sendable, Hashable {
-    /// It was answered, and somebody hung up.
+    /// It was answered, and a member hung up.
     case completed
-    /// Taken back by the caller.
+    /// The caller hung up before an answer.
     case cancelled
     case rejected
     case busy
-    /// Nobody answered in time.
+    /// No answer in time.
     case unanswered
-    /// Another device of the same user has answered it.
+    /// Another device of the same user answered.
     case answeredElsewhere
-    /// It was here, and another device of the same user has taken it over.
+    /// Another device of the same user took it over from this one.
     case movedElsewhere
     case failed
-    /// The channel was lost meanwhile; how it ended is not known.
+    /// It ended while the channel was disconnected; how is unknown.
     case whileAway
 
     init(_ status: CallStatus) {

@@ -1,35 +1,64 @@
 public import Wire
 
-/// What happens to a user's calls on this device, and to our connection with the gateway, in order.
+/// An event of a user's calls on this device, or of the connection to the gateway, in order.
 public enum CallChannelEvent: Sendable {
-    /// Somebody calls: ring, until this call is `changed` to active or has `ended`.
+    /// A call rings, until it is `changed` to active or has `ended`.
     case incoming(Call)
-    /// A call that this device has made, or has taken over from another.
+    /// A call that this device made, or took over from another one.
     case begun(Call)
-    /// A call has another state, or another has come or gone, is held or muted. The event tells what happened; it is nil where an answer to
-    /// a request of ours told it first, or a reconnect.
+    /// The call's state or a member has changed. The event is nil if a reply or a reconnect reported the change first.
     case changed(Call, CallEvent?)
-    /// Take it off the screen: talked out, cancelled, answered elsewhere, not answered, … Comes once for each `incoming` and `begun`.
+    /// The call has ended on this device. Once for each `incoming` and `begun`.
     case ended(Call, CallEnding)
-    /// The connection was lost; attempt number `attempt` to come back follows after `delay`. Calls go on.
+    /// The connection was lost; reconnect attempt number `attempt` follows after `delay`. Calls continue.
     case reconnecting(attempt: Int, delay: Duration, because: Disconnection)
-    /// We are back, or have renewed the token, and `CallChannel.calls` is what the gateway says. What has changed meanwhile follows.
+    /// Connected again, or renewed with another token. `CallChannel.calls` is current; events for what has changed follow.
     case reconnected
-    /// It is over. Nothing follows, and the stream ends.
+    /// The channel has ended; so does the stream.
     case disconnected(Disconnection)
 
-    init(_ update: CallUpdate, through door: ChannelDoor) {
-        func open(_ call: Call) -> Call {
+    init(_ update: CallUpdate, on channel: CallChannelHandle) {
+        func attach(_ call: Call) -> Call {
             var call = call
-            call.door = door
+            call.channel = channel
             return call
         }
         self =
             switch update {
-            case .appeared(let call) where call.direction == .incoming && !call.isHere: .incoming(open(call))
-            case .appeared(let call): .begun(open(call))
-            case .changed(let call, let event): .changed(open(call), event)
-            case .ended(let call, let ending): .ended(open(call), ending)
+            case .appeared(let call) where call.direction == .incoming && !call.isHere: .incoming(attach(call))
+            case .appeared(let call): .begun(attach(call))
+            case .changed(let call, let event): .changed(attach(call), event)
+            case .ended(let call, let ending): .ended(attach(call), ending)
             }
     }
+}
+
+/// Why a call could not be joined.
+public enum CallFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The request failed. The error code `conflict` means that somebody else was first or that another call is in the way.
+    case request(RequestFailure)
+    /// The call ended before its room was joined: all callees were busy, for example. There is an `ended` event only if the call was shown.
+    case over(CallEnding)
+    /// The call's room could not be joined. The client has hung up.
+    case room(ConnectError)
+
+    public var description: String {
+        switch self {
+        case .request(let failure): "\(failure)"
+        case .over(let ending): "the call has ended: \(ending)"
+        case .room(let error): "cannot join the call's room: \(error)"
+        }
+    }
+}
+
+/// Counters of a channel since it was opened.
+public struct ChannelStatistics: Sendable, Hashable {
+    /// Round-trip time of the last answered ping; nil before the first.
+    public internal(set) var roundTrip: Duration?
+    /// Reconnects and renewals on a new connection.
+    public internal(set) var reconnects: UInt64 = 0
+    /// Events dropped because the reader of `events` fell behind.
+    public internal(set) var eventsOverflowed: UInt64 = 0
+    /// Messages that could not be parsed, events of a later version, and replies without a pending request.
+    public internal(set) var messagesUnread: UInt64 = 0
 }

@@ -51,7 +51,7 @@ struct CallLineTests {
             let (call, room) = try await caller.call([bob.party])
             let ringing = try await callee.ring()
             let before = callee.device
-            callee.cutLine()
+            callee.dropConnection()
             let reason = try await callee.first { if case .reconnecting(1, .zero, let reason) = $0 { reason } else { nil } }
             #expect(reason == .lost)
             _ = try await callee.first { if case .reconnected = $0 { true } else { nil } }
@@ -71,7 +71,7 @@ struct CallLineTests {
             let (call, room) = try await caller.call([bob.party])
             let his = try await callee.ring().answer()
             let (voice, frames) = try await room.voice(heardIn: his, as: ann)
-            for channel in [caller, callee] { channel.cutLine() }
+            for channel in [caller, callee] { channel.dropConnection() }
             try await voice.speak(Sound.tone(milliseconds: 60))
             #expect(await frames.prefix(3).count == 3)
             for channel in [caller, callee] {

@@ -65,7 +65,7 @@ struct CallScriptTests {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1", calls: [Self.ringing]), Self.hello("DV_2")])
         let channel = try await connect(to: gateway)
         let call = try await channel.ring()
-        channel.cutLine()
+        channel.dropConnection()
         _ = try await channel.first { if case .reconnected = $0 { true } else { nil } }
         #expect(channel.calls.calls.isEmpty)
         #expect(try await channel.ending() == .whileAway)

@@ -16,7 +16,7 @@ struct ReconnectTests {
             _ = try await bob.track(of: "alice")
             try await voice.speak(Sound.tone(milliseconds: 60))
 
-            alice.cutLine()
+            alice.dropConnection()
             var told: [String] = []
             for await event in alice.events {
                 switch event {
@@ -61,7 +61,7 @@ struct ReconnectTests {
             let frames = bob.frames(of: track.sid)
             try await voice.speak(Sound.tone(milliseconds: 60))
 
-            alice.cutLine()
+            alice.dropConnection()
             // Talk ends by its own rules, before or after the line is lost.
             let told = try await alice.words(until: "reconnected").filter { !["stats", "talkStarted", "talkStopped"].contains($0) }
             #expect(told.suffix(3) == ["reconnecting 1", "hello", "reconnected"])
@@ -89,7 +89,7 @@ struct ReconnectTests {
                 return numbers
             }
             for number in 0..<200 {
-                if number % 10 == 5 { alice.cutLine() }
+                if number % 10 == 5 { alice.dropConnection() }
                 try await bob.sendData("\(number)", topic: "n")
                 // Back before it is cut again, or there is nothing to cut.
                 if number % 10 == 9 { try await alice.isBack(UInt64(number / 10 + 1)) }
@@ -108,7 +108,7 @@ struct ReconnectTests {
             let bob = try await gateway.join("bob")
             let voice = try await alice.publish()
             let track = try await bob.track(of: "alice")
-            alice.cutLine()
+            alice.dropConnection()
             // The line may break before the request is made, before it is done or before it is answered.
             do throws(RequestFailure) { try await voice.mute() } catch { #expect(error == .notConnected && error.isRetryable) }
             try await alice.isBack(1)
@@ -130,7 +130,7 @@ struct ReconnectTests {
             let frames = bob.frames(of: track.sid)
             try await voice.speak(Sound.tone(milliseconds: 100))
             while bob.statistics.framesReceived < 5 { try await Task.sleep(for: .milliseconds(5)) }
-            bob.cutLine()
+            bob.dropConnection()
             _ = try await bob.first { if case .reconnected = $0 { true } else { nil } }
             try await voice.speak(Sound.tone(milliseconds: 100))
             #expect(await frames.prefix(10).count == 10)
@@ -152,7 +152,7 @@ struct ReconnectTests {
                 return nil
             }()
             _ = try await bob.first { if case .gateway(.procedureCalled, _) = $0 { true } else { nil } }
-            alice.cutLine()
+            alice.dropConnection()
             #expect(await answer == .notConnected)
             await alice.leave()
             await bob.leave()
@@ -164,7 +164,7 @@ struct ReconnectTests {
             var options = gateway.options
             options.reconnect = .never
             let alice = try await RoomConnection.connect(url: gateway.url, token: gateway.token("alice"), options: options)
-            alice.cutLine()
+            alice.dropConnection()
             let reason = try await alice.first { if case .disconnected(let reason) = $0 { reason } else { nil } }
             #expect(reason == .lost)
         }

@@ -9,12 +9,12 @@ struct CallRaceTests {
     private struct Device {
         var id: DeviceID
         var user: Identity
-        var book = CallBook()
+        var calls = CallList()
         var appeared = 0
         var ended = 0
 
         mutating func read(_ bytes: [UInt8]) throws {
-            for update in book.apply(try CallMessage(parsing: bytes)) {
+            for update in calls.apply(try CallMessage(parsing: bytes)) {
                 switch update {
                 case .appeared: appeared += 1
                 case .changed: break
@@ -67,7 +67,7 @@ struct CallRaceTests {
         }
 
         /// Which of these devices show a call that goes on.
-        func active(_ indices: Range<Int>) -> Int { indices.count { devices[$0].book.calls.contains { $0.state == .active } } }
+        func active(_ indices: Range<Int>) -> Int { indices.count { devices[$0].calls.calls.contains { $0.state == .active } } }
     }
 
     @Test(arguments: 0..<100 as Range<UInt64>)
@@ -75,8 +75,8 @@ struct CallRaceTests {
         var random = SplitMix64(seed: seed)
         var exchange = try Exchange(seed: seed)
         try exchange.ask(0, .start(CallStart(to: [.user(Identity(text: "bob"))])))
-        let call = try #require(exchange.devices[2].book.calls.first).id
-        #expect(exchange.devices[1].book.calls.isEmpty, "who called with the phone has nothing on the tablet")
+        let call = try #require(exchange.devices[2].calls.calls.first).id
+        #expect(exchange.devices[1].calls.calls.isEmpty, "who called with the phone has nothing on the tablet")
         var requests: [(Int, CallRequest)] = [(0, .cancel(call)), (0, .hangUp(call)), (1, .hangUp(call))]
         for device in 2...3 {
             requests += [(device, .answer(call)), (device, .reject(call, CallRejection())), (device, .hangUp(call))]
@@ -87,7 +87,7 @@ struct CallRaceTests {
             #expect(exchange.active(2..<4) <= 1)
             #expect(exchange.active(0..<2) == exchange.active(2..<4), "both sides talk or none")
         }
-        #expect(exchange.devices.allSatisfy { $0.book.calls.isEmpty })
+        #expect(exchange.devices.allSatisfy { $0.calls.calls.isEmpty })
         #expect(exchange.devices.map(\.appeared) == [1, 0, 1, 1])
         #expect(exchange.devices.map(\.ended) == [1, 0, 1, 1])
     }

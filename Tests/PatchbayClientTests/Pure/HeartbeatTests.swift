@@ -14,15 +14,15 @@ struct HeartbeatTests {
     }
 
     @Test mutating func anythingThatComesCountsAsLife() {
-        heart.heard(at: .milliseconds(10_000))
+        heart.didReceive(at: .milliseconds(10_000))
         #expect(heart.verdict(at: .milliseconds(24_999)) != .dead)
         #expect(heart.verdict(at: .milliseconds(25_000)) == .dead)
     }
 
     @Test func anUnansweredPingIsTheEndForTheImpatient() {
-        var heart = Heartbeat(interval: .seconds(5), timeout: .seconds(15), patience: .seconds(4), now: .milliseconds(0))
+        var heart = Heartbeat(interval: .seconds(5), timeout: .seconds(15), pongTimeout: .seconds(4), now: .milliseconds(0))
         #expect(heart.verdict(at: .milliseconds(0)) == .ping)
-        heart.heard(at: .milliseconds(3_999))
+        heart.didReceive(at: .milliseconds(3_999))
         #expect(heart.verdict(at: .milliseconds(4_500)) == .nothing)
         #expect(heart.verdict(at: .milliseconds(5_000)) == .ping)
         #expect(heart.deadline == .milliseconds(9_000))

@@ -8,25 +8,25 @@ struct TokenRenewalTests {
     private let now = Instant(nanoseconds: 1_000_000_000)
 
     @Test mutating func aTokenIsRenewedBeforeItsTimeIsOver() {
-        renewal.isGood(for: .seconds(900), at: now)
+        renewal.schedule(validFor: .seconds(900), at: now)
         #expect(renewal.dueAt == now + .seconds(720))
     }
 
     @Test(arguments: [0, 1])
     mutating func aTokenThatIsAsGoodAsOverIsNotRenewedWithoutEnd(seconds: Int) {
-        renewal.isGood(for: .seconds(seconds), at: now)
+        renewal.schedule(validFor: .seconds(seconds), at: now)
         #expect(renewal.dueAt == now + .seconds(1))
     }
 
     @Test mutating func oneIsAskedForAtATime() {
-        renewal.isGood(for: .seconds(900), at: now)
+        renewal.schedule(validFor: .seconds(900), at: now)
         renewal.begin()
         #expect(renewal.dueAt == nil && renewal.isUnderWay)
     }
 
     @Test mutating func whatFailedIsTriedAgainLater() {
         renewal.begin()
-        renewal.failed(at: now)
+        renewal.fail(at: now)
         #expect(renewal.dueAt == now + .seconds(10) && !renewal.isUnderWay)
     }
 }

@@ -48,7 +48,7 @@ struct TrackNumberingTests {
 
     @Test mutating func afterAClearTheNextFrameStartsATalkspurtAndNoTimeGoesBack() {
         for _ in 0..<500 { _ = next(at: 0) }
-        numbering.cleared()
+        numbering.clear()
         let after = next(at: 1_000)
         #expect(after.flags == .talkspurtStart)
         #expect(after.timestamp.distance(from: MediaTime(ticks: .max - 959)) == 500 * 960)
