@@ -24,7 +24,8 @@ package struct SessionKeeper: Service {
     private static let storePause = Duration.seconds(1)
 
     init(
-        desk: SessionService, facts: AuditEventQueue, summarizer: any Summarizer, webhooks: @escaping @Sendable (RoomAuditEvent) -> [OutgoingWebhook]
+        desk: SessionService, facts: AuditEventQueue, summarizer: any Summarizer,
+        webhooks: @escaping @Sendable (RoomAuditEvent) -> [OutgoingWebhook]
     ) {
         self.desk = desk
         self.facts = facts

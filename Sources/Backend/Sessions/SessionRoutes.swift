@@ -123,7 +123,8 @@ enum SessionRoutes {
         let export = Export(session: record.session, summary: record.summary, turns: record.turns)
         let file = try await export.file(as: format)
         if !file.scriptsWithoutFont.isEmpty {
-            log.warning("no installed font has all glyphs of an export", metadata: ["scripts": .array(file.scriptsWithoutFont.map { .string($0) })])
+            log.warning(
+                "no installed font has all glyphs of an export", metadata: ["scripts": .array(file.scriptsWithoutFont.map { .string($0) })])
         }
         return HTTPServerResponse(
             status: .ok,

@@ -207,7 +207,8 @@ struct PDFTypesetter: ~Copyable {
 
     /// Without control characters, but for line ends and tabs.
     private static func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control || $0 == "\n" || $0 == "\t" }))
+        String(
+            String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control || $0 == "\n" || $0 == "\t" }))
     }
 
     private static func points(_ units: CInt) -> Double { Double(units) / Double(PANGO_SCALE) }

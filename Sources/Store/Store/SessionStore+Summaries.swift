@@ -14,7 +14,9 @@ extension SessionStore {
         _ content: SummaryContent, for session: SessionID, of user: UserID, isProvisional: Bool = false, finishing job: Job? = nil,
         telling webhooks: @escaping @Sendable (Summary) -> [OutgoingWebhook] = { _ in [] }, at now: WallTime
     ) async throws(StoreError) -> Summary {
-        let (keychain, summary) = (keychain, Summary(id: SummaryID(), sessionID: session, content: content, createdAt: now, isProvisional: isProvisional))
+        let (keychain, summary) = (
+            keychain, Summary(id: SummaryID(), sessionID: session, content: content, createdAt: now, isProvisional: isProvisional)
+        )
         return try await writing { db in
             let key = try keychain.userKey(of: user, in: db)
             try db.execute(

@@ -51,7 +51,8 @@ extension SessionStore {
         guard position < StoreLimits.turnsPerSessionMax else {
             throw StoreError.refused("A session has at most \(StoreLimits.turnsPerSessionMax) turns.")
         }
-        try db.cachedStatement(sql: "UPDATE sessions SET turn_count = turn_count + 1 WHERE id = ?").execute(arguments: [turn.sessionID.text])
+        try db.cachedStatement(sql: "UPDATE sessions SET turn_count = turn_count + 1 WHERE id = ?").execute(arguments: [turn.sessionID.text]
+        )
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO turns (session_id, id, position, timestamp, speaker, text, audio_ref, duration_ms, revision)

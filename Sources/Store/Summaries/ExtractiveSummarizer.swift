@@ -115,7 +115,8 @@ package struct ExtractiveSummarizer: Summarizer {
         }
         return later.contains { sentence in
             guard !sentence.cues.isDisjoint(with: [.completion, .withdrawal]) else { return false }
-            let isSame = request.overlap(with: sentence.words) >= 0.5 || sentence.words.count > 1 && sentence.overlap(with: request.words) >= 0.5
+            let isSame =
+                request.overlap(with: sentence.words) >= 0.5 || sentence.words.count > 1 && sentence.overlap(with: request.words) >= 0.5
             if sentence.cues.contains(.withdrawal), sentence.speaker == .user {
                 // "Never mind." refers to what was said just before, "Never mind the milk." to its subject.
                 return isSame || sentence.turn <= request.turn + 2 && (sentence.length <= 3 || sentence.overlap(with: request.words) > 0)

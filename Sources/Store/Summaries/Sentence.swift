@@ -77,7 +77,9 @@ struct Sentence {
 extension Sentence {
     private static let terminators: Set<Character> = [".", "!", "?", "…", "؟", "。", "！", "？", "।", "۔", "\n", "\r\n"]
     private static let closers: Set<Character> = ["\"", "'", "”", "’", ")", "»", "“", "」"]
-    private static let abbreviations: Set<String> = ["mr", "mrs", "ms", "dr", "prof", "st", "vs", "no", "bzw", "ca", "nr", "str", "sr", "sra"]
+    private static let abbreviations: Set<String> = [
+        "mr", "mrs", "ms", "dr", "prof", "st", "vs", "no", "bzw", "ca", "nr", "str", "sr", "sra",
+    ]
 
     /// Splits at sentence terminators, but not within numbers, times and abbreviations.
     static func split(_ text: String) -> [String] {

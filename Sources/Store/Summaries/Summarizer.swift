@@ -22,7 +22,9 @@ extension String {
         guard count > charactersMax else { return self }
         var head = prefix(charactersMax - 1)
         // Scripts without spaces are cut between characters.
-        if let space = head.lastIndex(of: " "), head.distance(from: head.startIndex, to: space) > charactersMax / 2 { head = head[..<space] }
+        if let space = head.lastIndex(of: " "), head.distance(from: head.startIndex, to: space) > charactersMax / 2 {
+            head = head[..<space]
+        }
         while let last = head.last, last == "," || last == ";" || last.isWhitespace { head.removeLast() }
         return head + "…"
     }

@@ -14,7 +14,8 @@ package struct SummaryWorker: Sendable {
 
     /// - Parameter webhooks: enqueued with each stored summary.
     package init(
-        store: SessionStore, summarizer: any Summarizer, webhooks: @escaping @Sendable (Session, Summary) -> [OutgoingWebhook] = { _, _ in [] }
+        store: SessionStore, summarizer: any Summarizer,
+        webhooks: @escaping @Sendable (Session, Summary) -> [OutgoingWebhook] = { _, _ in [] }
     ) {
         self.store = store
         self.summarizer = summarizer

@@ -16,7 +16,8 @@ struct PDFExportTests {
 
     /// What one of poppler's programs prints about a PDF; nil where it is not installed.
     private static func output(of program: String, _ arguments: [String], for file: ExportFile) throws -> String? {
-        guard let tool = ["/usr/bin", "/usr/local/bin"].map({ "\($0)/\(program)" }).first(where: FileManager.default.isExecutableFile) else {
+        guard let tool = ["/usr/bin", "/usr/local/bin"].map({ "\($0)/\(program)" }).first(where: FileManager.default.isExecutableFile)
+        else {
             return nil
         }
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pdf")
@@ -80,7 +81,9 @@ struct PDFExportTests {
         #expect(try await Self.pageCount(Self.pdf([])) == 1)
     }
 
-    @Test(arguments: [String(repeating: "W", count: 300), "\u{0}\u{1}\u{FFFD}", "\u{202E}evil", "e\u{301}", String(repeating: "字", count: 3_000), ""])
+    @Test(arguments: [
+        String(repeating: "W", count: 300), "\u{0}\u{1}\u{FFFD}", "\u{202E}evil", "e\u{301}", String(repeating: "字", count: 3_000), "",
+    ])
     func anyTextMakesAPDF(text: String) async throws {
         var turns = Dialogues.turns(of: "user: x\nassistant: y")
         turns[0].text = text

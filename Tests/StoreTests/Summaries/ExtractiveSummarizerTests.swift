@@ -158,7 +158,9 @@ struct ExtractiveSummarizerTests {
     @Test func twoHoursOfTalkAreSummarizedWithinSeconds() async throws {
         let some = try ["airport", "dinner", "sales", "smalltalk", "unpunctuated"].flatMap { try Dialogues.turns($0) }
         let turns = (0..<25).flatMap { _ in some }
-        let took = try await ContinuousClock().measure { _ = try await ExtractiveSummarizer().summary(of: Dialogues.session(), turns: turns) }
+        let took = try await ContinuousClock().measure {
+            _ = try await ExtractiveSummarizer().summary(of: Dialogues.session(), turns: turns)
+        }
         #expect(took < .seconds(10))
     }
 }

@@ -35,7 +35,11 @@ struct SummaryWorkerTests {
         let worker = SummaryWorker(
             store: store, summarizer: model,
             webhooks: { session, summary in
-                [OutgoingWebhook(event: "summary_ready", endpoint: "e", room: session.roomName, body: summary.isProvisional ? "provisional" : "final")]
+                [
+                    OutgoingWebhook(
+                        event: "summary_ready", endpoint: "e", room: session.roomName, body: summary.isProvisional ? "provisional" : "final"
+                    )
+                ]
             })
         for _ in 1..<SummaryWorker.failuresBeforeProvisional {
             #expect(try await worker.runNext(now: clock.now) == .skipped)
