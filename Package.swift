@@ -155,7 +155,7 @@ let package = Package(
         .testTarget(name: "EngineTests", dependencies: ["Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "SimulationTests", dependencies: ["Simulation", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzBodies"], swiftSettings: settings),
-        .testTarget(name: "AudioTests", dependencies: ["Audio", "Wire", "COpus"], swiftSettings: settings),
+        .testTarget(name: "AudioTests", dependencies: ["Audio", "FuzzBodies", "Wire", "COpus"], swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

@@ -1,33 +1,33 @@
-/// Why a connection ends: the WebSocket close code and what events and logs call it.
+/// Why the gateway closes a connection: the WebSocket close code and its names in events and logs (PROTOCOL section 7).
 ///
-/// The catalogue of PROTOCOL section 7. Codes 4000–4099 invite to reconnect, 4100–4199 forbid it.
+/// Clients may reconnect after 4000 to 4099 and must not after 4100 to 4199.
 public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
-    /// The client asked for it.
+    /// The client sent `leave`.
     case left = 1000
-    /// RFC 6455 section 8.1: text that is not UTF-8.
+    /// Text that is not UTF-8 (RFC 6455 section 8.1).
     case invalidText = 1007
     case messageTooBig = 1009
-    /// RFC 6455: the client broke the WebSocket protocol itself.
+    /// A violation of the WebSocket protocol (RFC 6455).
     case webSocketProtocol = 1002
     case serverShutdown = 4001
-    /// Over 256 KiB of control messages waited for a listener that does not read.
+    /// More than 256 KiB of control messages were queued for a client that does not read.
     case slowConsumer = 4002
     case pingTimeout = 4003
     case resumeWindowOver = 4004
     case tokenRevoked = 4100
     case roomClosed = 4102
     case removed = 4103
-    /// Somebody joined under the same identity; the newest wins.
+    /// Another participant joined with the same identity; the newest one stays.
     case duplicateIdentity = 4104
     case limit = 4105
     case protocolError = 4106
 
     public var code: UInt16 { rawValue }
 
-    /// Whether reconnecting makes sense.
+    /// Whether the client may reconnect.
     public var isRetryable: Bool { (4000...4099).contains(code) }
 
-    /// What the close frame says, at most 123 bytes (RFC 6455 section 5.5).
+    /// Reason text of the close frame, at most 123 bytes (RFC 6455 section 5.5).
     public var phrase: String {
         switch self {
         case .left: "bye"
@@ -47,7 +47,7 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// What `participant.left` and `bye` call it.
+    /// The reason in `participant.left` and `bye`.
     public var disconnectReason: DisconnectReason {
         switch self {
         case .left: .clientInitiated
@@ -63,7 +63,7 @@ public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {
     }
 }
 
-/// LiveKit's `DisconnectReason`, by its names.
+/// LiveKit's `DisconnectReason`, with its names.
 public enum DisconnectReason: String, Sendable, Codable, CaseIterable {
     case unknown = "UNKNOWN_REASON"
     case clientInitiated = "CLIENT_INITIATED"
@@ -74,7 +74,7 @@ public enum DisconnectReason: String, Sendable, Codable, CaseIterable {
     case stateMismatch = "STATE_MISMATCH"
     case joinFailure = "JOIN_FAILURE"
     case migration = "MIGRATION"
-    /// The socket went away without a word.
+    /// The socket closed without a `leave`.
     case signalClose = "SIGNAL_CLOSE"
     case roomClosed = "ROOM_CLOSED"
     case userUnavailable = "USER_UNAVAILABLE"

@@ -1,6 +1,6 @@
-/// A server-made identifier: a two-letter prefix, an underscore, and characters that are hard to confuse.
+/// An identifier made by the server: a two-letter prefix, an underscore, and unambiguous characters.
 ///
-/// Each kind is a type of its own so that a track's sid can never be passed where a room's is meant.
+/// Each kind is a type of its own, so that a track's sid cannot be passed where a room's is expected.
 public protocol ServerIdentifier: Hashable, Sendable, Codable, CustomStringConvertible {
     var text: String { get }
     init(text: String)
@@ -19,49 +19,49 @@ extension ServerIdentifier {
     }
 }
 
-/// Names one life of a room, `RM_…`: a room that closes and is made again under the same name has another.
+/// Identifies one lifetime of a room, `RM_…`. A room that closes and is created again under the same name gets a new one.
 public struct RoomSID: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
 }
 
-/// Names one stay of a participant in a room, `PA_…`.
+/// Identifies one stay of a participant in a room, `PA_…`.
 public struct ParticipantSID: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
 }
 
-/// Names one published track, `TR_…`.
+/// Identifies a published track, `TR_…`.
 public struct TrackSID: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
 }
 
-/// Names one recording of a room, `RC_…`.
+/// Identifies a recording of a room, `RC_…`.
 public struct RecordingID: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
 }
 
-/// Who somebody is, as the token says in `sub`: unique within a room, 1 to 256 bytes.
+/// A participant's identity from the token's `sub`: unique within a room, 1 to 256 bytes.
 public struct Identity: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
 }
 
-/// Names one call, `CA_…`.
+/// Identifies a call, `CA_…`.
 public struct CallID: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
 }
 
-/// Names one connection of a user's own channel, `DV_…`: a device that connects again has another.
+/// Identifies one connection to a user channel, `DV_…`. A device that connects again gets a new one.
 public struct DeviceID: ServerIdentifier {
     public let text: String
     public init(text: String) { self.text = text }
 }
 
-/// A track's short name in frame headers, 1…65535, unique in its room and the same for every listener.
+/// A track's short name in frame headers, 1 to 65,535: unique within its room and the same for every subscriber.
 public struct TrackAlias: Hashable, Sendable, Codable {
     public let value: UInt16
 

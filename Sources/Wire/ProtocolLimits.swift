@@ -1,8 +1,8 @@
-/// Every size and rate that PROTOCOL promises, in one place. Sizes in bytes unless the name says otherwise.
+/// Every size and rate that PROTOCOL specifies. Sizes are in bytes unless the name says otherwise.
 public enum ProtocolLimits {
-    /// A frame's header (PROTOCOL section 3).
+    /// Length of a frame header (PROTOCOL section 3).
     public static let frameHeaderBytes = 12
-    /// The longest Opus packet that is relayed.
+    /// The longest Opus packet that is forwarded.
     public static let opusPacketBytesMax = 1_488
     /// The longest frame: header and packet.
     public static let frameBytesMax = frameHeaderBytes + opusPacketBytesMax
@@ -12,20 +12,20 @@ public enum ProtocolLimits {
     public static let controlBytesMax = 65_536
     /// Frames in one bundle.
     public static let bundleFramesMax = 50
-    /// Published frames a second on a live track, and how many may come at once.
+    /// Sustained rate and burst of published frames on a `live` track.
     public static let liveFramesPerSecond = 100
     public static let liveBurst = 100
-    /// How far an `ahead` track may run before what was heard, in milliseconds.
+    /// How far the publisher of an `ahead` track may run ahead of playout.
     public static let aheadMilliseconds = 60_000
-    /// How much audio of an `ahead` track may be with a listener before it is played, and how much one message carries.
+    /// How much audio of an `ahead` track a subscriber holds before playout, and how much one message carries.
     public static let leadMilliseconds = 300
     public static let bundleMilliseconds = 100
-    /// When `playout.backlog` says `high` and `low`.
+    /// Thresholds at which `playout.backlog` reports `high` and `low`.
     public static let backlogHighMilliseconds = 45_000
     public static let backlogLowMilliseconds = 30_000
-    /// How often a listener reports its progress while it plays.
+    /// How often a subscriber reports its progress during playout.
     public static let progressIntervalMilliseconds = 200
-    /// How long a participant's place is kept for it when its socket is lost, and how many events.
+    /// How long a disconnected participant can resume its session, and how many missed events are replayed.
     public static let resumeWindowMilliseconds = 20_000
     public static let resumeEventsMax = 256
     /// LiveKit's limits.
@@ -37,20 +37,20 @@ public enum ProtocolLimits {
     public static let participantNameBytesMax = 256
     public static let rpcPayloadBytesMax = 15_360
     public static let rpcErrorBytesMax = 256
-    /// Everybody in one call, the caller too.
+    /// Members of one call, including the caller.
     public static let callMembersMax = 32
     public static let callMetadataBytesMax = 1_024
     public static let callReasonBytesMax = 256
     public static let idempotencyKeyBytesMax = 128
-    /// How many earlier sessions an assistant is told of, and in how many bytes of JSON.
+    /// How many summaries of earlier sessions an assistant receives, and their total size as JSON.
     public static let pastSummariesMax = 5
     public static let pastSummariesBytesMax = 16_384
-    /// How long a call rings before it is missed.
+    /// How long a call rings before it counts as missed.
     public static let callRingMilliseconds = 45_000
-    /// How often a client pings, and after how long without a sign of life it is given up.
+    /// How often clients ping, and how long a silent connection is kept open.
     public static let pingIntervalMilliseconds = 5_000
     public static let pingTimeoutMilliseconds = 15_000
-    /// The subprotocol of version 1, and what comes before a token in a subprotocol item.
+    /// The WebSocket subprotocol of version 1, and the prefix of the subprotocol item that carries a token.
     public static let subprotocol = "patchbay.v1"
     public static let bearerSubprotocolPrefix = "patchbay.bearer."
     public static let defaultPort = 7_880

@@ -1,14 +1,54 @@
 import Foundation
 import Wire
 
-// To compare what different readers see.
+/// An arbitrary JSON value, to compare what different coders decode.
+indirect enum JSONTree: Equatable {
+    case null
+    case boolean(Bool)
+    case number(Double)
+    case text(String)
+    case array([JSONTree])
+    case object([String: JSONTree])
+}
+
+extension JSONTree: Codable {
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if value.decodeNil() {
+            self = .null
+        } else if let boolean = try? value.decode(Bool.self) {
+            self = .boolean(boolean)
+        } else if let number = try? value.decode(Double.self) {
+            self = .number(number)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let array = try? value.decode([JSONTree].self) {
+            self = .array(array)
+        } else {
+            self = .object(try value.decode([String: JSONTree].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .null: try value.encodeNil()
+        case .boolean(let boolean): try value.encode(boolean)
+        case .number(let number): try value.encode(number)
+        case .text(let text): try value.encode(text)
+        case .array(let array): try value.encode(array)
+        case .object(let object): try value.encode(object)
+        }
+    }
+}
+
 extension JSONTree {
-    /// What `JSONSerialization` made of a text.
+    /// - Parameter object: a result of `JSONSerialization`.
     init(_ object: Any) {
         switch object {
         case let text as String: self = .text(text)
-        // Foundation's own way to tell `true` from 1.
-        case let number as NSNumber where String(cString: number.objCType) == "c": self = .truth(number.boolValue)
+        // Foundation distinguishes `true` from 1 by this type encoding.
+        case let number as NSNumber where String(cString: number.objCType) == "c": self = .boolean(number.boolValue)
         case let number as NSNumber: self = .number(number.doubleValue)
         case let array as [Any]: self = .array(array.map(JSONTree.init))
         case let object as [String: Any]: self = .object(object.mapValues(JSONTree.init))
@@ -19,9 +59,9 @@ extension JSONTree {
     init(depth: Int, from random: inout SplitMix64) {
         switch random.below(depth == 0 ? 5 : 8) {
         case 0: self = .null
-        case 1: self = .truth(random.below(2) == 0)
+        case 1: self = .boolean(random.below(2) == 0)
         case 2: self = .number(Double(random.below(2_000_000) - 1_000_000) / 1_000)
-        // No more digits than `JSONSerialization` reads exactly; all the others are for JSONNumberTests.
+        // `JSONSerialization` is exact up to 53 bits; JSONNumberTests covers the rest.
         case 3: self = .number(Double(random.next() >> 11))
         case 4: self = .text(random.text())
         case 5, 6: self = .array((0..<random.below(5)).map { _ in JSONTree(depth: depth - 1, from: &random) })
@@ -33,7 +73,7 @@ extension JSONTree {
 }
 
 extension SplitMix64 {
-    /// Up to seven characters, of which many need an escape or several bytes.
+    /// Up to seven characters, many of which need an escape or several bytes.
     mutating func text() -> String {
         String(
             String.UnicodeScalarView(

@@ -1,60 +1,59 @@
 public import Wire
 
-/// Puts a track's frames back into order and evens out their arrival, at the price of a small delay.
+/// Reorders a track's frames and evens out their arrival, at the cost of a small delay.
 ///
-/// A pure value: time is an argument, nothing happens on its own, equal calls give equal answers.
+/// Deterministic: time is an argument, and equal calls return equal results.
 ///
-/// Use: `insert` each frame as it arrives. Whenever the loudspeaker (or a timer that stands for it) needs more sound, ask `next`, play
-/// what it says for as long as it says, and ask again. So the player's own clock drives the buffer, and a drift between the two clocks ends up in
-/// the delay, which is kept within bounds.
+/// Use: `insert` each frame on arrival. Whenever the audio device (or a timer) needs more audio, call `next`, play the returned output for its
+/// duration, and call again. The player's clock drives the buffer, so clock drift shows up as delay, which is kept within limits.
 ///
-/// The delay begins at `targetDelay`. It grows at once when frames come too late: by the wait if there was nothing to play, by a piece of
-/// concealment if sound had gone on without them. The target grows with the stalls of the path (`StallHistory`) and comes down when they
-/// are forgotten. A delay beyond the target shrinks where nobody hears it, at the pause before a talkspurt or by leaving out frames
-/// without voice; where there is no pause, `pace` asks to play a little faster, and what an outage has piled up is left out.
+/// The delay starts at `targetDelay`. It grows at once when frames are late: by the wait after an underrun, or by a piece of concealment if
+/// playout continued without them. The target grows with the path's stalls (`StallHistory`) and shrinks when they expire. Excess delay is removed
+/// where it is inaudible, in the pause before a talkspurt or by skipping frames without voice; elsewhere `pace` requests slightly faster playback,
+/// and audio that an outage has accumulated is skipped.
 ///
-/// A gap in timestamps without one in sequence is silence (DTX); a gap in both is loss. Comparisons are modulo, so wraps need no care.
+/// A gap in timestamps without a gap in sequence numbers is silence (DTX); a gap in both is loss. Comparisons are modular, so wraps need no care.
 ///
-/// Not for the gateway, which forwards frames and never waits; and a track with a lead (`ahead`) wants its lead as
-/// `targetDelay`, or the buffer would take it for jitter and catch up.
+/// Not for the gateway, which forwards frames immediately. For an `ahead` track pass its lead as `targetDelay`, or the buffer treats the lead as
+/// jitter and catches up.
 public struct JitterBuffer<Payload> {
     /// What to play next.
     public enum Output {
         /// Decode and play this.
         case frame(JitterFrame<Payload>)
-        /// A frame is lost or late: conceal so many 48 kHz ticks, a multiple of 120.
+        /// A frame is lost or late: conceal this many 48 kHz ticks, a multiple of 120.
         case conceal(ticks: Int)
-        /// The speaker pauses: play so many 48 kHz ticks of silence or comfort noise.
+        /// The speaker pauses: play this many 48 kHz ticks of silence or comfort noise.
         case silence(ticks: Int)
-        /// There is nothing to play yet. Play silence or concealment for as long as you like and ask again.
+        /// The buffer is empty. Play silence or concealment for any time and call again.
         case wait
     }
 
-    /// What became of a frame that was inserted.
+    /// The result of inserting a frame.
     public enum Insertion: Hashable, Sendable {
         case accepted
-        /// Its place has been played already; the delay grows.
+        /// Its position has already been played; the delay grows.
         case late
         case duplicate
-        /// It lasts less than 2.5 ms or more than 120 ms, or no multiple of 2.5 ms.
+        /// Its duration is not a multiple of 2.5 ms between 2.5 and 120 ms.
         case malformed
     }
 
     public let limits: JitterLimits
     public private(set) var statistics = JitterStatistics()
 
-    /// In order of sequence, each once.
+    /// Sorted by sequence number, without duplicates.
     private var queue: [Arrival] = []
     private var position: Position?
-    /// When `next` first found nothing to play.
+    /// When `next` first found the buffer empty.
     private var drySince: Instant?
     private var history = PlayedSequences()
     private var growth = DelayGrowth()
     private var timing: ArrivalTiming
     private var lateInARow = 0
-    /// How the frame that `next` gave last is to be played.
+    /// How to play the frame that `next` returned last.
     public private(set) var pace = JitterPace.even
-    /// Whether sound was left out right before that frame.
+    /// Whether audio was skipped right before that frame.
     public private(set) var hasSkipped = false
     private var framesSincePace = 0
 
@@ -63,27 +62,27 @@ public struct JitterBuffer<Payload> {
         let at: Instant
     }
 
-    /// Where playout is: what comes next.
+    /// The position of the next output.
     private struct Position {
         var sequence: SequenceNumber
         var timestamp: MediaTime
-        /// Duration of the last frame, the best guess at a lost one's.
+        /// Duration of the last frame, the best estimate for a lost one.
         var ticksPerFrame: Int
     }
 
-    /// - Parameter expectedStall: how long the path will stall when it does. A connection that repairs loss stalls for a round trip and one
-    ///   more frame: whoever knows the round trip is prepared for the first one. Forgotten if there is none.
+    /// - Parameter expectedStall: anticipated stall. A connection that repairs loss stalls for about a round trip and one frame. Expires if none
+    ///   occurs.
     public init(_ limits: JitterLimits = JitterLimits(), expectedStall: Duration = .zero) {
         self.limits = limits
         timing = ArrivalTiming(expectedStallTicks: MediaTime.ticks(in: expectedStall))
     }
 
-    /// How much sound waits in the buffer, gaps not counted, in 48 kHz ticks. O(frames that wait).
+    /// Buffered audio without gaps, in 48 kHz ticks. O(n) in the buffered frames.
     public var bufferedTicks: Int { queue.reduce(0) { $0 + $1.frame.ticks } }
 
     public var bufferedFrames: Int { queue.count }
 
-    /// The frame that comes next, if it is here: what it knows of the one before it (FEC) may be worth having.
+    /// The next frame if it is buffered, for example to use its FEC data.
     public var upcoming: JitterFrame<Payload>? {
         guard let head = queue.first?.frame, head.sequence == position?.sequence else { return nil }
         return head
@@ -95,12 +94,12 @@ extension JitterBuffer.Arrival: Sendable where Payload: Sendable {}
 extension JitterBuffer.Output: Sendable where Payload: Sendable {}
 extension JitterBuffer.Output: Equatable where Payload: Equatable {}
 
-// MARK: - Frames come in
+// MARK: - Input
 
 extension JitterBuffer {
-    /// Takes a frame that has just arrived. O(1) if it is the newest, as most are.
+    /// Inserts a frame that has just arrived. O(1) if it is the newest, as most are.
     ///
-    /// Frames that come too late, twice, or with an impossible duration are counted and dropped.
+    /// Late, duplicate and malformed frames are counted and dropped.
     @discardableResult
     public mutating func insert(_ frame: JitterFrame<Payload>, at now: Instant) -> Insertion {
         statistics.received += 1
@@ -109,27 +108,27 @@ extension JitterBuffer {
             return .malformed
         }
         if let position, frame.sequence.distance(from: position.sequence) < 0 {
-            return refuse(frame, at: position, now)
+            return reject(frame, at: position, now)
         }
         lateInARow = 0
         timing.note(frame.timestamp, at: now)
 
-        var place = queue.endIndex
-        while place > 0 {
-            let distance = frame.sequence.distance(from: queue[place - 1].frame.sequence)
+        var index = queue.endIndex
+        while index > 0 {
+            let distance = frame.sequence.distance(from: queue[index - 1].frame.sequence)
             if distance == 0 {
                 statistics.duplicate += 1
                 return .duplicate
             }
             if distance > 0 { break }
-            place -= 1
+            index -= 1
         }
-        queue.insert(Arrival(frame: frame, at: now), at: place)
+        queue.insert(Arrival(frame: frame, at: now), at: index)
         dropOldest()
         return .accepted
     }
 
-    /// Forgets everything but the statistics: the track begins again, in a new epoch or with another publisher.
+    /// Clears everything but the statistics, for a new epoch or another publisher.
     public mutating func reset() {
         statistics.discarded += queue.count
         var fresh = JitterBuffer(limits)
@@ -137,7 +136,7 @@ extension JitterBuffer {
         self = fresh
     }
 
-    private mutating func refuse(_ frame: JitterFrame<Payload>, at position: Position, _ now: Instant) -> Insertion {
+    private mutating func reject(_ frame: JitterFrame<Payload>, at position: Position, _ now: Instant) -> Insertion {
         if history.contains(frame.sequence) {
             statistics.duplicate += 1
             return .duplicate
@@ -145,7 +144,7 @@ extension JitterBuffer {
         statistics.late += 1
         lateInARow += 1
         if lateInARow >= limits.lateFramesLimit {
-            // Not late, but numbered anew without anybody telling: waiting for the old numbers would mean silence for minutes.
+            // The sender has restarted its numbering; waiting for the old numbers would mean minutes of silence.
             reset()
             return .late
         }
@@ -154,7 +153,7 @@ extension JitterBuffer {
         return .late
     }
 
-    /// Keeps frames and delay within the limits. The newest is worth most, so the oldest goes.
+    /// Enforces the limits by dropping the oldest frames.
     private mutating func dropOldest() {
         var buffered = bufferedTicks
         while queue.count > limits.frames || (buffered > limits.delayTicks && queue.count > 1) {
@@ -166,10 +165,10 @@ extension JitterBuffer {
     }
 }
 
-// MARK: - Sound goes out
+// MARK: - Output
 
 extension JitterBuffer {
-    /// What to play now. Ask when the sound of the answer before is used up.
+    /// What to play now. Call again when the returned output has been played.
     public mutating func next(at now: Instant) -> Output {
         hasSkipped = false
         while let head = queue.first {
@@ -184,7 +183,7 @@ extension JitterBuffer {
                 return .conceal(ticks: ticks)
             }
             let lost = head.frame.sequence.distance(from: position.sequence)
-            // A timestamp that goes back is against the protocol; played in order of sequence it does no harm.
+            // Timestamps that go back violate the protocol but are harmless in order of sequence.
             let missing = max(Int(head.frame.timestamp.distance(from: position.timestamp)), 0)
             if let output = bridge(lost: lost, missing: missing, to: head, from: position, at: now) { return output }
             if let output = play(head, at: now) { return output }
@@ -197,14 +196,14 @@ extension JitterBuffer {
         queue.lazy.map(\.at).min() ?? Instant(nanoseconds: 0)
     }
 
-    /// What to play between the last frame and the next one; nil if nothing, or nothing any more.
+    /// The output between the last frame and the next one; nil if none is needed.
     private mutating func bridge(lost: Int, missing: Int, to head: Arrival, from position: Position, at now: Instant) -> Output? {
         if let since = drySince {
             drySince = nil
-            return comeBack(from: since, lost: lost, missing: missing, to: head, at: now)
+            return resumePlayout(from: since, lost: lost, missing: missing, to: head, at: now)
         }
         if lost > 0, missing > 0, timing.isSettled {
-            // No more in its place than until the next frame is due: a hole is where a delay shrinks, too.
+            // At most until the next frame is due: gaps are also where the delay shrinks.
             let left = min(max(targetTicks(at: now) - timing.age(of: head.frame.timestamp, at: now), 0), missing)
             if left < missing {
                 statistics.skippedTicks += missing - left
@@ -217,7 +216,7 @@ extension JitterBuffer {
         return conceal(lost: lost, missing: missing, before: head, from: position, at: now)
     }
 
-    /// One frame at a time: a missing one may still come, or the one after it.
+    /// Conceals one frame at a time, because the missing frames may still arrive.
     private mutating func conceal(
         lost: Int, missing: Int, before head: Arrival, from position: Position, at now: Instant
     ) -> Output? {
@@ -231,13 +230,13 @@ extension JitterBuffer {
         return .conceal(ticks: ticks)
     }
 
-    /// After a time with nothing to play. That time was part of the gap, if there is one; the rest of it has made the delay longer.
-    private mutating func comeBack(from since: Instant, lost: Int, missing: Int, to head: Arrival, at now: Instant) -> Output? {
+    /// Resumes after an underrun. Its duration counts towards a gap, if there is one; the rest has increased the delay.
+    private mutating func resumePlayout(from since: Instant, lost: Int, missing: Int, to head: Arrival, at now: Instant) -> Output? {
         let elapsed = max(MediaTime.ticks(in: now - since), 0)
         growth.forgive(elapsed)
         let left = max(missing - elapsed, 0)
         if lost == 0, missing > 0 || head.frame.startsTalkspurt {
-            // A talkspurt begins with a full buffer, or its first slow frame would be heard.
+            // A talkspurt starts with a full buffer, or its first late frame would be audible.
             return pause(before: head, missing: max(left, targetTicks(at: now) - waited(head, at: now)), at: now)
         }
         statistics.underruns += 1
@@ -247,9 +246,9 @@ extension JitterBuffer {
         return bridge(lost: lost, missing: left, to: head, from: position, at: now)
     }
 
-    /// Goes on to the next frame, after silence in the place of what is missing: as much as makes the delay what it should be.
+    /// Advances to the next frame after as much silence as brings the delay to its target.
     private mutating func pause(before head: Arrival, missing: Int, at now: Instant) -> Output? {
-        // More than the limit is a timestamp that jumped: a speaker's pause is over when his next frame comes.
+        // A larger gap is a timestamp jump: the pause ends when the next frame arrives.
         var silence = min(missing, limits.delayTicks)
         if timing.isSettled, missing > 0 {
             let target = targetTicks(at: now)
@@ -270,14 +269,14 @@ extension JitterBuffer {
         min(max(limits.targetTicks, timing.neededTicks(at: now)), max(limits.targetTicks, limits.delayTicks / 2))
     }
 
-    /// Nil if the frame is left out to catch up.
+    /// Nil if the frame is skipped to catch up.
     private mutating func play(_ head: Arrival, at now: Instant) -> Output? {
         let target = targetTicks(at: now)
         queue.removeFirst()
         advance(past: head.frame)
         history.insert(head.frame.sequence)
         let age = timing.isSettled ? timing.age(of: head.frame.timestamp, at: now) : target
-        if isLeftOut(head.frame, excess: age - target, target: target) {
+        if shouldSkip(head.frame, excess: age - target, target: target) {
             statistics.skipped += 1
             statistics.skippedTicks += head.frame.ticks
             hasSkipped = true
@@ -286,15 +285,14 @@ extension JitterBuffer {
         setPace(for: head.frame, excess: age - target, at: now)
         statistics.played += 1
         statistics.delay = now - head.at
-        // Clocks that jump are told as a minute.
+        // Limited to a minute, for clocks that jump.
         statistics.playoutDelay = timing.isSettled ? .ticks(min(max(age, 0), 60 * MediaTime.ticksPerSecond)) : now - head.at
         statistics.targetDelay = .ticks(target)
         return .frame(head.frame)
     }
 
-    /// Frames without voice as soon as the delay is longer than needed by one; others only if an outage has piled them up, and as long
-    /// as enough are left to go on with.
-    private func isLeftOut(_ frame: JitterFrame<Payload>, excess: Int, target: Int) -> Bool {
+    /// Frames without voice are skipped as soon as the delay exceeds the target by one; others only after an outage, while enough remain buffered.
+    private func shouldSkip(_ frame: JitterFrame<Payload>, excess: Int, target: Int) -> Bool {
         if !frame.isVoice { return excess >= frame.ticks && !frame.startsTalkspurt }
         return excess > JitterPace.catchUpTicksMax && bufferedTicks >= max(target, frame.ticks)
     }

@@ -1,22 +1,22 @@
 internal import COpus
 
-/// Turns Opus packets into PCM (RFC 6716), and makes up for packets that did not come.
+/// Decodes Opus packets to PCM (RFC 6716) and conceals lost ones.
 ///
-/// A decoder carries state from packet to packet: one for each track, in order, every loss reported with
-/// `conceal(samples:)` or `recover(samples:from:)`. It is not `Sendable`: make it where it is used.
+/// A decoder carries state from packet to packet: use one per track, in order, and report every loss with `conceal(samples:)` or
+/// `recover(samples:from:)`. Not `Sendable`: create it where it is used.
 @safe public struct OpusDecoder: ~Copyable {
-    /// Hz of the samples that come out; any packet decodes to any of Opus's rates.
+    /// Output rate in Hz; any packet decodes to any of Opus's rates.
     public let sampleRate: Int
-    /// Channels that come out, interleaved; mono packets are doubled and stereo ones mixed as needed.
+    /// Output channels, interleaved; packets are up- or downmixed as needed.
     public let channels: Int
     private let state: OpaquePointer
-    /// Room for the longest packet, 120 ms.
+    /// Fits the longest packet, 120 ms.
     private var scratch: [Int16]
 
     /// - Parameters:
     ///   - sampleRate: 8,000, 12,000, 16,000, 24,000 or 48,000 Hz.
     ///   - channels: 1 or 2.
-    /// - Throws: `OpusError` if a value is out of its range or memory is short.
+    /// - Throws: `OpusError` if a value is out of range or memory is short.
     public init(sampleRate: Int = 48_000, channels: Int = 1) throws(OpusError) {
         try OpusRate.check(sampleRate: sampleRate, channels: channels)
         var code = OPUS_OK
@@ -34,8 +34,8 @@ internal import COpus
 
     /// Decodes one packet and appends its samples to `pcm`, interleaved.
     ///
-    /// - Returns: samples a channel, 2.5 to 120 ms of them.
-    /// - Throws: `.packet` if the bytes are no Opus packet; the state is unchanged then, so the loss can be concealed.
+    /// - Returns: samples per channel, 2.5 to 120 ms of them.
+    /// - Throws: `.packet` if the bytes are not an Opus packet; the state is unchanged then, so the loss can be concealed.
     public mutating func decode(_ packet: RawSpan, appendingTo pcm: inout [Int16]) throws(OpusError) -> Int {
         let samples = try self.samples(in: packet)
         return try run(packet, fec: false, samples: samples, appendingTo: &pcm)
@@ -53,10 +53,10 @@ internal import COpus
         return pcm
     }
 
-    /// Invents sound for a packet that is lost: it goes on from the last one and fades out (packet loss concealment).
-    /// After DTX packets it is comfort noise.
+    /// Synthesizes audio for a lost packet: continues the last one and fades out (packet loss concealment). After DTX packets it is comfort
+    /// noise.
     ///
-    /// - Parameter samples: samples a channel, a multiple of 2.5 ms up to 120 ms; ask again for more.
+    /// - Parameter samples: samples per channel, a multiple of 2.5 ms up to 120 ms; call again for more.
     public mutating func conceal(samples: Int) throws(OpusError) -> [Int16] {
         var pcm: [Int16] = []
         try conceal(samples: samples, appendingTo: &pcm)
@@ -68,10 +68,10 @@ internal import COpus
         _ = try run(RawSpan(), fec: false, samples: samples, appendingTo: &pcm)
     }
 
-    /// Rebuilds a lost packet from the in-band FEC of the packet that follows it, which is decoded afterwards as usual.
-    /// Without FEC in it this is the same as `conceal(samples:)`.
+    /// Reconstructs a lost packet from the in-band FEC of the following packet, which is decoded afterwards as usual. Without FEC in it this equals
+    /// `conceal(samples:)`.
     ///
-    /// - Parameter samples: samples a channel that are missing, a multiple of 2.5 ms up to 120 ms.
+    /// - Parameter samples: missing samples per channel, a multiple of 2.5 ms up to 120 ms.
     public mutating func recover(samples: Int, from following: RawSpan) throws(OpusError) -> [Int16] {
         try check(lost: samples)
         _ = try self.samples(in: following)
@@ -84,16 +84,16 @@ internal import COpus
         try recover(samples: samples, from: unsafe following.span.bytes)
     }
 
-    /// Forgets the sound so far, as if new. For a track whose epoch has changed.
+    /// Resets the state, for a track whose epoch has changed.
     public mutating func reset() {
         let code = unsafe patchbay_opus_decoder_reset(state)
-        precondition(code == OPUS_OK, "libopus does not reset its decoder: code \(code)")
+        precondition(code == OPUS_OK, "libopus failed to reset a decoder: code \(code)")
     }
 
-    /// An Ogg Opus header's output gain, in 1/256 dB (RFC 7845 section 5.1).
+    /// Sets an Ogg Opus header's output gain, in 1/256 dB (RFC 7845 section 5.1).
     mutating func setGain(_ gain: Int16) {
         let code = unsafe patchbay_opus_decoder_set_gain(state, Int32(gain))
-        precondition(code == OPUS_OK, "libopus takes every 16-bit gain, but answered \(code)")
+        precondition(code == OPUS_OK, "libopus rejected a 16-bit gain: code \(code)")
     }
 
     private func samples(in packet: RawSpan) throws(OpusError) -> Int {
@@ -110,7 +110,7 @@ internal import COpus
         }
     }
 
-    /// libopus takes "no bytes" for "lost".
+    /// libopus interprets an empty packet as lost.
     private mutating func run(
         _ packet: RawSpan, fec: Bool, samples: Int, appendingTo pcm: inout [Int16]
     ) throws(OpusError) -> Int {

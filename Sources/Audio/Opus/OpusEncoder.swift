@@ -1,22 +1,22 @@
 internal import COpus
 internal import Wire
 
-/// Turns PCM into Opus packets (RFC 6716), one frame at a time.
+/// Encodes PCM to Opus packets (RFC 6716), one frame at a time.
 ///
-/// An encoder carries state from frame to frame, so it belongs to one track and is fed without gaps. It is not `Sendable`:
-/// make it where it is used. Encoding 20 ms takes about 0.2 ms of a core.
+/// An encoder carries state from frame to frame: use one per track, and feed it without gaps. Not `Sendable`: create it where it is used.
+/// Encoding 20 ms takes about 0.2 ms of a core.
 @safe public struct OpusEncoder: ~Copyable {
-    /// What the encoder should be good at (libopus's `OPUS_APPLICATION_…`).
+    /// What the encoder optimizes for (libopus's `OPUS_APPLICATION_…`).
     public enum Application: Hashable, Sendable {
-        /// Speech: clear at low rates.
+        /// Speech: intelligible at low rates.
         case voip
-        /// Music and mixed sound: true to the input.
+        /// Music and mixed audio: faithful to the input.
         case audio
-        /// Least delay, without the speech codec; no DTX and no FEC.
+        /// Lowest delay, without the speech codec; no DTX and no FEC.
         case lowDelay
     }
 
-    /// Every packet fits into this many bytes, the most a frame of the Patchbay protocol carries.
+    /// Maximum packet size in bytes: what a frame of the Patchbay protocol can carry.
     public static let packetBytesLimit = ProtocolLimits.opusPacketBytesMax
     public static let bitsPerSecondRange = 6_000...510_000
     public static let complexityRange = 0...10
@@ -31,11 +31,11 @@ internal import Wire
     ///   - sampleRate: 8,000, 12,000, 16,000, 24,000 or 48,000 Hz.
     ///   - channels: 1, or 2 interleaved.
     ///   - bitsPerSecond: 6,000 to 510,000; nil lets libopus choose by rate and channels.
-    ///   - dtx: sends next to nothing while there is silence.
-    ///   - inbandFEC: adds a coarse copy of each frame to the next packet, if `expectedLossPercent` makes it worth the bits.
-    ///   - expectedLossPercent: 0 to 100; how much loss to prepare for.
+    ///   - dtx: sends almost nothing during silence.
+    ///   - inbandFEC: adds a coarse copy of each frame to the next packet, if `expectedLossPercent` justifies it.
+    ///   - expectedLossPercent: 0 to 100; the loss to prepare for.
     ///   - complexity: 0 (fast) to 10 (best).
-    /// - Throws: `OpusError` if a value is out of its range or memory is short.
+    /// - Throws: `OpusError` if a value is out of range or memory is short.
     public init(
         sampleRate: Int = 48_000, channels: Int = 1, application: Application = .voip, bitsPerSecond: Int? = nil,
         dtx: Bool = false, inbandFEC: Bool = false, expectedLossPercent: Int = 0, complexity: Int = 9
@@ -63,20 +63,20 @@ internal import Wire
         unsafe opus_encoder_destroy(state)
     }
 
-    /// Samples a channel, at the encoder's rate, by which decoded sound lags behind the input: what a player has to skip.
+    /// Delay of the decoded audio in samples per channel at the encoder's rate; a player has to skip it.
     public var lookahead: Int {
         var samples: Int32 = 0
         Self.expectOK(unsafe patchbay_opus_encoder_get_lookahead(state, &samples))
         return Int(samples)
     }
 
-    /// The lookahead in 48 kHz ticks, as an Ogg Opus header's pre-skip wants it (RFC 7845 section 4.2).
+    /// The lookahead in 48 kHz ticks, as in an Ogg Opus header's pre-skip (RFC 7845 section 4.2).
     public var preSkip: Int { lookahead * 48_000 / sampleRate }
 
-    /// Encodes one frame and appends the packet to `packet`, say after a frame header that is already there.
+    /// Encodes one frame and appends the packet to `packet`, for example after a frame header.
     ///
     /// - Parameter pcm: interleaved samples of 2.5, 5, 10, 20, 40, 60, 80, 100 or 120 ms.
-    /// - Returns: the packet's length in bytes; with DTX, `OpusPacket.isDTX(byteCount:)` tells whether it may stay unsent.
+    /// - Returns: the packet's length in bytes; with DTX, `OpusPacket.isDTX(byteCount:)` tells whether it may be omitted.
     public mutating func encode(_ pcm: Span<Int16>, appendingTo packet: inout [UInt8]) throws(OpusError) -> Int {
         let samples = pcm.count / channels
         guard samples * channels == pcm.count, OpusRate.frameSamples(at: sampleRate).contains(samples) else {
@@ -104,7 +104,7 @@ internal import Wire
         try encode(pcm.span)
     }
 
-    /// Forgets the sound so far, as if new; settings stay. For a track that begins again after an interruption.
+    /// Resets the state but keeps the settings, for a track that restarts after an interruption.
     public mutating func reset() {
         Self.expectOK(unsafe patchbay_opus_encoder_reset(state))
     }
@@ -120,7 +120,7 @@ extension OpusEncoder.Application {
     }
 }
 
-// Settings that may change while a call goes on.
+// Settings that may change during a call.
 extension OpusEncoder {
     /// 6,000 to 510,000.
     public mutating func setBitsPerSecond(_ value: Int) throws(OpusError) {
@@ -138,8 +138,8 @@ extension OpusEncoder {
         guard allowed.contains(value) else { throw .setting(name, value, allowed: allowed) }
     }
 
-    /// Settings are checked before libopus sees them, so a refusal is our mistake.
+    /// Settings are validated before libopus sees them, so an error is a bug.
     private static func expectOK(_ code: Int32) {
-        precondition(code == OPUS_OK, "libopus refused a setting within its range: code \(code)")
+        precondition(code == OPUS_OK, "libopus rejected a setting within its range: code \(code)")
     }
 }

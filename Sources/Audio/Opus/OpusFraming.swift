@@ -1,6 +1,6 @@
-/// Walks the lengths inside one packet and holds them to the rules R2 to R7 (RFC 6716 sections 3.2 and 3.4).
+/// Validates the lengths inside a packet against rules R2 to R7 (RFC 6716 sections 3.2 and 3.4).
 enum OpusFraming {
-    /// `packet` has at least its TOC byte.
+    /// - Precondition: `packet` has at least its TOC byte.
     static func frameCount(of packet: RawSpan, _ toc: OpusTOC) throws(OpusPacket.Fault) -> Int {
         let body = 1..<packet.byteCount
         switch toc.countCode {
@@ -39,7 +39,7 @@ enum OpusFraming {
         return count
     }
 
-    /// Each length byte of 255 stands for 254 bytes of padding and one more length byte.
+    /// A length byte of 255 means 254 bytes of padding and another length byte.
     private static func stripPadding(from body: Range<Int>, of packet: RawSpan) throws(OpusPacket.Fault) -> Range<Int> {
         var next = body.lowerBound
         var padding = 0
@@ -59,7 +59,7 @@ enum OpusFraming {
         guard body.count / count <= OpusPacket.frameBytesLimit else { throw .frameTooLong }
     }
 
-    /// All frames but the last say their length in one or two bytes (section 3.2.1); the last takes what is left.
+    /// All frames but the last have a length of one or two bytes (section 3.2.1); the last takes the rest.
     private static func checkCodedLengths(_ count: Int, in body: Range<Int>, of packet: RawSpan) throws(OpusPacket.Fault) {
         var next = body.lowerBound
         var sum = 0

@@ -1,9 +1,9 @@
-/// What an Opus packet says about itself, read from its first bytes without decoding it (RFC 6716 section 3).
+/// The properties of an Opus packet, read from its first bytes without decoding it (RFC 6716 section 3).
 ///
-/// Reading is total and allocates nothing: any bytes give either a value or a `Fault`. A value means that the packet keeps
-/// the rules R1 to R7 of section 3.4, so a decoder will find every frame inside it.
+/// Parsing accepts any bytes, allocates nothing, and returns either a value or a `Fault`. A value guarantees that the packet conforms to rules
+/// R1 to R7 of section 3.4, so a decoder finds every frame in it.
 public struct OpusPacket: Hashable, Sendable {
-    /// Which of the two codecs inside Opus made the packet (RFC 6716 section 2).
+    /// The codec inside Opus that produced the packet (RFC 6716 section 2).
     public enum Mode: Hashable, Sendable {
         /// Linear prediction, for speech at low rates.
         case silk
@@ -13,7 +13,7 @@ public struct OpusPacket: Hashable, Sendable {
         case celt
     }
 
-    /// The audio bandwidth, with its upper end in hertz as raw value (RFC 6716 table 1).
+    /// The audio bandwidth; the raw value is its upper limit in hertz (RFC 6716 table 1).
     public enum Bandwidth: Int, Hashable, Sendable {
         case narrow = 4_000
         case medium = 6_000
@@ -22,26 +22,26 @@ public struct OpusPacket: Hashable, Sendable {
         case full = 20_000
     }
 
-    /// The longest packet there may be, in 48 kHz ticks: 120 ms.
+    /// Duration of the longest valid packet in 48 kHz ticks: 120 ms.
     public static let ticksLimit = 5_760
     /// The longest frame inside a packet, in bytes (RFC 6716 section 3.4, R2).
     public static let frameBytesLimit = 1_275
 
     public let mode: Mode
     public let bandwidth: Bandwidth
-    /// 1 or 2. A decoder gives as many channels as it was made for, whatever the packet holds.
+    /// 1 or 2. A decoder's output channels do not depend on it.
     public let channels: Int
-    /// How many frames share the packet, 1 to 48.
+    /// Number of frames in the packet, 1 to 48.
     public let frameCount: Int
     /// Duration of one frame in 48 kHz ticks: 120 (2.5 ms) to 2,880 (60 ms).
     public let ticksPerFrame: Int
-    /// The packet's own length.
+    /// The packet's length.
     public let byteCount: Int
 
-    /// Duration of the packet in 48 kHz ticks, 120 to 5,760, whatever rate the audio was recorded at.
+    /// Duration of the packet in 48 kHz ticks, 120 to 5,760, regardless of the sample rate of the recording.
     public var ticks: Int { frameCount * ticksPerFrame }
 
-    /// True if the encoder had nothing to say: it need not be sent (libopus's promise for packets of 1 or 2 bytes).
+    /// Whether the encoder had nothing to send, so the packet may be omitted (libopus guarantees this for packets of 1 or 2 bytes).
     public var isDTX: Bool { Self.isDTX(byteCount: byteCount) }
 
     public static func isDTX(byteCount: Int) -> Bool { byteCount <= 2 }
@@ -74,9 +74,74 @@ public struct OpusPacket: Hashable, Sendable {
 }
 
 extension RawSpan {
-    /// Checked against the bounds, like an array's subscript.
+    /// Bounds-checked, like an array's subscript.
     func byte(at offset: Int) -> UInt8 {
-        // Every bit pattern is a byte, so the load cannot make an invalid value.
+        // Every bit pattern is a valid byte.
         unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    }
+}
+
+extension OpusPacket {
+    /// The rule of RFC 6716 section 3.4 that a packet violates.
+    public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        /// R1: a packet has at least one byte.
+        case empty
+        /// R2: a frame has at most 1,275 bytes.
+        case frameTooLong
+        /// R3 and R6: frames of equal length do not divide the bytes that are there.
+        case unevenFrames
+        /// R5: no frame at all, or more than 120 ms of them.
+        case frameCount
+        /// R4, R6 and R7: a length or the padding reaches past the end.
+        case truncated
+
+        public var description: String {
+            switch self {
+            case .empty: "it is empty (R1)."
+            case .frameTooLong: "a frame is longer than 1275 bytes (R2)."
+            case .unevenFrames: "its frames should be of equal length, but the bytes do not divide (R3, R6)."
+            case .frameCount: "it holds no frame, or more than 120 ms (R5)."
+            case .truncated: "a length or its padding reaches past its end (R4, R6, R7)."
+            }
+        }
+    }
+}
+
+/// An Opus packet's first byte: configuration, stereo bit, frame count code (RFC 6716 section 3.1).
+struct OpusTOC {
+    let byte: UInt8
+
+    private var configuration: Int { Int(byte >> 3) }
+
+    /// 0: one frame, 1: two equal frames, 2: two frames, 3: any number of frames.
+    var countCode: UInt8 { byte & 0b11 }
+
+    var channels: Int { byte & 0b100 == 0 ? 1 : 2 }
+
+    var mode: OpusPacket.Mode {
+        switch configuration {
+        case ..<12: .silk
+        case ..<16: .hybrid
+        default: .celt
+        }
+    }
+
+    var bandwidth: OpusPacket.Bandwidth {
+        switch configuration {
+        case 0..<4, 16..<20: .narrow
+        case 4..<8: .medium
+        case 8..<12, 20..<24: .wide
+        case 12..<14, 24..<28: .superWide
+        default: .full
+        }
+    }
+
+    /// 120 to 2,880. Durations double from one configuration to the next, except for SILK's 60 ms.
+    var ticksPerFrame: Int {
+        switch mode {
+        case .silk: configuration & 0b11 == 0b11 ? 2_880 : 480 << (configuration & 0b11)
+        case .hybrid: 480 << (configuration & 0b1)
+        case .celt: 120 << (configuration & 0b11)
+        }
     }
 }

@@ -1,5 +1,6 @@
 // WAV, OpusHead and OpusTags all keep their numbers least significant byte first.
 
+// WAV, OpusHead and OpusTags store numbers in little-endian order.
 extension [UInt8] {
     mutating func append(littleEndian number: some FixedWidthInteger) {
         for shift in stride(from: 0, to: number.bitWidth, by: 8) {
@@ -9,14 +10,14 @@ extension [UInt8] {
 }
 
 extension ArraySlice<UInt8> {
-    /// The number `offset` bytes into the slice, or nil where the slice has no such bytes.
+    /// The number at `offset` in the slice, or nil if the slice is too short.
     func littleEndian<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number? {
         let width = Number.bitWidth / 8
         guard offset >= 0, offset <= count - width else { return nil }
         var number: Number = 0
-        for place in (0..<width).reversed() {
-            // A number of one byte shifted by eight is zero, as it should be.
-            number = number << 8 | Number(truncatingIfNeeded: self[startIndex + offset + place])
+        for index in (0..<width).reversed() {
+            // Shifting a one-byte number by eight yields zero, as intended.
+            number = number << 8 | Number(truncatingIfNeeded: self[startIndex + offset + index])
         }
         return number
     }

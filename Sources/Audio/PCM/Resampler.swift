@@ -1,27 +1,27 @@
 internal import CSpeexDSP
 
-/// Changes the sample rate of a stream, piece by piece (a band-limited windowed sinc, by speexdsp).
+/// Changes the sample rate of a stream piece by piece (band-limited windowed sinc, by speexdsp).
 ///
-/// The pieces may be of any length. What comes out is aligned with what went in: the filter's delay is taken off at the
-/// beginning, so the end is held back until more sound or `finish()` comes. Not `Sendable`: make it where it is used.
+/// Pieces may have any length. Output is aligned with the input: the filter's delay is removed at the beginning, so the end is held back until
+/// more input or `finish()`. Not `Sendable`: create it where it is used.
 @safe public struct Resampler: ~Copyable {
-    /// The rates that can be converted from and to, in Hz.
+    /// Supported input and output rates, in Hz.
     public static let sampleRates = 1_000...768_000
 
     public let inputRate: Int
     public let outputRate: Int
     public let channels: Int
     private let state: OpaquePointer
-    /// Samples a channel so far.
+    /// Samples per channel so far.
     private var consumed = 0
     private var produced = 0
     private var scratch: [Int16]
 
     /// - Parameters:
-    ///   - inputRate: Hz of what goes in, within `sampleRates`.
-    ///   - outputRate: Hz of what comes out, within `sampleRates`.
+    ///   - inputRate: in Hz, within `sampleRates`.
+    ///   - outputRate: in Hz, within `sampleRates`.
     ///   - channels: interleaved channels, 1 to 255.
-    ///   - quality: 0 (fast) to 10 (best). At 10, 44.1 to 48 kHz costs well under 1 % of a core for a mono stream.
+    ///   - quality: 0 (fast) to 10 (best). At 10, 44.1 to 48 kHz takes well under 1 % of a core for a mono stream.
     public init(from inputRate: Int, to outputRate: Int, channels: Int = 1, quality: Int = 10) throws(ResamplerError) {
         guard Self.sampleRates.contains(inputRate) else { throw .sampleRate(inputRate) }
         guard Self.sampleRates.contains(outputRate) else { throw .sampleRate(outputRate) }
@@ -44,14 +44,14 @@ internal import CSpeexDSP
         unsafe speex_resampler_destroy(state)
     }
 
-    /// How many input samples a channel are held back to see what follows: half the filter's length.
+    /// Input samples per channel that are held back as look-ahead: half the filter's length.
     public var latency: Int { Int(unsafe speex_resampler_get_input_latency(state)) }
 
-    /// Takes the next piece and gives what is ready, which may be nothing at first.
+    /// Processes the next piece and returns the available output, which may be empty at first.
     ///
-    /// - Parameter pcm: interleaved samples, as many for each channel.
+    /// - Parameter pcm: interleaved samples, the same number for each channel.
     public mutating func process(_ pcm: Span<Int16>) throws(ResamplerError) -> [Int16] {
-        precondition(pcm.count.isMultiple(of: channels), "A resampler takes as many samples for each channel.")
+        precondition(pcm.count.isMultiple(of: channels), "the sample count must be a multiple of the channel count")
         var output: [Int16] = []
         output.reserveCapacity(pcm.count * outputRate / inputRate + channels)
         consumed += pcm.count / channels
@@ -64,7 +64,7 @@ internal import CSpeexDSP
         try process(pcm.span)
     }
 
-    /// Gives what was held back, as if silence followed: in all, round(input × outputRate / inputRate) samples a channel.
+    /// Flushes the held-back samples, as if silence followed. In total, round(input × outputRate / inputRate) samples per channel are returned.
     public consuming func finish() throws(ResamplerError) -> [Int16] {
         let total = (2 * consumed * outputRate + inputRate) / (2 * inputRate)
         var output: [Int16] = []
@@ -79,7 +79,7 @@ internal import CSpeexDSP
         let (state, channels) = unsafe (self.state, self.channels)
         var taken = 0
         var code: Int32 = 0
-        // Goes on while there is input, or while the last round was so productive that more may be waiting.
+        // Continues while there is input, or while the output buffer was filled and more may be pending.
         while true {
             var inputLength = UInt32(clamping: pcm.count / channels - taken)
             var outputLength = UInt32(scratch.count / channels)
@@ -96,6 +96,27 @@ internal import CSpeexDSP
             output.append(contentsOf: scratch[..<(Int(outputLength) * channels)])
             taken += Int(inputLength)
             if taken == pcm.count / channels, outputLength < room { return }
+        }
+    }
+}
+
+/// Why a resampler could not be created, or failed.
+public enum ResamplerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A rate outside `Resampler.sampleRates`.
+    case sampleRate(Int)
+    /// A channel count below 1 or above 255, or a quality outside 0 to 10.
+    case setting(channels: Int, quality: Int)
+    /// speexdsp returned an error code; in practice, out of memory.
+    case library(code: Int)
+
+    public var description: String {
+        switch self {
+        case .sampleRate(let rate):
+            "Cannot resample from or to \(rate) Hz; choose a rate from 1000 to 768000 Hz."
+        case .setting(let channels, let quality):
+            "A resampler supports 1 to 255 channels and quality 0 to 10, not \(channels) and \(quality)."
+        case .library(let code):
+            "The resampler failed with speexdsp code \(code); create a new one."
         }
     }
 }

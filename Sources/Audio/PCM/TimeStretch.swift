@@ -1,21 +1,21 @@
-/// Makes voice a little shorter or longer at the same pitch: a piece that repeats itself is taken out, or put in once more, and the seam
-/// is faded over (waveform similarity overlap-add, as in any player of speech).
+/// Shortens or lengthens speech slightly without changing its pitch, by removing or repeating a pitch period and cross-fading the seam
+/// (waveform similarity overlap-add).
 ///
-/// 48 kHz, interleaved. No state; the same samples always give the same.
+/// 48 kHz, interleaved. Stateless and deterministic.
 public enum TimeStretch {
-    /// 5 ms: what the seam is faded over.
+    /// Length of the cross-fade: 5 ms.
     private static let seam = 240
-    /// 5 to 14 ms: one period of a low voice, or a few of a high one.
+    /// 5 to 14 ms: one period of a low voice, or several of a high one.
     private static let lags = 240...672
-    /// Samples that are compared, and lags that are tried, lie so far apart at first.
+    /// Step of the coarse search, in samples and lags.
     private static let stride = 8
-    /// Sound that is less like itself has no period: its seam would be heard, unless it is as soft as this.
+    /// Audio less self-similar has no period, and its seam would be audible unless it is softer than `softMax`.
     private static let likenessMin: Float = 0.4
     private static let softMax: Float = 200
 
-    /// Takes a piece out of the samples from `start` on.
+    /// Removes a piece of the samples from `start` on.
     ///
-    /// - Returns: samples a channel that are gone, 5 to 14 ms of them; 0 if there is nothing that may go.
+    /// - Returns: removed samples per channel, 5 to 14 ms of them; 0 if nothing can be removed.
     public static func shorten(_ pcm: inout [Int16], from start: Int, channels: Int) -> Int {
         let count = (pcm.count - start) / channels
         guard let lag = bestLag(pcm, from: start, count: count, channels: channels) else { return 0 }
@@ -28,11 +28,11 @@ public enum TimeStretch {
 
     /// Repeats a piece of the samples from `start` on.
     ///
-    /// - Returns: samples a channel that are new, 5 to 14 ms of them; 0 if nothing is worth repeating.
+    /// - Returns: added samples per channel, 5 to 14 ms of them; 0 if nothing can be repeated.
     public static func lengthen(_ pcm: inout [Int16], from start: Int, channels: Int) -> Int {
         let count = (pcm.count - start) / channels
         guard let lag = bestLag(pcm, from: start, count: count, channels: channels) else { return 0 }
-        // After the piece and a seam that leads back, all of it comes again.
+        // The piece, a seam back to its start, then the piece again.
         var repeated = Array(pcm[start..<start + lag * channels])
         for index in 0..<seam * channels {
             repeated.append(mix(pcm[start + lag * channels + index], pcm[start + index], index / channels))
@@ -41,21 +41,21 @@ public enum TimeStretch {
         return lag
     }
 
-    /// Makes samples at `start` go on from other ones, where a piece between the two is left out.
+    /// Cross-fades into the samples at `start`, where a piece before them was skipped.
     ///
-    /// - Parameter before: how the sound before would have gone on, 5 ms or more of it.
+    /// - Parameter before: the continuation of the audio before the gap, at least 5 ms.
     public static func join(_ before: [Int16], to pcm: inout [Int16], at start: Int, channels: Int) {
         for index in 0..<min(seam * channels, before.count, pcm.count - start) {
             pcm[start + index] = mix(before[index], pcm[start + index], index / channels)
         }
     }
 
-    /// From the one to the other, over the seam.
-    private static func mix(_ one: Int16, _ other: Int16, _ place: Int) -> Int16 {
-        Int16((Int(one) * (seam - place) + Int(other) * place) / seam)
+    /// Cross-fades from `one` to `other` over the seam.
+    private static func mix(_ one: Int16, _ other: Int16, _ index: Int) -> Int16 {
+        Int16((Int(one) * (seam - index) + Int(other) * index) / seam)
     }
 
-    /// The lag after which the sound is likest to what it was.
+    /// The lag with the highest self-similarity.
     private static func bestLag(_ pcm: [Int16], from start: Int, count: Int, channels: Int) -> Int? {
         let longest = min(lags.upperBound, count - seam)
         guard longest >= lags.lowerBound else { return nil }
@@ -74,7 +74,7 @@ public enum TimeStretch {
         return best.likeness >= likenessMin || isSoft ? best.lag : nil
     }
 
-    /// Normalised correlation of the seam with what comes `lag` later, -1 to 1.
+    /// Normalized correlation of the seam with the audio `lag` later, -1 to 1.
     private static func likeness(_ sound: [Float], _ lag: Int, step: Int) -> Float {
         var product: Float = 0
         var one: Float = 1

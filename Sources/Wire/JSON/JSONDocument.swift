@@ -1,9 +1,9 @@
-/// A text that was read: its bytes, and where in them its values are. Nothing else of it is made before somebody asks.
+/// A parsed text: its bytes and the tokens that locate its values. Values are decoded on demand.
 final class JSONDocument: Sendable {
     private let bytes: [UInt8]
     let tokens: [JSONToken]
 
-    /// - Throws: `DecodingError.dataCorrupted` for what is not JSON.
+    /// - Throws: `DecodingError.dataCorrupted` for text that is not JSON.
     init(parsing bytes: [UInt8]) throws(DecodingError) {
         self.bytes = bytes
         self.tokens = try JSONParser.tokens(of: bytes)
@@ -13,10 +13,10 @@ final class JSONDocument: Sendable {
 // MARK: Containers
 
 extension JSONDocument {
-    /// The value of the first member of the object at `object` that is called as `key` says. Linear in the members.
+    /// Finds the value of the first member of `object` named by `key`. O(n) in its members.
     func member(_ key: String, of object: Int, names: JSONNames) -> Int? {
         let key = key.utf8
-        // Taken once: to go through `self` for each name would count a reference each time.
+        // Copied once: each access through `self` would retain and release.
         let (bytes, tokens) = (bytes, tokens)
         let end = tokens[object].next
         var name = object + 1
@@ -35,7 +35,7 @@ extension JSONDocument {
         return names.isName(unescaped.span, of: key)
     }
 
-    /// The tokens of an object's names; each has its value right behind it.
+    /// The tokens of an object's names; each is followed by its value.
     func memberNames(of object: Int) -> [Int] {
         contents(of: object) { self.tokens[$0 + 1].next }
     }
@@ -55,7 +55,7 @@ extension JSONDocument {
         return contents
     }
 
-    /// How to get from the whole text to the value at `target`. Found from the tokens, so that reading has no path to keep.
+    /// The coding path of the value at `target`, reconstructed from the tokens so that decoding does not have to track it.
     func path(to target: Int) -> [any CodingKey] {
         var path: [JSONPathKey] = []
         var container = 0
@@ -78,7 +78,7 @@ extension JSONDocument {
 // MARK: Scalars
 
 extension JSONDocument {
-    /// The text of a string or of a name.
+    /// The value of a string or a name.
     func text(at index: Int) -> String {
         let written = bytes[tokens[index].bytes]
         return tokens[index].kind == .plainText ? String(decoding: written, as: UTF8.self) : String(unescaping: written)
@@ -88,7 +88,7 @@ extension JSONDocument {
 }
 
 extension String {
-    /// - Parameter written: the inside of a JSON string whose escapes are known to be right.
+    /// - Parameter written: the content of a JSON string whose escapes have been validated.
     fileprivate init(unescaping written: ArraySlice<UInt8>) {
         var units = written.makeIterator()
         var plain: [UInt8] = []
@@ -120,4 +120,89 @@ extension String {
         }
         self.init(decoding: plain, as: UTF8.self)
     }
+}
+
+/// An exact number: ±significand · 10^exponent.
+struct JSONNumber {
+    private let digits: ArraySlice<UInt8>
+    private var isNegative = false
+    private var significand: UInt64 = 0
+    private var exponent = 0
+    /// Whether `significand` does not hold all digits.
+    private var isTooLong = false
+
+    /// - Parameter digits: a number in JSON's grammar.
+    init(_ digits: ArraySlice<UInt8>) {
+        self.digits = digits
+        var isFraction = false
+        for (index, byte) in zip(digits.indices, digits) {
+            switch byte {
+            case UInt8(ascii: "-"): isNegative = true
+            case UInt8(ascii: "."): isFraction = true
+            case UInt8(ascii: "e"), UInt8(ascii: "E"):
+                exponent += Self.power(digits[(index + 1)...])
+                return
+            default:
+                add(digit: UInt64(byte & 0x0F))
+                if isFraction { exponent -= 1 }
+            }
+        }
+    }
+
+    private mutating func add(digit: UInt64) {
+        let (shifted, isOver) = significand.multipliedReportingOverflow(by: 10)
+        let (sum, carries) = shifted.addingReportingOverflow(digit)
+        if isOver || carries { isTooLong = true } else { significand = sum }
+    }
+
+    /// The exponent after `e`, limited to ±1,000,000.
+    private static func power(_ written: ArraySlice<UInt8>) -> Int {
+        let isNegative = written.first == UInt8(ascii: "-")
+        let power = written.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+            .reduce(0) { min($0 * 10 + Int($1 & 0x0F), 1_000_000) }
+        return isNegative ? -power : power
+    }
+}
+
+extension JSONNumber {
+    /// Nil if it is not a value of `T`. `1.0` and `1e2` are integers.
+    func integer<T: FixedWidthInteger>(_: T.Type) -> T? {
+        guard !isTooLong else { return nil }
+        var magnitude = significand
+        var rest = magnitude == 0 ? 0 : exponent
+        while rest > 0 {
+            let (product, isOver) = magnitude.multipliedReportingOverflow(by: 10)
+            guard !isOver else { return nil }
+            magnitude = product
+            rest -= 1
+        }
+        while rest < 0 {
+            let (quotient, remainder) = magnitude.quotientAndRemainder(dividingBy: 10)
+            guard remainder == 0 else { return nil }
+            magnitude = quotient
+            rest += 1
+        }
+        return T(exactly: isNegative ? -Int128(magnitude) : Int128(magnitude))
+    }
+
+    /// The nearest `Double`; nil if it overflows, or underflows to zero.
+    var double: Double? {
+        if let exact = exactQuotientOrProduct { return isNegative ? -exact : exact }
+        guard let value = Double(String(decoding: digits, as: UTF8.self)), value.isFinite, value != 0 || significand == 0 else {
+            return nil
+        }
+        return value
+    }
+
+    /// If significand and power of ten are both exact as `Double`, a single operation rounds correctly (Clinger 1990).
+    private var exactQuotientOrProduct: Double? {
+        guard !isTooLong, significand <= 1 << 53, Self.powersOfTen.indices.contains(abs(exponent)) else { return nil }
+        let power = Self.powersOfTen[abs(exponent)]
+        return exponent < 0 ? Double(significand) / power : Double(significand) * power
+    }
+
+    /// All powers that a `Double` represents exactly.
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ]
 }

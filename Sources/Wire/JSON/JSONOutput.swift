@@ -1,17 +1,17 @@
-/// JSON as it grows: the bytes so far, and which containers are open at their end.
+/// A growing JSON text: the bytes so far and the stack of open containers.
 package struct JSONOutput {
     private(set) var bytes: [UInt8] = []
     private let names: JSONNames
-    /// The closing brackets of the containers around the end of `bytes`, the innermost last.
+    /// Closing brackets of the open containers, innermost last.
     private var open: [UInt8] = []
 
-    /// - Parameter capacity: in bytes. Small messages fit; a `hello` grows it a few times.
+    /// - Parameter capacity: in bytes. Fits small messages; a `hello` grows it a few times.
     init(names: JSONNames, capacity: Int = 256) {
         self.names = names
         bytes.reserveCapacity(capacity)
     }
 
-    /// How many containers are open.
+    /// The number of open containers.
     var depth: Int { open.count }
 }
 
@@ -20,7 +20,7 @@ package struct JSONOutput {
 extension JSONOutput {
     package mutating func writeNull() { bytes += "null".utf8 }
 
-    package mutating func write(_ truth: Bool) { bytes += truth ? "true".utf8 : "false".utf8 }
+    package mutating func write(_ boolean: Bool) { bytes += boolean ? "true".utf8 : "false".utf8 }
 
     mutating func write(_ number: some FixedWidthInteger) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
@@ -34,16 +34,16 @@ extension JSONOutput {
         bytes[start...].reverse()
     }
 
-    /// The shortest digits that are read back as `number`, and no `.0`.
+    /// Writes the shortest digits that parse to the same number, without a trailing `.0`.
     mutating func write(_ number: some BinaryFloatingPoint & CustomStringConvertible) throws {
         guard number.isFinite else {
-            throw EncodingError.invalidValue(number, .init(codingPath: [], debugDescription: "JSON has no word for \(number)"))
+            throw EncodingError.invalidValue(number, .init(codingPath: [], debugDescription: "JSON cannot represent \(number)"))
         }
         let digits = number.description.utf8
         bytes += digits.suffix(2).elementsEqual(".0".utf8) ? digits.dropLast(2) : digits[...]
     }
 
-    /// A dictionary has another order in every process: its names are sorted.
+    /// Sorted by name, because the order of a dictionary differs between processes.
     mutating func write(_ texts: [String: String]) {
         let depth = open.count
         openContainer(UInt8(ascii: "{"), UInt8(ascii: "}"))
@@ -60,7 +60,7 @@ extension JSONOutput {
 // MARK: Containers
 
 extension JSONOutput {
-    /// Opens the container of a value at `depth`, or goes on with it.
+    /// Opens the container of a value at `depth`, or continues it.
     ///
     /// - Returns: the depth of its content.
     mutating func openContainer(at depth: Int, _ opening: UInt8, _ closing: UInt8) -> Int {
@@ -68,7 +68,7 @@ extension JSONOutput {
         if open.count == depth {
             openContainer(opening, closing)
         } else {
-            precondition(open[depth] == closing, "A value is an object or an array, not both.")
+            precondition(open[depth] == closing, "a value cannot be an object and an array")
         }
         return depth + 1
     }
@@ -82,7 +82,7 @@ extension JSONOutput {
         while open.count > depth { bytes.append(open.removeLast()) }
     }
 
-    /// Everything before the value of the next member of the object whose content is at `depth`.
+    /// Writes what precedes the value of the next member of the object whose content is at `depth`.
     mutating func beginMember(_ key: String, at depth: Int) {
         beginElement(at: depth)
         switch names {
@@ -92,24 +92,24 @@ extension JSONOutput {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    /// Everything before the next element of the array whose content is at `depth`.
+    /// Writes what precedes the next element of the array whose content is at `depth`.
     mutating func beginElement(at depth: Int) {
-        precondition(open.count >= depth, "A container is written to while its value is encoded, and not later.")
+        precondition(open.count >= depth, "a container can only be written to while its value is encoded")
         closeContainers(downTo: depth)
         separate()
     }
 
-    /// A comma, unless a container has just been opened: no value ends in an opening bracket.
+    /// Writes a comma unless a container was just opened. No value ends in an opening bracket.
     private mutating func separate() {
         guard let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") else { return }
         bytes.append(UInt8(ascii: ","))
     }
 }
 
-// MARK: What writes itself
+// MARK: Direct writing, without Codable
 
 extension JSONOutput {
-    /// - Parameter members: writes them with `writeMember`, each once.
+    /// - Parameter members: writes each member once, with `writeMember`.
     package mutating func writeObject(_ members: (inout JSONOutput) -> Void) {
         bytes.append(UInt8(ascii: "{"))
         members(&self)
@@ -125,9 +125,9 @@ extension JSONOutput {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// Everything before a member's value.
+    /// Writes what precedes a member's value.
     ///
-    /// - Parameter name: as it stands in JSON; nothing in it needs an escape.
+    /// - Parameter name: the JSON name, without characters that need escaping.
     package mutating func writeMember(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -136,7 +136,7 @@ extension JSONOutput {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    /// Text of which is known that nothing in it needs an escape.
+    /// Writes text that is known not to need escaping.
     package mutating func write(plain text: UnsafeBufferPointer<UInt8>) {
         bytes.append(UInt8(ascii: "\""))
         bytes += text
@@ -147,10 +147,10 @@ extension JSONOutput {
 // MARK: Text
 
 extension JSONOutput {
-    /// In runs: what needs no escape is copied as it is.
+    /// Copies runs without escapes as they are.
     package mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        // Without a copy of the text, which would be counted as a reference.
+        // Avoids a copy of the string, which would be retained and released.
         if text.utf8.withContiguousStorageIfAvailable({ writeEscaping($0) }) == nil {
             var text = text
             text.withUTF8 { writeEscaping($0) }
@@ -180,7 +180,7 @@ extension JSONOutput {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Inlined so that neither closure is one.
+    /// Inlined so that neither closure is allocated.
     @inline(__always)
     private mutating func writeRuns(
         of text: String, between isSpecial: (UInt8) -> Bool, _ writeSpecial: (inout JSONOutput, UInt8) -> Void
@@ -215,11 +215,11 @@ extension JSONOutput {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// - Returns: where the first byte from `start` on is that needs an escape; the end if there is none.
+    /// - Returns: the index of the first byte from `start` on that needs an escape, or the end.
     fileprivate func countWithoutEscape(from start: Int) -> Int {
         var index = start
-        // Nearly all text needs none, so eight bytes are looked at together. Subtracting sets the highest bit of a byte that was smaller,
-        // and of some behind one that was; so a word with none set has no such byte. A quote is a 0 after the exclusive or.
+        // Most text needs no escape, so eight bytes are tested at once. The subtraction sets the highest bit of each byte that was smaller, and
+        // possibly of bytes after it; a word without such a bit contains none. The exclusive or turns quotes and backslashes into zeros.
         while index + 8 <= count {
             let word = UnsafeRawPointer(baseAddress! + index).loadUnaligned(as: UInt64.self)
             let quotes = word ^ 0x2222_2222_2222_2222

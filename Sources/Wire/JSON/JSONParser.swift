@@ -1,11 +1,11 @@
-/// Reads a text by the grammar of RFC 8259, once and from front to back.
+/// Parses a text by the grammar of RFC 8259 in a single pass.
 ///
-/// It keeps its own stack of open containers, so that a text of nothing but brackets costs a limit's worth of memory and no stack.
+/// Keeps its own stack of open containers, so deeply nested input is limited by `JSON.depthMax` and not by the thread's stack.
 struct JSONParser {
     private let bytes: [UInt8]
     private var position = 0
     private var tokens: [JSONToken] = []
-    /// Tokens of the containers around `position`, the innermost last.
+    /// Tokens of the open containers, innermost last.
     private var open: [Int] = []
 
     static func tokens(of bytes: [UInt8]) throws(DecodingError) -> [JSONToken] {
@@ -17,16 +17,16 @@ struct JSONParser {
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        // About what a control message has; others grow it.
+        // Typical for control messages; the array grows for others.
         tokens.reserveCapacity(bytes.count / 6 + 4)
     }
 
     private func checkEncoding() throws(DecodingError) {
-        guard UInt32(exactly: bytes.count) != nil else { throw fault("too long") }
+        guard UInt32(exactly: bytes.count) != nil else { throw syntaxError("too long") }
         do {
             _ = try UTF8Span(validating: bytes.span)
         } catch {
-            throw fault("not UTF-8")
+            throw syntaxError("not UTF-8")
         }
     }
 
@@ -34,10 +34,10 @@ struct JSONParser {
         repeat {
             if try readValue() { try advance() }
         } while !open.isEmpty
-        guard position == bytes.count else { throw fault("something behind the value") }
+        guard position == bytes.count else { throw syntaxError("unexpected text after the value") }
     }
 
-    /// - Returns: whether the value is read as a whole; of a container that is not empty, only the way to its first value is.
+    /// - Returns: whether the value is complete. For a container with content, only its opening and the first name have been read.
     private mutating func readValue() throws(DecodingError) -> Bool {
         skipSpace()
         switch here {
@@ -48,12 +48,12 @@ struct JSONParser {
         case UInt8(ascii: "t"): try readWord("true", .true)
         case UInt8(ascii: "f"): try readWord("false", .false)
         case UInt8(ascii: "n"): try readWord("null", .null)
-        default: throw fault("no value")
+        default: throw syntaxError("expected a value")
         }
         return true
     }
 
-    /// From behind a value to the next one, or to the end of the text.
+    /// Moves from the end of a value to the next value, or to the end of the text.
     private mutating func advance() throws(DecodingError) {
         while true {
             skipSpace()
@@ -71,7 +71,7 @@ struct JSONParser {
 extension JSONParser {
     /// - Returns: whether it has content.
     private mutating func openContainer(_ kind: JSONToken.Kind) throws(DecodingError) -> Bool {
-        guard open.count < JSON.depthMax else { throw fault("nested too deep") }
+        guard open.count < JSON.depthMax else { throw syntaxError("nested too deeply") }
         open.append(tokens.count)
         add(kind, from: position)
         position += 1
@@ -81,7 +81,7 @@ extension JSONParser {
         return true
     }
 
-    /// - Returns: whether it ends here.
+    /// - Returns: whether the container ends here.
     private mutating func closeInnermost() -> Bool {
         guard let container = open.last else { return false }
         guard here == (tokens[container].kind == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
@@ -110,7 +110,7 @@ extension JSONParser {
         while true {
             let byte = here
             if byte == UInt8(ascii: "\"") { break }
-            guard byte >= 0x20 else { throw fault("a control character in a string, or no end of it") }
+            guard byte >= 0x20 else { throw syntaxError("control character in a string, or unterminated string") }
             if byte == UInt8(ascii: "\\") {
                 kind = .escapedText
                 try readEscape()
@@ -133,18 +133,18 @@ extension JSONParser {
         case UInt8(ascii: "u"):
             let unit = try readHexadecimal()
             guard UTF16.isSurrogate(unit) else { break }
-            guard UTF16.isLeadSurrogate(unit) else { throw fault("a surrogate without its first half") }
+            guard UTF16.isLeadSurrogate(unit) else { throw syntaxError("low surrogate without a high one") }
             try expect(UInt8(ascii: "\\"))
             try expect(UInt8(ascii: "u"))
-            guard UTF16.isTrailSurrogate(try readHexadecimal()) else { throw fault("a surrogate without its second half") }
-        default: throw fault("no such escape")
+            guard UTF16.isTrailSurrogate(try readHexadecimal()) else { throw syntaxError("high surrogate without a low one") }
+        default: throw syntaxError("unknown escape")
         }
     }
 
     private mutating func readHexadecimal() throws(DecodingError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = Character(Unicode.Scalar(here)).hexDigitValue else { throw fault("no hexadecimal digit") }
+            guard let digit = Character(Unicode.Scalar(here)).hexDigitValue else { throw syntaxError("expected a hexadecimal digit") }
             unit = unit << 4 | UInt16(digit)
             position += 1
         }
@@ -171,9 +171,9 @@ extension JSONParser {
         add(.number, from: start)
     }
 
-    /// At least one.
+    /// Reads at least one digit.
     private mutating func readDigits() throws(DecodingError) {
-        guard isAtDigit else { throw fault("no digit") }
+        guard isAtDigit else { throw syntaxError("expected a digit") }
         while isAtDigit { position += 1 }
     }
 
@@ -189,20 +189,20 @@ extension JSONParser {
 // MARK: Bytes and tokens
 
 extension JSONParser {
-    /// The byte at `position`; behind the last one a NUL, which no rule allows anywhere.
+    /// The byte at `position`, or NUL at the end, which no rule accepts.
     private var here: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     private mutating func skipSpace() {
         while true {
             let byte = here
-            // Nearly always at once: nothing else that may stand here is as small.
+            // Fast path: no other byte that is valid here is this small.
             guard byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
             position += 1
         }
     }
 
     private mutating func expect(_ byte: UInt8) throws(DecodingError) {
-        guard here == byte else { throw fault("no \"\(Unicode.Scalar(byte))\"") }
+        guard here == byte else { throw syntaxError("expected \"\(Unicode.Scalar(byte))\"") }
         position += 1
     }
 
@@ -211,7 +211,29 @@ extension JSONParser {
             JSONToken(kind: kind, start: UInt32(start), end: UInt32(position), next: UInt32(tokens.count + 1)))
     }
 
-    private func fault(_ fault: String) -> DecodingError {
-        .dataCorrupted(.init(codingPath: [], debugDescription: "not JSON: \(fault) at byte \(position)"))
+    private func syntaxError(_ problem: String) -> DecodingError {
+        .dataCorrupted(.init(codingPath: [], debugDescription: "invalid JSON: \(problem) at byte \(position)"))
     }
+}
+
+/// A value or a member name in the flat array that a text is parsed into.
+///
+/// A container's token is followed by its content: for an array value after value, for an object name, value, name, value.
+struct JSONToken {
+    enum Kind: UInt8 {
+        case object, array, number, `true`, `false`, null
+        /// A string without escapes, whose bytes are its value.
+        case plainText
+        case escapedText
+    }
+
+    var kind: Kind
+    /// Offset of the first byte; for strings, after the quote.
+    var start: UInt32
+    /// Offset of the end; for strings, before the quote.
+    var end: UInt32
+    /// Index of the token after this one and its content.
+    var next: UInt32
+
+    var bytes: Range<Int> { Int(start)..<Int(end) }
 }

@@ -1,8 +1,8 @@
-/// Any JSON at all, for who does not know its type: an object's members in their order, each name once.
+/// An arbitrary JSON value. Objects keep the order of their members, whose names are unique.
 package indirect enum JSONValue: Sendable, Hashable {
     case null
     case boolean(Bool)
-    /// A number without a fraction that 64 bits hold; `1.0` and `1e2` are such.
+    /// A number without a fraction that fits 64 bits, including `1.0` and `1e2`.
     case integer(Int64)
     case number(Double)
     case string(String)
@@ -19,18 +19,18 @@ package indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// An object's member; nil if there is none of that name, or this is no object.
+    /// An object's member; nil if there is none, or this is not an object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 }
 
-/// Reading.
+/// Parsing.
 extension JSONValue {
-    /// - Parameter depthMax: objects and arrays inside each other.
-    /// - Throws: `DecodingError.dataCorrupted` for what is not JSON, is nested deeper, names a member twice or has a number that no
-    ///   `Double` is near.
+    /// - Parameter depthMax: maximum nesting of objects and arrays.
+    /// - Throws: `DecodingError.dataCorrupted` for text that is not JSON, is nested deeper, repeats a member name or has a number outside the
+    ///   range of `Double`.
     package init(parsing bytes: [UInt8], depthMax: Int = JSON.depthMax) throws(DecodingError) {
         let document = try JSONDocument(parsing: bytes)
         self = try Self.value(at: 0, of: document, depthLeft: depthMax)
@@ -45,32 +45,32 @@ extension JSONValue {
         case .number:
             let number = document.number(at: index)
             if let integer = number.integer(Int64.self) { return .integer(integer) }
-            guard let double = number.double else { throw fault("a number that is too large or too small") }
+            guard let double = number.double else { throw invalid("the number is too large or too small") }
             return .number(double)
         case .array:
-            guard depthLeft > 0 else { throw fault("nested too deep") }
+            guard depthLeft > 0 else { throw invalid("nested too deeply") }
             var elements: [JSONValue] = []
             for element in document.elements(of: index) { elements.append(try value(at: element, of: document, depthLeft: depthLeft - 1)) }
             return .array(elements)
         case .object:
-            guard depthLeft > 0 else { throw fault("nested too deep") }
+            guard depthLeft > 0 else { throw invalid("nested too deeply") }
             var members: [Member] = []
             var names: Set<String> = []
             for name in document.memberNames(of: index) {
                 let text = document.text(at: name)
-                guard names.insert(text).inserted else { throw fault("the name \"\(text)\" twice in an object") }
+                guard names.insert(text).inserted else { throw invalid("the object repeats the name \"\(text)\"") }
                 members.append(Member(text, try value(at: name + 1, of: document, depthLeft: depthLeft - 1)))
             }
             return .object(members)
         }
     }
 
-    private static func fault(_ words: String) -> DecodingError {
-        .dataCorrupted(.init(codingPath: [], debugDescription: words))
+    private static func invalid(_ problem: String) -> DecodingError {
+        .dataCorrupted(.init(codingPath: [], debugDescription: problem))
     }
 }
 
-/// Writing: by `JSON.encode` with names as declared.
+/// Encoding, by `JSON.encode` with names as declared.
 extension JSONValue: Encodable {
     package func encode(to encoder: any Encoder) throws {
         switch self {
@@ -83,9 +83,9 @@ extension JSONValue: Encodable {
         case .null:
             var container = encoder.singleValueContainer()
             try container.encodeNil()
-        case .boolean(let truth):
+        case .boolean(let boolean):
             var container = encoder.singleValueContainer()
-            try container.encode(truth)
+            try container.encode(boolean)
         case .integer(let integer):
             var container = encoder.singleValueContainer()
             try container.encode(integer)
@@ -103,7 +103,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     ExpressibleByDictionaryLiteral
 {
     package init(stringLiteral text: String) { self = .string(text) }
-    package init(booleanLiteral truth: Bool) { self = .boolean(truth) }
+    package init(booleanLiteral boolean: Bool) { self = .boolean(boolean) }
     package init(integerLiteral integer: Int64) { self = .integer(integer) }
     package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     package init(dictionaryLiteral members: (String, JSONValue)...) { self = .object(members.map { Member($0, $1) }) }

@@ -1,4 +1,4 @@
-/// What the gateway tells a client on its own account (PROTOCOL section 6).
+/// An event that the gateway sends to a client (PROTOCOL section 6).
 public enum Event: Sendable, Hashable {
     case hello(Hello)
     case participantJoined(ParticipantInfo)
@@ -21,19 +21,19 @@ public enum Event: Sendable, Hashable {
     case text(id: String, from: Identity, topic: String, text: String)
     case procedureCalled(requestID: String, from: Identity, method: String, payload: String, timeoutMilliseconds: Int)
     case digits(from: Identity, String)
-    /// `at` is up to where it was heard when the mark's fate was known; nil if nothing was.
+    /// `at` is the position heard when the mark was resolved; nil if nothing was heard.
     case playoutMarked(TrackSID, name: String, MarkStatus, at: MediaTime?)
-    /// `by` is who cleared.
+    /// `by` is the participant that cleared the track.
     case playoutCleared(ClearedPlayout, by: Identity)
-    /// An utterance begins to be let out, from its first frame at `at`.
+    /// The gateway starts to release an utterance, from its first frame at `at`.
     case playoutStarted(TrackSID, of: Identity, epoch: UInt8, at: MediaTime)
-    /// All that was published has been heard.
+    /// Everything that was published has been heard.
     case playoutFinished(TrackSID, of: Identity, epoch: UInt8, HeardPosition)
-    /// To the publisher: how far it is ahead, and how many frames were refused since the last word.
+    /// To the publisher: how far it is ahead, and how many frames were rejected since the last report.
     case playoutBacklog(TrackSID, BacklogState, queuedMs: Int, dropped: Int)
     case callHeld(by: Identity)
     case callResumed(by: Identity)
-    /// Muted as a whole, whatever tracks it has or will have; those say of themselves what they said before.
+    /// The participant is muted as a whole, including tracks that it publishes later. Its tracks keep their own mute state.
     case callMuted(by: Identity)
     case callUnmuted(by: Identity)
     case callEnded(reason: String)
@@ -52,9 +52,9 @@ public enum ConnectionState: String, Sendable, Codable {
 
 /// Why a recording ended.
 public enum RecordingEnd: String, Sendable, Codable, CaseIterable {
-    /// Somebody wanted it so.
+    /// It was stopped on request.
     case asked
-    /// It could not be written any more.
+    /// Writing failed.
     case failed
 }
 
@@ -68,11 +68,11 @@ public enum TalkEnd: String, Sendable, Codable, CaseIterable {
     case end, silence, cleared, muted, left
 }
 
-/// Somebody who speaks, or has just stopped.
+/// A participant that speaks or has just stopped.
 public struct Speaker: Sendable, Hashable, Codable {
     public var participant: Identity
     public var track: TrackSID
-    /// Linear, 0…1, in steps of 1/8.
+    /// Linear, 0 to 1, in steps of 1/8.
     public var level: Double
     public var active: Bool
 
@@ -84,14 +84,14 @@ public struct Speaker: Sendable, Hashable, Codable {
     }
 }
 
-/// How one's own connection fares; sent every 5 s.
+/// Statistics of the client's own connection, sent every 5 s.
 public struct ConnectionStats: Sendable, Hashable, Codable {
     public var rttMs: Double
-    /// Frames handed to this listener's socket since it joined.
+    /// Frames handed to this subscriber's socket since it joined.
     public var sent: UInt64
-    /// Frames dropped because this listener was too slow.
+    /// Frames dropped because this subscriber was too slow.
     public var dropped: UInt64
-    /// How long frames of the last 5 s had waited in the gateway, 99th percentile.
+    /// 99th percentile of the time that frames of the last 5 s were queued in the gateway.
     public var lateP99Ms: Double
 
     public init(rttMs: Double, sent: UInt64, dropped: UInt64, lateP99Ms: Double) {

@@ -40,81 +40,7 @@ enum EventType: String, CaseIterable {
     case stats
 }
 
-/// An event as text, made once for all who get it: only `seq` differs from one connection to the next.
-public struct EncodedEvent: Sendable {
-    private let text: [UInt8]
-    /// Where `seq` belongs.
-    private let place: UInt32
-    /// Milliseconds; not 0, nobody waits for it: it may leave so much later, with what else goes to the same participant.
-    public let deferralMilliseconds: UInt8
-    /// How things stand (`stats`): says all that one before it said to the same participant.
-    public let supersedesPrevious: Bool
-
-    public init(_ event: Event) {
-        let (type, body) = event.frequentTypeAndBody ?? event.typeAndBody
-        var name = type.rawValue
-        place = UInt32(Self.beforeType.utf8CodeUnitCount + name.utf8.count + Self.beforeSeq.utf8CodeUnitCount)
-        deferralMilliseconds = event.deferralMilliseconds
-        supersedesPrevious = type == .stats
-        // No larger than need be: logs keep it for a while.
-        let count = Int(place) + Self.beforeBody.utf8CodeUnitCount + body.count + 1
-        text = Array(unsafeUninitializedCapacity: count) { text, end in
-            func append(_ bytes: UnsafeBufferPointer<UInt8>) { end = text[end...].update(fromContentsOf: bytes) }
-            func append(_ words: StaticString) { append(UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount)) }
-            append(Self.beforeType)
-            name.withUTF8 { append($0) }
-            append(Self.beforeSeq)
-            append(Self.beforeBody)
-            body.withUnsafeBufferPointer { append($0) }
-            append("}")
-        }
-    }
-
-    private static var beforeType: StaticString { #"{"type":""# }
-    private static var beforeSeq: StaticString { #"","seq":"# }
-    private static var beforeBody: StaticString { #","data":"# }
-
-    /// Bytes of the message, but for the digits of `seq`.
-    public var byteCount: Int { text.count }
-
-    /// The whole message for a connection on which this is event number `seq`.
-    public func bytes(seq: UInt64) -> [UInt8] {
-        let count = byteCount(seq: seq)
-        return Array(unsafeUninitializedCapacity: count) { bytes, written in
-            write(seq: seq, to: UnsafeMutableRawPointer(bytes.baseAddress!))
-            written = count
-        }
-    }
-
-    /// Bytes of the same.
-    package func byteCount(seq: UInt64) -> Int { text.count + Self.digits(of: seq) }
-
-    /// Writes the same where there is room for all its bytes.
-    package func write(seq: UInt64, to start: UnsafeMutableRawPointer) {
-        let digits = Self.digits(of: seq)
-        let (head, tail) = (Int(place), text.count - Int(place))
-        text.withUnsafeBytes {
-            start.copyMemory(from: $0.baseAddress!, byteCount: head)
-            (start + head + digits).copyMemory(from: $0.baseAddress! + head, byteCount: tail)
-        }
-        var rest = seq
-        for offset in (head..<head + digits).reversed() {
-            start.storeBytes(of: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: offset, as: UInt8.self)
-            rest /= 10
-        }
-    }
-
-    private static func digits(of number: UInt64) -> Int {
-        var (digits, rest) = (1, number)
-        while rest >= 10 {
-            rest /= 10
-            digits += 1
-        }
-        return digits
-    }
-}
-
-/// The body of every event but `hello`, `transcript.segment` and `stats`, which have types of their own.
+/// The body of every event except `hello`, `transcript.segment`, `stats` and those of `PlayoutFields`.
 struct EventFields: Codable {
     var participant: Identity?
     var track: TrackReference?
@@ -142,7 +68,7 @@ struct EventFields: Codable {
     var epoch: UInt8?
     var recording: RecordingID?
 
-    /// A track's sid, or the object that describes it.
+    /// A track's sid, or its full description.
     enum TrackReference: Codable {
         case sid(TrackSID), info(TrackInfo)
 
@@ -163,7 +89,7 @@ struct EventFields: Codable {
     }
 }
 
-/// A participant's description laid flat beside `participant`, its identity, and what else an event tells.
+/// A participant's description flattened into an event body, next to `participant` (its identity).
 struct ParticipantFields: Codable {
     var info: ParticipantInfo
     var connection: ConnectionState?

@@ -1,18 +1,17 @@
-/// Reads `playout.progress` and `ping` without `Codable`, as they are mostly written.
+/// Decodes `playout.progress` and `ping` in their common form without `Codable`.
 ///
-/// A listener says five times a second how far it is, and what `Codable` does for each of these is twenty times the work of reading it. Any
-/// other request is for `Codable`, and so are these two in any form but the plainest: with an escape or anything else than ASCII, or with a
-/// name that is not theirs or comes twice. Nothing is refused here.
-struct FrequentRequestReader {
+/// Subscribers report progress five times a second, and `Codable` takes twenty times as long. Everything else falls back to `Codable`: other
+/// requests, escapes, non-ASCII text, unknown or repeated names. This reader rejects nothing itself.
+package struct FrequentRequestReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    /// The names in a message and in its `data`.
+    /// Member names of a message and of its `data`.
     private enum Name: Int {
         case type, id, data, track, epoch, playedTs, bufferedMs, t
     }
 
-    /// A bit for each name that was read.
+    /// One bit for each name that was read.
     private var seen = 0
     private var type: Range<Int>?
     private var id: UInt64?
@@ -26,8 +25,8 @@ struct FrequentRequestReader {
         self.bytes = bytes
     }
 
-    /// - Returns: nil where `Codable` is to read it.
-    static func request(in text: [UInt8]) -> IncomingRequest? {
+    /// - Returns: nil if `Codable` has to decode the message.
+    package static func request(in text: [UInt8]) -> IncomingRequest? {
         text.withUnsafeBufferPointer { bytes in
             var reader = FrequentRequestReader(bytes)
             guard reader.readObject({ $0.readMember($1) }) else { return nil }
@@ -95,7 +94,7 @@ struct FrequentRequestReader {
         }
     }
 
-    /// - Returns: whether there was a value to keep.
+    /// - Returns: whether there was a value.
     private static func keep<Value>(_ value: Value?, in member: inout Value?) -> Bool {
         member = value
         return value != nil
@@ -126,7 +125,7 @@ struct FrequentRequestReader {
         return true
     }
 
-    /// - Returns: where the text is that stands between quotes, if it is there as it stands.
+    /// - Returns: the range of a string without escapes, or nil.
     private mutating func readText() -> Range<Int>? {
         guard take("\"") else { return nil }
         let start = position
@@ -140,14 +139,14 @@ struct FrequentRequestReader {
         return nil
     }
 
-    /// Digits without a zero before them, as many as 64 bits have room for whatever they are, and nothing of a fraction behind.
+    /// Reads an integer of at most 18 digits, which always fits 64 bits, without leading zeros, fraction or exponent.
     private mutating func readWhole() -> UInt64? {
         skipSpace()
         guard let (value, count) = readDigits(atMost: 18), count > 0 else { return nil }
         return next == UInt8(ascii: ".") || isExponent ? nil : value
     }
 
-    /// A number without an exponent, of few enough digits that its quotient with a power of ten is the nearest `Double`.
+    /// Reads a number without exponent of at most 15 digits, so that dividing by a power of ten yields the nearest `Double`.
     private mutating func readDecimal() -> Double? {
         skipSpace()
         guard let (whole, count) = readDigits(atMost: 15), count > 0 else { return nil }
@@ -169,7 +168,7 @@ struct FrequentRequestReader {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
     private var isExponent: Bool { next == UInt8(ascii: "e") || next == UInt8(ascii: "E") }
 
-    /// - Returns: nil for more digits than that, or a zero before others.
+    /// - Returns: nil for more than `max` digits, or a leading zero.
     private mutating func readDigits(atMost max: Int) -> (value: UInt64, count: Int)? {
         let start = position
         var value: UInt64 = 0
@@ -181,13 +180,13 @@ struct FrequentRequestReader {
         return (value, position - start)
     }
 
-    private func digit(at place: Int) -> UInt8? {
-        let digit = bytes[place] &- UInt8(ascii: "0")
+    private func digit(at index: Int) -> UInt8? {
+        let digit = bytes[index] &- UInt8(ascii: "0")
         return digit < 10 ? digit : nil
     }
 
-    private func isWord(_ word: StaticString, at place: Range<Int>) -> Bool {
-        place.count == word.utf8CodeUnitCount
-            && bytes[place].elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+    private func isWord(_ word: StaticString, at range: Range<Int>) -> Bool {
+        range.count == word.utf8CodeUnitCount
+            && bytes[range].elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 }

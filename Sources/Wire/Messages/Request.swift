@@ -1,4 +1,4 @@
-/// What a client may ask of the gateway (PROTOCOL section 5).
+/// A request from a client (PROTOCOL section 5).
 public enum Request: Sendable, Hashable {
     case publish(PublishTrack)
     case unpublish(TrackSID)
@@ -16,7 +16,7 @@ public enum Request: Sendable, Hashable {
     case playoutClear(TrackSID, reason: String?)
     case playoutProgress(PlayoutProgress)
     case sendDigits(String)
-    /// The client's own clock, in whatever unit it likes; comes back as it was.
+    /// The client's clock in any unit, returned unchanged.
     case ping(Int64)
     case refreshToken
     case leave(reason: String?)
@@ -28,7 +28,7 @@ public struct PublishTrack: Sendable, Hashable, Codable {
     public var source: TrackSource
     public var codec: String
     public var mode: TrackMode
-    /// How much audio a packet holds, in milliseconds: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120.
+    /// Milliseconds of audio in a packet: 2.5, 5, 10, 20, 40, 60, 80, 100 or 120.
     public var frameMs: Double
     public var dtx: Bool
     public var fec: Bool
@@ -67,12 +67,12 @@ public enum TrackSource: String, Sendable, Codable, CaseIterable {
     case microphone, assistant
 }
 
-/// How a track's frames wait: `live` is fresh or not at all, `ahead` is released by the media clock.
+/// How a track's frames are queued: `live` frames are dropped when they are late, `ahead` frames are paced by the media clock.
 public enum TrackMode: String, Sendable, Codable, CaseIterable {
     case live, ahead
 }
 
-/// `participant.update`: what is nil stays; an attribute with an empty value is deleted.
+/// `participant.update`: nil leaves a value unchanged; an attribute with an empty value is removed.
 public struct ParticipantUpdate: Sendable, Hashable, Codable {
     public var name: String?
     public var metadata: String?
@@ -85,13 +85,13 @@ public struct ParticipantUpdate: Sendable, Hashable, Codable {
     }
 }
 
-/// What `data.send` and `data` carry.
+/// The payload of `data.send` and `data`.
 public enum DataPayload: Sendable, Hashable {
     case text(String)
-    /// Base64 as it came; checked, never decoded by the gateway.
+    /// Base64 as received: validated, and forwarded without decoding.
     case base64(String)
 
-    /// The size of what is meant, in bytes.
+    /// Size of the decoded payload, in bytes.
     public var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -99,8 +99,8 @@ public enum DataPayload: Sendable, Hashable {
         }
     }
 
-    /// Whether people could read it: a text, or bytes that are UTF-8 without control characters. LiveKit's SDKs send all data as bytes, so
-    /// the form alone does not tell. Linear in its size.
+    /// Whether the payload is text: sent as text, or bytes that are UTF-8 without control characters. LiveKit's SDKs send all data as bytes, so the
+    /// form alone does not tell. O(n) in its size.
     public var isReadable: Bool {
         guard case .base64(let encoded) = self else { return true }
         guard let bytes = Base64.standard.decode(encoded.utf8), let text = String(validating: bytes, as: UTF8.self) else { return false }
@@ -108,7 +108,7 @@ public enum DataPayload: Sendable, Hashable {
     }
 }
 
-/// `data.send`: to everybody else, or to those named.
+/// `data.send`: to all other participants, or to those listed.
 public struct DataMessage: Sendable, Hashable {
     public var topic: String
     public var payload: DataPayload
@@ -121,7 +121,7 @@ public struct DataMessage: Sendable, Hashable {
     }
 }
 
-/// `text.send`: to everybody else, or to those named.
+/// `text.send`: to all other participants, or to those listed.
 public struct TextMessage: Sendable, Hashable, Codable {
     /// LiveKit's topic for chat.
     public static let chatTopic = "lk.chat"
@@ -145,12 +145,12 @@ public struct TextMessage: Sendable, Hashable, Codable {
     }
 }
 
-/// `rpc.request`: a method to be called on another participant.
+/// `rpc.request`: calls a method on another participant.
 public struct ProcedureCall: Sendable, Hashable, Codable {
     public var to: Identity
     public var method: String
     public var payload: String
-    /// How long to wait for the answer. Default 10,000, at most 60,000.
+    /// How long to wait for the response. Default 10,000, at most 60,000.
     public var timeoutMs: Int
 
     public init(to: Identity, method: String, payload: String = "", timeoutMs: Int = 10_000) {
@@ -170,7 +170,7 @@ public struct ProcedureCall: Sendable, Hashable, Codable {
     }
 }
 
-/// `rpc.response`: what the callee answers.
+/// `rpc.response`: the callee's result or error.
 public struct ProcedureAnswer: Sendable, Hashable, Codable {
     public var requestId: String
     public var payload: String?
@@ -187,10 +187,10 @@ public struct ProcedureAnswer: Sendable, Hashable, Codable {
     }
 }
 
-/// What an assistant is doing; kept as attribute `lk.agent.state` too.
+/// What an assistant is doing; also stored as attribute `lk.agent.state`.
 public enum AgentState: String, Sendable, Codable, CaseIterable {
     case initializing, idle, listening, thinking, speaking, error
 
-    /// LiveKit's attribute for it.
+    /// LiveKit's name of the attribute.
     public static let attribute = "lk.agent.state"
 }

@@ -1,10 +1,10 @@
-/// A text message from a client, taken apart: its `id`, if it has one, and what it asks or what is wrong with it.
+/// A decoded text message from a client: its `id`, if present, and the request or the error in it.
 public struct IncomingRequest: Sendable {
-    /// The client's number; nil asks for no answer.
+    /// Chosen by the client; nil requests no reply.
     public var id: UInt64?
     public var content: Result<Request, RequestError>
 
-    /// Reads one text message. Never throws: a broken message is a value with an error in it.
+    /// Parses one text message. Never throws: a malformed message yields an error in `content`.
     public init(parsing text: [UInt8]) {
         self = FrequentRequestReader.request(in: text) ?? IncomingRequest(parsingAny: text)
     }
@@ -14,8 +14,8 @@ public struct IncomingRequest: Sendable {
         self.content = content
     }
 
-    /// The same, whatever is asked for.
-    init(parsingAny text: [UInt8]) {
+    /// Like `init(parsing:)`, but always through `Codable`.
+    package init(parsingAny text: [UInt8]) {
         do {
             self = try ControlCoding.decode(IncomingRequest.self, from: text)
         } catch {
@@ -27,7 +27,7 @@ public struct IncomingRequest: Sendable {
 
 extension IncomingRequest: Decodable {
     public init(from decoder: any Decoder) throws {
-        (id, content) = try RequestEnvelope.read(decoder, unknown: { "no message is called \"\($0)\"; see PROTOCOL section 5" }) {
+        (id, content) = try RequestEnvelope.read(decoder, unknown: { "unknown request type \"\($0)\"; see PROTOCOL section 5" }) {
             (type: RequestType, data) in
             try Request(type, from: data)
         }
@@ -76,7 +76,7 @@ private struct RequestFields: Codable {
 extension Request {
     init(_ type: RequestType, from body: (any Decoder)?) throws {
         func decoded<T: Decodable>(_: T.Type) throws -> T {
-            guard let body else { throw MissingField(name: "data") }
+            guard let body else { throw FieldError(name: "data") }
             return try T(from: body)
         }
         func fields() throws -> RequestFields { try body.map(RequestFields.init(from:)) ?? RequestFields() }
@@ -118,16 +118,16 @@ extension DataPayload {
         case (let text?, nil): self = .text(text)
         case (nil, let base64?):
             guard Base64.standard.isWellFormed(base64) else {
-                throw MissingField(name: "payload_base64", fault: "is not base64 (RFC 4648 section 4, with padding)")
+                throw FieldError(name: "payload_base64", problem: "is not base64 (RFC 4648 section 4, with padding)")
             }
             self = .base64(base64)
-        case (nil, nil): throw MissingField(name: "payload", fault: "or `payload_base64` is missing")
-        case (_?, _?): throw MissingField(name: "payload", fault: "and `payload_base64` exclude each other")
+        case (nil, nil): throw FieldError(name: "payload", problem: "or `payload_base64` is missing")
+        case (_?, _?): throw FieldError(name: "payload", problem: "and `payload_base64` exclude each other; send one of them")
         }
     }
 }
 
-/// The client's side: a request as text.
+/// A request to be sent by a client.
 public struct OutgoingRequest: Encodable, Sendable {
     public var id: UInt64?
     public var request: Request

@@ -1,4 +1,4 @@
-/// Why a request was not done: `{"type":"error","re":id,"data":{"code","message","retryable"}}`.
+/// Why a request failed: `{"type":"error","re":id,"data":{"code","message","retryable"}}`.
 public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
     public var code: Code
     /// A sentence for people that says what to do next.
@@ -17,7 +17,7 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
 
     public var description: String { "\(code): \(message)" }
 
-    /// A word, or a number where LiveKit's RPC codes are meant.
+    /// A word, or a number for LiveKit's RPC error codes.
     public struct Code: Sendable, Hashable, Codable, CustomStringConvertible {
         private enum Form: Hashable { case word(String), number(Int) }
         private let form: Form
@@ -28,17 +28,17 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
         /// The message is not JSON, or not an object with `type`.
         public static let malformed = Code("malformed")
         public static let unknownType = Code("unknown_type")
-        /// A field is missing, of the wrong type or out of its range.
+        /// A field is missing, of the wrong type or out of range.
         public static let invalidArgument = Code("invalid_argument")
         public static let notFound = Code("not_found")
-        /// Something else came first: of two that want the same, one was before.
+        /// A concurrent request or an existing object takes precedence.
         public static let conflict = Code("conflict")
         /// The token's grant does not allow it.
         public static let notAllowed = Code("not_allowed")
         public static let limitExceeded = Code("limit_exceeded")
         public static let unsupported = Code("unsupported")
 
-        /// LiveKit's number, if this is the error of a remote procedure.
+        /// LiveKit's code, if this is the error of a remote procedure call.
         public var rpc: Int? {
             if case .number(let number) = form { number } else { nil }
         }
@@ -69,7 +69,7 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
     }
 }
 
-/// The error of a remote procedure, with LiveKit's codes (1400–1505 are the system's, 1001–1999 reserved).
+/// The error of a remote procedure call, with LiveKit's codes (1400 to 1505 are predefined, 1001 to 1999 reserved).
 public struct ProcedureError: Error, Sendable, Hashable, Codable {
     public var code: Int
     public var message: String

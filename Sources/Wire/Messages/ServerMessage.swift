@@ -1,21 +1,21 @@
-/// A text message from the gateway, as a client reads it.
+/// A text message from the gateway, as a client decodes it.
 public enum ServerMessage: Sendable {
     case event(Event, seq: UInt64)
-    /// An event of a later version of the protocol: to be passed over.
+    /// An event of a later protocol version, to be ignored.
     case unknownEvent(type: String, seq: UInt64)
     case reply(re: UInt64, ReplyFields)
-    /// `re` is nil where the gateway could not tell which request was meant.
+    /// `re` is nil if the gateway could not read the request's `id`.
     case error(re: UInt64?, RequestError)
 
-    /// Reads one text message of the gateway.
+    /// Parses one text message from the gateway.
     ///
-    /// - Throws: `DecodingError` if it is not as PROTOCOL has it.
+    /// - Throws: `DecodingError` if it does not conform to PROTOCOL.
     public init(parsing text: [UInt8]) throws {
         self = try ControlCoding.decode(Envelope.self, from: text).message
     }
 }
 
-/// What a reply can hold; which of it, the request tells.
+/// All fields that replies can have; the request determines which are set.
 public struct ReplyFields: Sendable, Hashable, Codable {
     public var track: TrackInfo?
     public var id: String?
@@ -23,7 +23,7 @@ public struct ReplyFields: Sendable, Hashable, Codable {
     public var t: Int64?
     public var token: String?
     public var expiresAt: Int64?
-    // Of `playout.clear`.
+    // Reply to `playout.clear`.
     public var epoch: UInt8?
     public var playedTs: UInt32?
     public var playedMs: Int?
@@ -31,7 +31,7 @@ public struct ReplyFields: Sendable, Hashable, Codable {
     public var estimated: Bool?
 }
 
-/// The gateway's side: answers as text.
+/// Encodes replies and errors.
 public enum EncodedReply {
     public static func bytes(of reply: Reply, re id: UInt64) -> [UInt8] {
         let fields: any Encodable =
@@ -47,7 +47,7 @@ public enum EncodedReply {
         return Array(#"{"type":"reply","re":\#(id),"data":"#.utf8) + ControlCoding.bytes(of: fields) + [UInt8(ascii: "}")]
     }
 
-    /// `re` is null where the request had no readable `id`.
+    /// `re` is null if the request had no readable `id`.
     public static func bytes(of error: RequestError, re id: UInt64?) -> [UInt8] {
         let id = id.map(String.init) ?? "null"
         return Array(#"{"type":"error","re":\#(id),"data":"#.utf8) + ControlCoding.bytes(of: error) + [UInt8(ascii: "}")]
@@ -153,7 +153,7 @@ extension Event {
     }
 }
 
-/// Reads an event's body and says which field is missing.
+/// Decodes an event's body and names the field that is missing.
 private struct FieldReader {
     private let fields: Result<EventFields, any Error>
 
@@ -163,12 +163,12 @@ private struct FieldReader {
 
     subscript<T>(_ path: KeyPath<EventFields, T?>) -> T {
         get throws {
-            guard let value = try fields.get()[keyPath: path] else { throw MissingField(name: "\(path)") }
+            guard let value = try fields.get()[keyPath: path] else { throw FieldError(name: "\(path)") }
             return value
         }
     }
 
-    /// A reason that this version does not know is `unknown`.
+    /// Reasons unknown to this version become `unknown`.
     var disconnectReason: DisconnectReason {
         get throws { DisconnectReason(rawValue: try self[\.reason]) ?? .unknown }
     }
@@ -184,7 +184,7 @@ private struct FieldReader {
 
     var trackInfo: TrackInfo {
         get throws {
-            guard case .info(let info) = try self[\.track] else { throw MissingField(name: "track", fault: "is not an object") }
+            guard case .info(let info) = try self[\.track] else { throw FieldError(name: "track", problem: "is not an object") }
             return info
         }
     }
@@ -196,4 +196,15 @@ private struct FieldReader {
             return .base64(try self[\.payloadBase64])
         }
     }
+}
+
+/// A successful reply: `{"type":"reply","re":id,"data":{…}}`.
+public enum Reply: Sendable, Hashable {
+    case done
+    case published(TrackInfo)
+    case textSent(id: String)
+    case procedureAnswered(payload: String)
+    case pong(Int64)
+    case cleared(ClearedPlayout)
+    case token(String, expiresAt: Int64)
 }

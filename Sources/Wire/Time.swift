@@ -1,0 +1,99 @@
+/// A point on the monotonic clock, in nanoseconds since an arbitrary start of the process.
+///
+/// Patchbay keeps three kinds of time apart: `Instant` (deadlines, ages), `MediaTime` (48 kHz ticks within a track) and wall-clock time
+/// (tokens and records only). `Engine` reads no clock and takes each `Instant` as an argument.
+public struct Instant: Hashable, Comparable, Sendable {
+    public var nanoseconds: UInt64
+
+    @inlinable
+    public init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    @inlinable
+    public static func < (left: Instant, right: Instant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// The instant `span` later. A negative span goes back, but not before the start of the clock.
+    @inlinable
+    public static func + (instant: Instant, span: Duration) -> Instant {
+        instant.advanced(byNanoseconds: span.inNanoseconds)
+    }
+
+    /// Like `+`, without the 128-bit attosecond arithmetic of `Duration`. Used once per frame.
+    @inlinable
+    public func advanced(byNanoseconds span: Int64) -> Instant {
+        if span >= 0 { return Instant(nanoseconds: nanoseconds &+ UInt64(span)) }
+        let back = span.magnitude
+        return Instant(nanoseconds: nanoseconds > back ? nanoseconds - back : 0)
+    }
+
+    @inlinable
+    public static func - (later: Instant, earlier: Instant) -> Duration {
+        Duration(attoseconds: Int128(Int64(bitPattern: later.nanoseconds &- earlier.nanoseconds)) &* Duration.attosecondsPerNanosecond)
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, for spans of up to 292 years.
+    @inlinable
+    public var inNanoseconds: Int64 {
+        Int64(truncatingIfNeeded: attoseconds / Self.attosecondsPerNanosecond)
+    }
+
+    @usableFromInline static var attosecondsPerNanosecond: Int128 { 1_000_000_000 }
+
+    /// Whole milliseconds, truncated towards zero.
+    @inlinable
+    public var inMilliseconds: Int64 {
+        inNanoseconds / 1_000_000
+    }
+}
+
+/// A timestamp on a track's own 48 kHz clock (RFC 7587 section 4.1). Wraps every 24.8 hours.
+public struct MediaTime: Hashable, Sendable {
+    /// Ticks per second, independent of the sample rate of the recording.
+    public static let ticksPerSecond = 48_000
+    public static let ticksPerMillisecond = 48
+
+    public var ticks: UInt32
+
+    @inlinable
+    public init(ticks: UInt32) {
+        self.ticks = ticks
+    }
+
+    /// Ticks from `other` to this timestamp, negative if `other` is later. Valid for distances below 12.4 hours.
+    @inlinable
+    public func distance(from other: MediaTime) -> Int32 {
+        Int32(bitPattern: ticks &- other.ticks)
+    }
+
+    /// The timestamp `count` ticks later.
+    @inlinable
+    public func advanced(by count: Int) -> MediaTime {
+        MediaTime(ticks: ticks &+ UInt32(truncatingIfNeeded: count))
+    }
+}
+
+/// A frame's number in its track: incremented for each published frame, wraps after 65,535 (as in RTP, RFC 3550 section 5.1).
+public struct SequenceNumber: Hashable, Sendable {
+    public var value: UInt16
+
+    @inlinable
+    public init(_ value: UInt16) {
+        self.value = value
+    }
+
+    /// Frames from `other` to this one, negative if `other` is later. Valid for distances below 32,768.
+    @inlinable
+    public func distance(from other: SequenceNumber) -> Int {
+        Int(Int16(bitPattern: value &- other.value))
+    }
+
+    @inlinable
+    public var next: SequenceNumber {
+        SequenceNumber(value &+ 1)
+    }
+}
