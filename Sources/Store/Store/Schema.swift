@@ -11,6 +11,7 @@ enum Schema {
             try fill(db)
         }
         migrator.registerMigration("2") { db in try db.execute(sql: lists) }
+        CrashRecovery.register(in: &migrator)
         return migrator
     }
 
