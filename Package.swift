@@ -90,7 +90,7 @@ let package = Package(
             dependencies: [
                 "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "Audio", asyncHTTPClient, deques, httpTypes, logging,
                 serviceLifecycle,
-            ],
+            ] + nio,
             swiftSettings: settings),
         // The shell that drives the engine on sockets: shards, admission, metrics, drain.
         .target(

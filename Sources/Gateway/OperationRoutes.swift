@@ -8,12 +8,12 @@ internal import Wire
 enum OperationRoutes {
     static func routes(_ desk: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, fastPath: RecordLayerState = .notLinked) -> [Route] {
         [
-            Route(.get, "/healthz", "Whether the process serves", access: .open, gives: [.content("text/plain")]) { _, _ in
+            Route(.get, "/healthz", "Whether the process serves", access: .open, responses: [.content("text/plain")]) { _, _ in
                 HTTPServerResponse(text: "ok\n")
             },
             Route(
                 .get, "/readyz", "Whether newcomers are let in", access: .open,
-                gives: [.content("text/plain"), .refusal(.serviceUnavailable)]
+                responses: [.content("text/plain"), .error(.serviceUnavailable)]
             ) { _, _ in
                 guard state.phase < .draining else {
                     throw HTTPError(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
@@ -21,7 +21,7 @@ enum OperationRoutes {
                 return HTTPServerResponse(text: "ready\n")
             },
             Route(
-                .get, "/metrics", "Counters in Prometheus's text format", access: .open, gives: [.content("text/plain")]
+                .get, "/metrics", "Counters in Prometheus's text format", access: .open, responses: [.content("text/plain")]
             ) { _, _ in
                 await desk.publishCounters()
                 let text = PrometheusText(shards: metrics.snapshot, draining: state.phase >= .draining, fastPath: fastPath).text
@@ -29,7 +29,7 @@ enum OperationRoutes {
             },
             Route(
                 .get, "/v1/rtc", "The WebSocket that rooms are joined by (PROTOCOL section 2)", access: .open,
-                gives: [.refusal(.upgradeRequired)]
+                responses: [.error(.upgradeRequired)]
             ) { _, _ in
                 throw HTTPError(
                     .upgradeRequired, "upgrade_required", "this address is a WebSocket's; upgrade with subprotocol patchbay.v1")
@@ -41,7 +41,7 @@ enum OperationRoutes {
     static func document(of routes: [Route], version: String) -> Route {
         let outcomes = [RouteOutcome.json(.map(of: .anything))]
         func route(_ response: HTTPServerResponse) -> Route {
-            Route(.get, "/openapi.json", "This document", access: .open, gives: outcomes) { _, _ in response }
+            Route(.get, "/openapi.json", "This document", access: .open, responses: outcomes) { _, _ in response }
         }
         let document = OpenAPI.document(of: routes + [route(HTTPServerResponse(status: .ok))], version: version)
         let body = (try? JSON.encode(document, names: .asDeclared)) ?? []

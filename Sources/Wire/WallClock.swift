@@ -1,18 +1,14 @@
-#if canImport(Darwin)
-    internal import Darwin
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
 #else
-    internal import Glibc
+    internal import Foundation
 #endif
 
 /// The wall clock, for records and tokens only: it may jump, so nothing is timed by it.
 package enum WallClock {
     /// Whole seconds since 1970.
-    package static var seconds: Int64 { Int64(time(nil)) }
+    package static var seconds: Int64 { Int64(Date().timeIntervalSince1970.rounded(.down)) }
 
     /// Whole milliseconds since 1970.
-    package static var milliseconds: Int64 {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000
-    }
+    package static var milliseconds: Int64 { Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)) }
 }

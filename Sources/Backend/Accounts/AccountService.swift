@@ -21,28 +21,28 @@ package struct AccountService: Sendable {
     }
 
     /// For routes that belong to a user: who shows that it is one.
-    package var user: Access<UserID> {
-        .token(on: store.threads) { question in
-            let bearer: UserTokens.Bearer
+    package var userAccess: Access<UserID> {
+        .token(on: store.threads) { request in
+            let subject: UserTokens.Subject
             do throws(TokenError) {
-                let text = try RequestToken.extract(authorization: question.headers[.authorization], subprotocols: [], query: nil)
-                bearer = try tokens.verify(text, now: WallClock.seconds)
+                let text = try RequestToken.extract(authorization: request.headers[.authorization], subprotocols: [], query: nil)
+                subject = try tokens.verify(text, now: WallClock.seconds).subject
             } catch {
                 throw HTTPError(.unauthorized, error.code, error.message)
             }
-            return try await user(bearer)
+            return try await user(subject)
         }
     }
 
     /// - Throws: `HTTPError` with 401 for a user that is no more.
-    package func user(_ bearer: UserTokens.Bearer) async throws -> UserID {
-        switch bearer {
+    package func user(_ subject: UserTokens.Subject) async throws -> UserID {
+        switch subject {
         case .user(let id):
             guard try await store.isKnown(id) else {
                 throw HTTPError(.unauthorized, "unknown_user", "the access token's user has been deleted")
             }
             return id
-        case .outsider(let claims):
+        case .external(let claims):
             return try await store.user(issuer: claims.issuer, subject: claims.subject, email: claims.email, at: .now).id
         }
     }
@@ -58,13 +58,13 @@ package struct AccountService: Sendable {
     }
 
     /// - Throws: the same `HTTPError` for an unknown user and a wrong password, after the same time.
-    func logIn(_ account: Credentials, _ question: HTTPServerRequest) async throws -> TokenPair {
-        let names = ["address \(question.peerAddress)", "account \(account.email.lowercased())"]
-        guard names.allSatisfy({ failures.mayTry($0, at: question.receivedAt) }) else {
+    func logIn(_ account: Credentials, _ request: HTTPServerRequest) async throws -> TokenPair {
+        let names = ["address \(request.peerAddress)", "account \(account.email.lowercased())"]
+        guard names.allSatisfy({ failures.allows($0, at: request.receivedAt) }) else {
             throw HTTPError(.tooManyRequests, "too_many_attempts", "too many failed attempts; wait a minute", retryAfterSeconds: 60)
         }
         guard let user = try await store.user(email: account.email, password: SecretText(account.password)) else {
-            for name in names { failures.record(from: name, at: question.receivedAt) }
+            for name in names { failures.recordFailure(from: name, at: request.receivedAt) }
             throw HTTPError(.unauthorized, "invalid_credentials", "no account has this e-mail address and this password")
         }
         return try await makeTokens(for: user.id)

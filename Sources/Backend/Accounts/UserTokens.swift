@@ -11,24 +11,24 @@ package struct UserTokens: Sendable {
     package static let lifetimeSeconds: Int64 = 900
 
     /// Who speaks for a user.
-    package enum Bearer: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
         case user(UserID)
         /// Of another issuer; it becomes a user at first sight.
-        case outsider(UserClaims)
+        case external(UserClaims)
     }
 
     private let key: IssuerKey
     private let own: KeyRing
-    private let outside: OutsideIssuer?
+    private let externalIssuer: ExternalIssuer?
 
-    /// - Parameter outside: an issuer besides ourselves.
+    /// - Parameter externalIssuer: an issuer besides ourselves.
     /// - Throws: `KeyError` for a key of it that cannot be used.
-    package init(key: SealingKey, outside: OutsideIssuer? = nil) throws(KeyError) {
+    package init(key: SealingKey, externalIssuer: ExternalIssuer? = nil) throws(KeyError) {
         let settings = IssuerSettings(issuer: Self.issuer, algorithm: .hs256, key: SecretText(Base64.urlSafe.encode(key.revealedBytes)))
         own = try KeyRing([settings])
         guard let signer = own.signer else { preconditionFailure("the first HS256 key of a ring is its signer") }
         self.key = signer
-        self.outside = outside
+        self.externalIssuer = externalIssuer
     }
 
     package func mint(for user: UserID, now: Int64) throws(MintError) -> String {
@@ -36,27 +36,23 @@ package struct UserTokens: Sendable {
         return try TokenMinter.mint(claims, with: key)
     }
 
-    package func verify(_ token: String, now: Int64) throws(TokenError) -> Bearer {
-        try proof(token, now: now).bearer
-    }
-
-    /// The same, with how long it can be believed, in seconds since 1970.
-    package func proof(_ token: String, now: Int64) throws(TokenError) -> (bearer: Bearer, expires: Int64) {
+    /// Verifies a token of ours or of the external issuer. `expires` is in seconds since 1970.
+    package func verify(_ token: String, now: Int64) throws(TokenError) -> (subject: Subject, expires: Int64) {
         let verifier = TokenVerifier()
         do throws(TokenError) {
             let claims = try verifier.verifyUser(token, keys: own, audience: nil, now: now)
             guard let user = UserID(text: claims.subject) else { throw .badIdentity }
             return (.user(user), claims.expires)
         } catch .unknownIssuer {
-            guard let outside else { throw .unknownIssuer }
-            let claims = try verifier.verifyUser(token, keys: outside.keys, audience: outside.audience, now: now)
-            return (.outsider(claims), claims.expires)
+            guard let externalIssuer else { throw .unknownIssuer }
+            let claims = try verifier.verifyUser(token, keys: externalIssuer.keys, audience: externalIssuer.audience, now: now)
+            return (.external(claims), claims.expires)
         }
     }
 }
 
 /// Somebody else who says who users are: its key, and for whom its tokens must be made.
-package struct OutsideIssuer: Sendable {
+package struct ExternalIssuer: Sendable {
     package var keys: KeyRing
     package var audience: String?
 

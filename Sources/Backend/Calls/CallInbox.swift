@@ -3,122 +3,183 @@ package import Identity
 internal import Synchronization
 package import Wire
 
-/// The way to the one who keeps the calls (`CallService`), from any thread: what devices and HTTP ask, and what happens in calls' rooms.
+/// The queue through which shards reach `CallService`, from any thread. Messages are handled in the order in which they were posted.
 ///
-/// What comes in is dealt with in that order. Requests beyond the limit are refused, so that nobody who asks without end makes others wait
-/// long; all else is bounded by the connections and rooms that it comes from, and is never lost.
+/// Every message has a limit:
+///
+/// | message | limit | beyond it |
+/// |---|---|---|
+/// | `opened` | `devicesMax` devices that are not yet handled as closed | refused: the shard closes the device |
+/// | `closed` | one for each accepted `opened` | always accepted |
+/// | `request` | `requestsMax` waiting | refused with `limit_exceeded` |
+/// | room changes | one waiting per call and participant | a newer change replaces the waiting one |
+/// | `drain` | one | ignored |
 package final class CallInbox: Sendable {
     /// Whose a channel is.
-    package enum Bearer: Sendable {
-        /// To be looked up in the store.
-        case user(UserTokens.Bearer)
-        /// By its name in rooms.
+    package enum Owner: Sendable {
+        /// Still to be looked up in the store.
+        case user(UserTokens.Subject)
+        /// Named as in rooms.
         case assistant(Identity)
 
-        /// Whether two tokens speak for the same one.
-        package func isSame(as other: Bearer) -> Bool {
+        /// Whether two tokens speak for the same owner.
+        package func isSame(as other: Owner) -> Bool {
             switch (self, other) {
             case (.user(.user(let one)), .user(.user(let other))): one == other
-            case (.user(.outsider(let one)), .user(.outsider(let other))): one.issuer == other.issuer && one.subject == other.subject
+            case (.user(.external(let one)), .user(.external(let other))): one.issuer == other.issuer && one.subject == other.subject
             case (.assistant(let one), .assistant(let other)): one == other
             default: false
             }
         }
     }
 
+    /// What a shard posts.
     package enum Message: Sendable {
-        case opened(DeviceAddress, Bearer)
+        case opened(DeviceAddress, Owner)
         case closed(DeviceID)
-        /// Whose device it is, or why it cannot stay.
-        case identified(DeviceID, Result<Identity, DeviceError>)
         case request(CallRequest, id: UInt64?, from: DeviceID)
-        case web(CallRequest, of: Identity, host: String?, CallWaiter<CallReply>)
-        case calls(of: Identity, CallWaiter<[CallInfo]>)
-        case call(CallID, of: Identity, CallWaiter<CallInfo>)
         case room(CallID, CallRoomChange)
-        case deadlinePassed
-        /// The user's account is deleted.
-        case forget(Identity)
         case drain
     }
 
-    /// Requests that may wait.
-    private static let requestsMax = 10_000
+    package struct Limits: Sendable {
+        package var devicesMax = 1_000_000
+        package var requestsMax = 10_000
 
-    private let tokens: UserTokens
-    let rooms: CallRooms
-    let inbox: AsyncStream<Message>
-    private let entrance: AsyncStream<Message>.Continuation
-    private let requestsWaiting = Atomic(0)
-
-    init(tokens: UserTokens, rooms: CallRooms) {
-        self.tokens = tokens
-        self.rooms = rooms
-        (inbox, entrance) = AsyncStream.makeStream(of: Message.self)
+        package init() {}
     }
 
-    /// Whose token this is, and until when, in seconds since 1970.
+    private struct RoomKey: Hashable {
+        let call: CallID
+        /// Nil for the room's end.
+        let identity: Identity?
+    }
+
+    private enum Item: Sendable {
+        case message(Message)
+        case room(RoomKey)
+    }
+
+    private struct State {
+        var devices = 0
+        var requests = 0
+        var roomChanges: [RoomKey: CallRoomChange] = [:]
+        var isDraining = false
+    }
+
+    let rooms: CallRooms
+    private let tokens: UserTokens
+    private let limits: Limits
+    private let items: AsyncStream<Item>
+    private let entrance: AsyncStream<Item>.Continuation
+    private let state = Mutex(State())
+
+    package init(tokens: UserTokens, rooms: CallRooms = CallRooms(), limits: Limits = Limits()) {
+        self.tokens = tokens
+        self.rooms = rooms
+        self.limits = limits
+        // Bounded by `post`.
+        (items, entrance) = AsyncStream.makeStream(of: Item.self)
+    }
+
+    /// Finds out whose token this is, and when it expires, in seconds since 1970.
     ///
-    /// - Parameter keys: whose tokens may speak for assistants.
-    package func verify(_ token: String, keys: KeyRing) throws(TokenError) -> (bearer: Bearer, expires: Int64) {
+    /// - Parameter keys: keys whose tokens may speak for assistants.
+    package func verify(_ token: String, keys: KeyRing) throws(TokenError) -> (owner: Owner, expires: Int64) {
         let now = WallClock.seconds
         do throws(TokenError) {
-            let (bearer, expires) = try tokens.proof(token, now: now)
-            return (.user(bearer), expires)
+            let (subject, expires) = try tokens.verify(token, now: now)
+            return (.user(subject), expires)
         } catch .unknownIssuer {
             let claims = try TokenVerifier().verify(token, keys: keys, now: now)
-            // What leads into a room only is not enough.
+            // A plain room token is not enough.
             guard claims.video?.agent == true else { throw .unknownIssuer }
             guard case .assistant? = CallParty(text: claims.identity) else { throw .badIdentity }
             return (.assistant(Identity(text: claims.identity)), claims.expires)
         }
     }
 
-    package func post(_ message: Message) {
-        entrance.yield(message)
-    }
-
-    /// Posts something that somebody outside may send without end.
-    ///
-    /// - Returns: false if too many wait.
-    package func post(request message: Message) -> Bool {
-        guard requestsWaiting.load(ordering: .relaxed) < Self.requestsMax else { return false }
-        requestsWaiting.add(1, ordering: .relaxed)
-        entrance.yield(message)
+    /// - Returns: false if the message was refused because of its limit.
+    @discardableResult
+    package func post(_ message: Message) -> Bool {
+        let item: Item? = state.withLock { state in
+            switch message {
+            case .opened:
+                guard state.devices < limits.devicesMax else { return nil }
+                state.devices += 1
+            case .closed: break
+            case .request:
+                guard state.requests < limits.requestsMax else { return nil }
+                state.requests += 1
+            case .room(let call, let change):
+                let key = RoomKey(call: call, identity: change.identity)
+                return state.roomChanges.updateValue(change, forKey: key) == nil ? .room(key) : nil
+            case .drain:
+                guard !state.isDraining else { return nil }
+                state.isDraining = true
+            }
+            return .message(message)
+        }
+        guard let item else {
+            if case .room = message { return true }
+            return false
+        }
+        entrance.yield(item)
         return true
     }
 
-    /// A request has been taken out of the inbox.
-    func noteTaken() {
-        requestsWaiting.subtract(1, ordering: .relaxed)
-    }
-
-    /// What happens in rooms, from the thread of the room's shard. Rooms of no call are passed over.
-    func take(_ fact: RoomAuditEvent) {
-        guard let id = CallRooms.call(of: fact.room.info.name), let change = CallRoomChange(fact) else { return }
+    /// Passes on what happened in a call's room. Called on the thread of the room's shard; events of other rooms are ignored.
+    func post(_ event: RoomAuditEvent) {
+        guard let id = CallRooms.call(of: event.room.info.name), let change = CallRoomChange(event) else { return }
         post(.room(id, change))
     }
 
-    /// No more will come.
+    /// Ends `messages` after what is queued.
     package func finish() {
         entrance.finish()
     }
+
+    // MARK: The reader's side
+
+    /// Has one reader.
+    package var messages: some AsyncSequence<Message, Never> & Sendable { items.map { [self] in take($0) } }
+
+    private func take(_ item: Item) -> Message {
+        state.withLock { state in
+            switch item {
+            case .room(let key):
+                guard let change = state.roomChanges.removeValue(forKey: key) else { preconditionFailure("a queued room change has a value") }
+                return .room(key.call, change)
+            case .message(let message):
+                switch message {
+                case .closed: state.devices -= 1
+                case .request: state.requests -= 1
+                case .opened, .room, .drain: break
+                }
+                return message
+            }
+        }
+    }
 }
 
-/// Why a device cannot stay that was let in.
-package struct DeviceError: Error {
-    package let reason: CloseReason
+extension CallRoomChange {
+    fileprivate var identity: Identity? {
+        switch self {
+        case .joined(let identity), .left(let identity): identity
+        case .ended: nil
+        }
+    }
 }
 
 /// Where a device's socket is.
 package struct DeviceAddress: Sendable {
     package let id: DeviceID
     package let shard: Int
-    /// The shard's own for it.
+    /// The shard's own number for it.
     package let number: Int
-    /// What the client calls us.
+    /// The Host header of its request.
     package let host: String?
-    /// Until when its first token can be believed, in seconds since 1970.
+    /// When its first token expires, in seconds since 1970.
     package let expires: Int64
 
     package init(id: DeviceID, shard: Int, number: Int, host: String?, expires: Int64) {
@@ -130,31 +191,10 @@ package struct DeviceAddress: Sendable {
     }
 }
 
-/// What a call is to know of its room.
-package enum CallRoomChange: Sendable {
-    case joined(Identity)
-    case left(Identity)
-    case ended
-
-    /// Nil for what changes nothing.
-    init?(_ fact: RoomAuditEvent) {
-        switch fact.event {
-        case .room(.joined(let who, _)): self = .joined(who.identity)
-        // The same identity has taken its own place.
-        case .room(.left(_, _, .duplicateIdentity)): return nil
-        // All leave with the room, whose end follows.
-        case .room(.left(_, _, .roomClosed)), .room(.left(_, _, .roomDeleted)): return nil
-        case .room(.left(let who, _, _)): self = .left(who.identity)
-        case .room(.finished): self = .ended
-        default: return nil
-        }
-    }
-}
-
-/// What the one who keeps the calls wants done with devices of one shard. A device that has gone meanwhile is passed over.
+/// What a shard does for `CallService` with devices that it serves. A device that has gone meanwhile is skipped.
 package enum DeviceOrder: Sendable {
     case tell([UInt8], to: [Int])
-    /// Counted, and answered where there is a message.
+    /// Counted, and answered if there is a message.
     case refuse(RequestError.Code, [UInt8]?, to: Int)
     case close(Int, CloseReason)
 }

@@ -2,37 +2,58 @@ internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
 internal import Synchronization
-internal import Wire
+package import Wire
 
-/// The rooms of calls that go on, for those who cannot wait for an answer: the shard that lets somebody into one.
+/// The rooms of running calls and who may join them, readable from any thread: shards check it before they admit somebody.
 package final class CallRooms: Sendable {
-    /// Of each room, those who have left the call: the tokens that they were given open it no longer.
-    private let left = Mutex<[String: Set<Identity>]>([:])
+    /// Of each room, the users who have left the call. Their room tokens are no longer accepted.
+    private let excluded = Mutex<[String: Set<Identity>]>([:])
 
     package init() {}
 
-    static func isOne(_ room: String) -> Bool { room.hasPrefix(CallInfo.roomPrefix) }
+    static func isCallRoom(_ room: String) -> Bool { room.hasPrefix(CallInfo.roomPrefix) }
 
     static func call(of room: String) -> CallID? {
-        isOne(room) ? CallID(text: String(room.dropFirst(CallInfo.roomPrefix.count))) : nil
+        isCallRoom(room) ? CallID(text: String(room.dropFirst(CallInfo.roomPrefix.count))) : nil
     }
 
-    func letIn(_ user: Identity, _ room: String) {
-        _ = left.withLock { $0[room, default: []].remove(user) }
+    func admit(_ user: Identity, to room: String) {
+        _ = excluded.withLock { $0[room, default: []].remove(user) }
     }
 
-    func shutOut(_ user: Identity, _ room: String) {
-        _ = left.withLock { $0[room]?.insert(user) }
+    func exclude(_ user: Identity, from room: String) {
+        _ = excluded.withLock { $0[room]?.insert(user) }
     }
 
     func close(_ room: String) {
-        _ = left.withLock { $0.removeValue(forKey: room) }
+        _ = excluded.withLock { $0.removeValue(forKey: room) }
     }
 
-    /// Why somebody with a good token may not come in; nil if it may, or the room is none of a call.
-    func refusal(of identity: Identity, in room: String) -> HTTPError? {
-        guard Self.isOne(room) else { return nil }
-        let mayJoin = left.withLock { $0[room]?.contains(identity) == false }
-        return mayJoin ? nil : HTTPError(.forbidden, "call_ended", "the room's call is over, or you have left it")
+    /// Why a participant with a valid token may not join; nil if it may, or if the room belongs to no call.
+    func joinError(for identity: Identity, in room: String) -> HTTPError? {
+        guard Self.isCallRoom(room) else { return nil }
+        let isAdmitted = excluded.withLock { $0[room]?.contains(identity) == false }
+        return isAdmitted ? nil : HTTPError(.forbidden, "call_ended", "the room's call is over, or you have left it")
+    }
+}
+
+/// A change in a call's room that concerns the call.
+package enum CallRoomChange: Sendable {
+    case joined(Identity)
+    case left(Identity)
+    case ended
+
+    /// Nil for an event that does not concern the call.
+    init?(_ event: RoomAuditEvent) {
+        switch event.event {
+        case .room(.joined(let participant, _)): self = .joined(participant.identity)
+        // The same identity has replaced itself.
+        case .room(.left(_, _, .duplicateIdentity)): return nil
+        // The room's end follows.
+        case .room(.left(_, _, .roomClosed)), .room(.left(_, _, .roomDeleted)): return nil
+        case .room(.left(let participant, _, _)): self = .left(participant.identity)
+        case .room(.finished): self = .ended
+        default: return nil
+        }
     }
 }

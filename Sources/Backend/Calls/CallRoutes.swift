@@ -10,28 +10,28 @@ enum CallRoutes {
         [
             Route(
                 .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
-                takes: CallStart.self, gives: [.json(CallTicket.self, status: .created)] + refusals
-            ) { question, user, start in
+                body: CallStart.self, responses: [.json(CallTicket.self, status: .created)] + refusals
+            ) { request, user, start in
                 try calls.checkThatCallsMayStart()
                 var start = start
-                start.idempotencyKey = question.headers[.idempotencyKey]
-                return try .json(try ticket(try await calls.ask(.start(start), of: user, host: question.host)), status: .created)
+                start.idempotencyKey = request.headers[.idempotencyKey]
+                return try .json(try ticket(try await calls.perform(.start(start), of: user, host: request.host)), status: .created)
             },
             Route(
                 .get, "/v1/calls", "The calls that the user is invited to or has joined, oldest first", access: user,
-                gives: [.json(.array(of: CallInfo.schema)), .refusal(.serviceUnavailable)]
+                responses: [.json(.array(of: CallInfo.schema)), .error(.serviceUnavailable)]
             ) { _, user in
                 try .json(try await calls.calls(of: user))
             },
             Route(
                 .get, "/v1/calls/:id", "Shows a call; one that is over for two minutes more", access: user, parameters: [id],
-                gives: [.json(CallView.self), .refusal(.notFound), .refusal(.serviceUnavailable)]
-            ) { question, user in
-                try .json(CallView(call: try await calls.call(call(question), of: user)))
+                responses: [.json(CallView.self), .error(.notFound), .error(.serviceUnavailable)]
+            ) { request, user in
+                try .json(CallView(call: try await calls.call(call(request), of: user)))
             },
             Route(
                 .get, "/v1/events", "The WebSocket of a user's own channel (PROTOCOL section 13)", access: .open,
-                gives: [.refusal(.upgradeRequired)]
+                responses: [.error(.upgradeRequired)]
             ) { _, _ in
                 throw HTTPError(
                     .upgradeRequired, "upgrade_required", "this address is a WebSocket's; upgrade with subprotocol patchbay.v1")
@@ -42,57 +42,57 @@ enum CallRoutes {
             asking("hangup", "Leaves a call", calls, user) { .hangUp($0) },
             asking("hold", "Puts a call on hold: the user neither hears nor is heard", calls, user) { .hold($0, held: true) },
             asking("resume", "Takes a call back from hold", calls, user) { .hold($0, held: false) },
-            asking("reject", "Does not want to talk", calls, user, takes: CallRejectionBody.self) {
+            asking("reject", "Does not want to talk", calls, user, body: CallRejectionBody.self) {
                 .reject($0, CallRejection(isBusy: $1.busy ?? false, reason: $1.reason))
             },
-            asking("mute", "Mutes the user, or no longer", calls, user, takes: CallMuteBody.self) { .mute($0, muted: $1.muted) },
-            asking("invite", "Calls more people to a call", calls, user, takes: CallInvitationBody.self) { .invite($0, $1.to) },
+            asking("mute", "Mutes the user, or no longer", calls, user, body: CallMuteBody.self) { .mute($0, muted: $1.muted) },
+            asking("invite", "Calls more people to a call", calls, user, body: CallInvitationBody.self) { .invite($0, $1.to) },
         ]
     }
 
     private static let id = RouteParameter.path("id", .text(1...64), "The call")
     private static let refusals: [RouteOutcome] = [
-        .refusal(.badRequest), .refusal(.forbidden), .refusal(.notFound), .refusal(.conflict), .refusal(.tooManyRequests),
-        .refusal(.serviceUnavailable),
+        .error(.badRequest), .error(.forbidden), .error(.notFound), .error(.conflict), .error(.tooManyRequests),
+        .error(.serviceUnavailable),
     ]
 
     private static func entering(
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
-        _ request: @escaping @Sendable (CallID) -> CallRequest
+        _ makeRequest: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
         Route(
             .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
-            gives: [.json(CallTicket.self)] + refusals
-        ) { question, user in
-            try .json(try ticket(try await calls.ask(request(call(question)), of: user, host: question.host)))
+            responses: [.json(CallTicket.self)] + refusals
+        ) { request, user in
+            try .json(try ticket(try await calls.perform(makeRequest(call(request)), of: user, host: request.host)))
         }
     }
 
     private static func asking(
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
-        _ request: @escaping @Sendable (CallID) -> CallRequest
+        _ makeRequest: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
         Route(
             .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
-            gives: [.json(CallView.self)] + refusals
-        ) { question, user in
-            try .json(try view(try await calls.ask(request(call(question)), of: user, host: question.host)))
+            responses: [.json(CallView.self)] + refusals
+        ) { request, user in
+            try .json(try view(try await calls.perform(makeRequest(call(request)), of: user, host: request.host)))
         }
     }
 
     private static func asking<Body: Decodable & Sendable & Described>(
-        _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>, takes body: Body.Type,
-        _ request: @escaping @Sendable (CallID, Body) -> CallRequest
+        _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>, body: Body.Type,
+        _ makeRequest: @escaping @Sendable (CallID, Body) -> CallRequest
     ) -> Route {
         Route(
-            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id], takes: body,
-            gives: [.json(CallView.self)] + refusals
-        ) { question, user, body in
-            try .json(try view(try await calls.ask(request(call(question), body), of: user, host: question.host)))
+            .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id], body: body,
+            responses: [.json(CallView.self)] + refusals
+        ) { request, user, body in
+            try .json(try view(try await calls.perform(makeRequest(call(request), body), of: user, host: request.host)))
         }
     }
 
-    private static func call(_ question: HTTPServerRequest) -> CallID { CallID(text: question.parameter("id")) }
+    private static func call(_ request: HTTPServerRequest) -> CallID { CallID(text: request.parameter("id")) }
 
     private static func ticket(_ reply: CallReply) throws(CallError) -> CallTicket {
         guard let call = reply.call else { throw CallError(.notFound, "you have no such call") }

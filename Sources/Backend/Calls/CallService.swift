@@ -1,113 +1,324 @@
-internal import Engine
+package import Engine
 internal import HTTPServer
+internal import HTTPTypes
+internal import Identity
 internal import Logging
 internal import ServiceLifecycle
-internal import Store
-internal import Wire
+package import Store
+package import Wire
 
-/// Keeps the calls: one task that takes what comes through the `CallInbox` in its order. It ends when no more comes, which is when the gateway
-/// has ended; calls live no longer than that.
-package struct CallService: Service {
-    private let door: CallInbox
+/// Runs the calls of one gateway around the pure `CallStateMachine`: feeds it what devices, HTTP requests and rooms do, and performs its effects in
+/// order.
+///
+/// Shards reach it through the bounded `CallInbox`; HTTP handlers call its methods. `run()` returns once the inbox is finished, that is when the gateway
+/// has ended. Calls live no longer than the process.
+package actor CallService: Service {
+    /// Changes whose webhooks wait for the store. Beyond the limit webhooks are dropped, and that is logged.
+    private static let webhookBatchesMax = 10_000
+
+    private let inbox: CallInbox
     private let accounts: AccountService
-    private let desk: RoomService
-    private let pass: CallTokenMinter
-    private let settings: CallSettings
-    private let hooks: CallHooks
-    private let log = Logger(label: "patchbay.calls")
+    private let rooms: RoomService
+    private let tokens: RoomTokenMinter
+    private let collaborators: CallCollaborators
+    private let webhooks: WebhookBacklog
+    private let origin = ContinuousClock.now
+    private var calls: CallStateMachine
+    private var devices = CallDevices()
+    private var exchange = Exchange()
+    private var timer = DeadlineTimer()
+    private var phase = Phase.serving
 
-    /// Changes whose webhooks wait for the store. Beyond it they are lost, and that is logged.
-    private static let webhooksMax = 10_000
-    private static let storePause = Duration.seconds(1)
+    private enum Phase {
+        case serving, draining, ended
+    }
 
-    init(door: CallInbox, accounts: AccountService, desk: RoomService, pass: CallTokenMinter, settings: CallSettings, hooks: CallHooks) {
-        self.door = door
+    /// The HTTP request that is being handled, if any, and inputs that follow from effects.
+    private struct Exchange {
+        var lastTicket: UInt64 = 0
+        var host: String?
+        var outcome: Result<CallReply, CallError>?
+        var followUps: [CallStateMachine.Input] = []
+    }
+
+    init(
+        inbox: CallInbox, accounts: AccountService, rooms: RoomService, tokens: RoomTokenMinter, settings: CallSettings,
+        collaborators: CallCollaborators
+    ) {
+        self.inbox = inbox
         self.accounts = accounts
-        self.desk = desk
-        self.pass = pass
-        self.settings = settings
-        self.hooks = hooks
+        self.rooms = rooms
+        self.tokens = tokens
+        self.collaborators = collaborators
+        webhooks = WebhookBacklog(store: accounts.store, batchesMax: Self.webhookBatchesMax)
+        calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
     }
 
     package func run() async throws {
-        let (webhooks, sink) = AsyncStream.makeStream(of: [OutgoingWebhook].self, bufferingPolicy: .bufferingOldest(Self.webhooksMax))
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await some in webhooks { await keep(some) } }
-            await drive { if case .dropped = sink.yield($0) { log.error("webhooks of calls are lost; the store was too slow") } }
-            sink.finish()
-            await group.waitForAll()
-        }
-    }
-
-    private func drive(telling tell: @escaping ([OutgoingWebhook]) -> Void) async {
-        let calls = CallSwitch(door: door, desk: desk, pass: pass, settings: settings, hooks: hooks, telling: tell)
         await withDiscardingTaskGroup { group in
-            var armed: Instant?
-            for await message in door.inbox {
-                if case .deadlinePassed = message { armed = nil }
-                if let (device, bearer) = calls.handle(message) {
-                    group.addTask { door.post(.identified(device, await user(bearer))) }
-                }
-                guard let deadline = calls.deadline, armed.map({ deadline < $0 }) ?? true else { continue }
-                armed = deadline
-                let pause = deadline - calls.now
-                group.addTask {
-                    do { try await Task.sleep(for: max(.zero, pause)) } catch { return }
-                    door.post(.deadlinePassed)
+            group.addTask { await self.webhooks.run() }
+            for await message in inbox.messages {
+                receive(message) { device, subject in
+                    group.addTask { await self.identify(device, subject) }
                 }
             }
-            group.cancelAll()
+            phase = .ended
+            timer.cancel()
+            webhooks.finish()
         }
     }
 
-    private func user(_ bearer: UserTokens.Bearer) async -> Result<Identity, DeviceError> {
-        do {
-            return .success(Identity(text: try await accounts.user(bearer).text))
-        } catch is HTTPError {
-            return .failure(DeviceError(reason: .tokenRevoked))
-        } catch {
-            // The store cannot tell now: it may come back.
-            return .failure(DeviceError(reason: .serverShutdown))
-        }
+    // MARK: HTTP
+
+    nonisolated func checkThatCallsMayStart() throws(HTTPError) {
+        try rooms.checkThatRoomsAreOpen()
     }
 
-    private func keep(_ webhooks: [OutgoingWebhook]) async {
-        while !Task.isCancelled {
-            do {
-                return try await accounts.store.tell(webhooks, at: .now)
-            } catch StoreError.full, StoreError.busy {
-                try? await Task.sleep(for: Self.storePause)
-            } catch {
-                return log.error("webhooks of a call are lost", metadata: ["error": "\(error)"])
-            }
-        }
+    /// - Parameter host: the request's Host header, from which the room's URL is made unless one is configured.
+    func perform(_ request: CallRequest, of user: UserID, host: String?) throws(CallError) -> CallReply {
+        try checkThatNotEnded()
+        exchange.lastTicket += 1
+        exchange.host = host
+        handle(.request(request, from: .web(Identity(text: user.text), ticket: exchange.lastTicket)))
+        defer { (exchange.host, exchange.outcome) = (nil, nil) }
+        guard let outcome = exchange.outcome else { throw Self.noAnswer }
+        return try outcome.get()
     }
 
-    // MARK: For HTTP
-
-    func checkThatCallsMayStart() throws(HTTPError) {
-        try desk.checkThatRoomsAreOpen()
+    func calls(of user: UserID) throws(CallError) -> [CallInfo] {
+        try checkThatNotEnded()
+        return calls.snapshot(of: Identity(text: user.text))
     }
 
-    func ask(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
-        try await CallWaiter.answer { post(.web(request, of: Identity(text: user.text), host: host, $0)) }
+    func call(_ id: CallID, of user: UserID) throws(CallError) -> CallInfo {
+        try checkThatNotEnded()
+        guard let call = calls.call(id, of: Identity(text: user.text)) else { throw CallError(.notFound, "you have no such call") }
+        return call
     }
 
-    func calls(of user: UserID) async throws(CallError) -> [CallInfo] {
-        try await CallWaiter.answer { post(.calls(of: Identity(text: user.text), $0)) }
-    }
-
-    func call(_ id: CallID, of user: UserID) async throws(CallError) -> CallInfo {
-        try await CallWaiter.answer { post(.call(id, of: Identity(text: user.text), $0)) }
-    }
-
-    /// The user's account is deleted.
+    /// Ends a deleted user's part in all calls and closes its devices.
     func forget(_ user: UserID) {
-        door.post(.forget(Identity(text: user.text)))
+        let identity = Identity(text: user.text)
+        for call in calls.snapshot(of: identity) {
+            handle(.failed(call.id, .user(identity), reason: "the account has been deleted"))
+        }
+        for device in devices.all(of: identity) { close(device, .tokenRevoked) }
     }
 
-    /// What does not fit is answered by whoever waits being let go.
-    private func post(_ message: CallInbox.Message) {
-        _ = door.post(request: message)
+    private static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
+
+    private func checkThatNotEnded() throws(CallError) {
+        guard phase != .ended else { throw Self.noAnswer }
+    }
+
+    // MARK: Inputs
+
+    private func receive(_ message: CallInbox.Message, identify: (DeviceID, UserTokens.Subject) -> Void) {
+        switch message {
+        case .opened(let address, let owner):
+            devices.add(address)
+            switch owner {
+            case .user(let subject): identify(address.id, subject)
+            case .assistant(let assistant): greet(address.id, .success(assistant))
+            }
+        case .closed(let device):
+            if devices.remove(device) != nil { handle(.disconnected(device)) }
+        case .request(let request, let number, let device): receive(request, number: number, from: device)
+        case .room(let call, let change): note(change, in: call)
+        case .drain: phase = .draining
+        }
+        if phase == .draining { closeIdleDevices() }
+    }
+
+    private func handle(_ input: CallStateMachine.Input) {
+        exchange.followUps.append(input)
+        while !exchange.followUps.isEmpty {
+            var effects: [CallStateMachine.Effect] = []
+            calls.handle(exchange.followUps.removeFirst(), at: now, into: &effects)
+            for effect in effects { perform(effect) }
+        }
+        guard let deadline = calls.deadline, phase != .ended else { return }
+        timer.arm(for: deadline, at: now) { [weak self] in await self?.deadlinePassed() }
+    }
+
+    private var now: Instant { Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds)) }
+
+    private func deadlinePassed() {
+        timer.disarm()
+        if phase != .ended { handle(.deadlinePassed) }
+    }
+
+    // MARK: Devices
+
+    private func identify(_ device: DeviceID, _ subject: UserTokens.Subject) async {
+        do {
+            greet(device, .success(Identity(text: try await accounts.user(subject).text)))
+        } catch is HTTPError {
+            greet(device, .failure(DeviceError(reason: .tokenRevoked)))
+        } catch {
+            // The store cannot answer now: the device may reconnect.
+            greet(device, .failure(DeviceError(reason: .serverShutdown)))
+        }
+    }
+
+    private func greet(_ device: DeviceID, _ outcome: Result<Identity, DeviceError>) {
+        guard let address = devices.address(of: device) else { return }
+        switch outcome {
+        case .failure(let error):
+            _ = devices.remove(device)
+            send(.close(address.number, error.reason), to: address.shard)
+        case .success(let owner):
+            let early = devices.identify(device, as: owner)
+            handle(.connected(device, of: owner))
+            for (request, number) in early { receive(request, number: number, from: device) }
+        }
+    }
+
+    private func receive(_ request: CallRequest, number: UInt64?, from device: DeviceID) {
+        let requester = CallStateMachine.Requester.device(device, id: number)
+        switch devices.admit(request, number: number, from: device) {
+        case .handle: handle(.request(request, from: requester))
+        case .deferred, .unknownDevice: break
+        case .tooEarly: answer(.failure(CallError(.limitExceeded, "wait for `hello`", retryable: true)), requester)
+        }
+    }
+
+    private func close(_ device: DeviceID, _ reason: CloseReason) {
+        guard let address = devices.address(of: device) else { return }
+        if devices.remove(device) != nil { handle(.disconnected(device)) }
+        send(.close(address.number, reason), to: address.shard)
+    }
+
+    /// In a drain, devices without a call reconnect to another gateway at once: here they would miss new calls.
+    private func closeIdleDevices() {
+        for (owner, ids) in devices.byOwner where calls.snapshot(of: owner).isEmpty {
+            for id in ids { close(id, .serverShutdown) }
+        }
+    }
+
+    private func send(_ order: DeviceOrder, to shard: Int) {
+        rooms.shards.send(.device(order), shard)
+    }
+
+    private func send(_ message: [UInt8], to ids: [DeviceID]) {
+        for (shard, addresses) in Dictionary(grouping: ids.compactMap(devices.address), by: \.shard) {
+            send(.tell(message, to: addresses.map(\.number)), to: shard)
+        }
+    }
+
+    // MARK: Rooms
+
+    private func note(_ change: CallRoomChange, in call: CallID) {
+        switch change {
+        case .joined(let identity):
+            guard let party = CallParty(text: identity.text) else { return }
+            applyDecisions(to: party, in: call)
+            handle(.joinedRoom(call, party))
+        case .left(let identity):
+            if let party = CallParty(text: identity.text) { handle(.leftRoom(call, party)) }
+        case .ended: handle(.roomEnded(call))
+        }
+    }
+
+    /// Repeats earlier decisions for a participant that has just joined. Its join may have crossed a leave or the end of the call.
+    private func applyDecisions(to party: CallParty, in id: CallID) {
+        let room = CallInfo.room(of: id)
+        let identity = Identity(text: party.text)
+        guard let call = calls.ongoing(id) else { return rooms.send(.close(.roomClosed), to: room) }
+        guard let member = call.member(party) else { return }
+        if member.state == .left { return rooms.send(.remove(identity), to: room) }
+        if member.held { rooms.send(.hold(identity, true), to: room) }
+        if member.muted { rooms.send(.muteParticipant(identity, true), to: room) }
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effect: CallStateMachine.Effect) {
+        switch effect {
+        case .greet(let device, let user, let calls):
+            let expiresIn = devices.address(of: device).map { max(0, $0.expires - WallClock.seconds) }
+            let hello = CallsHello(server: collaborators.server, user: user, device: device, calls: calls, expiresIn: expiresIn)
+            send(hello.bytes, to: [device])
+        case .send(let event, let ids): send(event.bytes, to: ids)
+        case .reply(let reply, let requester): answer(.success(reply), requester)
+        case .reject(let error, let requester): answer(.failure(error), requester)
+        case .admit(let user, let call, let requester): admit(user, to: call, requester)
+        case .close(let device):
+            guard let address = devices.address(of: device) else { return }
+            _ = devices.remove(device)
+            send(.close(address.number, .limit), to: address.shard)
+        case .dispatch(let assistant, let call):
+            if !collaborators.dispatch(assistant, call) {
+                exchange.followUps.append(.failed(call.id, .assistant(assistant), reason: "no process of this assistant is connected"))
+            }
+        case .recall(let assistant, let call): collaborators.recall(assistant, call)
+        case .hold(let party, let id, let held): rooms.send(.hold(Identity(text: party.text), held), to: CallInfo.room(of: id))
+        case .mute(let party, let id, let muted): rooms.send(.muteParticipant(Identity(text: party.text), muted), to: CallInfo.room(of: id))
+        case .remove(let party, let id):
+            let room = CallInfo.room(of: id)
+            inbox.rooms.exclude(Identity(text: party.text), from: room)
+            rooms.send(.remove(Identity(text: party.text)), to: room)
+        case .endRoom(let id):
+            let room = CallInfo.room(of: id)
+            inbox.rooms.close(room)
+            rooms.send(.close(.roomClosed), to: room)
+        case .record(let record): webhooks.append(collaborators.announcement(record))
+        }
+    }
+
+    private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
+        let host: String? =
+            switch requester {
+            case .device(let device, _): devices.address(of: device)?.host
+            case .web: exchange.host
+            }
+        do throws(HTTPError) {
+            let party = CallParty(user)
+            let ticket = try tokens.ticket(
+                to: call.room, for: user, host: host, name: call.caller == party ? call.callerName : "",
+                kind: party.isAssistant ? .agent : .standard)
+            inbox.rooms.admit(user, to: call.room)
+            // `call` as the effect carries it: later effects of the same input may have changed it.
+            let reply = CallReply(call, livekitURL: ticket.url, livekitToken: ticket.token, roomName: call.room)
+            answer(.success(reply), requester)
+        } catch {
+            answer(.failure(CallError(error.status == .badRequest ? .invalidArgument : .unsupported, error.message)), requester)
+            exchange.followUps.append(.failed(call.id, CallParty(user), reason: "the gateway cannot let anybody into the room"))
+        }
+    }
+
+    private func answer(_ outcome: Result<CallReply, CallError>, _ requester: CallStateMachine.Requester) {
+        switch requester {
+        case .web: exchange.outcome = outcome
+        case .device(let device, let number):
+            guard let address = devices.address(of: device) else { return }
+            switch outcome {
+            case .success(let reply): if let number { send(reply.bytes(re: number), to: [device]) }
+            case .failure(let error):
+                send(.refuse(error.error.code, number.map { error.bytes(re: $0) }, to: address.number), to: address.shard)
+            }
+        }
+    }
+}
+
+/// What `CallService` needs of other parts. Each closure returns at once.
+package struct CallCollaborators: Sendable {
+    package var server: ServerInfo
+    /// The webhooks of a change.
+    package var announcement: @Sendable (CallRecord) -> Announcement
+    /// Sends an assistant to a call's room when none of its processes has a channel. False if there is no such assistant: the call fails for it at once.
+    package var dispatch: @Sendable (_ assistant: String, CallInfo) -> Bool
+    /// Withdraws a dispatch.
+    package var recall: @Sendable (_ assistant: String, CallID) -> Void
+
+    package init(
+        server: ServerInfo, announcement: @escaping @Sendable (CallRecord) -> Announcement = { _ in Announcement() },
+        dispatch: @escaping @Sendable (_ assistant: String, CallInfo) -> Bool = { _, _ in false },
+        recall: @escaping @Sendable (_ assistant: String, CallID) -> Void = { _, _ in }
+    ) {
+        self.server = server
+        self.announcement = announcement
+        self.dispatch = dispatch
+        self.recall = recall
     }
 }

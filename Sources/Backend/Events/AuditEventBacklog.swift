@@ -16,15 +16,15 @@ struct AuditEventBacklog {
     var isEmpty: Bool { items.isEmpty && missing == 0 }
 
     /// Behind the word that some are missing, where there are.
-    mutating func append(_ fact: RoomAuditEvent) {
+    mutating func append(_ event: RoomAuditEvent) {
         tellMissing()
-        bytes += fact.byteCount
-        items.append(.fact(fact))
+        bytes += event.byteCount
+        items.append(.event(event))
     }
 
-    mutating func noteMissing(_ fact: RoomAuditEvent) {
+    mutating func noteMissing(_ event: RoomAuditEvent) {
         missing += 1
-        let name = fact.room.info.name
+        let name = event.room.info.name
         if missingRooms.count < AuditEventQueue.roomsNamedMax, missingRoomsSeen.insert(name).inserted { missingRooms.append(name) }
     }
 
@@ -32,7 +32,7 @@ struct AuditEventBacklog {
         if items.count < limit { tellMissing() }
         let taken = Array(items.prefix(limit))
         items.removeFirst(taken.count)
-        for case .fact(let fact) in taken { bytes -= fact.byteCount }
+        for case .event(let event) in taken { bytes -= event.byteCount }
         return taken
     }
 

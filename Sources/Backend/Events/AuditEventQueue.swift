@@ -9,10 +9,10 @@ package import Wire
 /// missing and of which rooms, so that nothing is lost silently and what there is can be put right (`Gateway.openRooms()`). A shard never
 /// waits.
 ///
-/// The facts of one room come in the order in which they happened; those of several rooms in any.
+/// The events of one room come in the order in which they happened; those of several rooms in any.
 package final class AuditEventQueue: Sendable {
     package enum Item: Sendable, Hashable {
-        case fact(RoomAuditEvent)
+        case event(RoomAuditEvent)
         /// So many were not taken, of these rooms and perhaps, if there are `roomsNamedMax` of them, of others.
         case missing(count: Int, rooms: [String])
     }
@@ -23,50 +23,50 @@ package final class AuditEventQueue: Sendable {
         case refused(isFirst: Bool)
     }
 
-    /// Rooms of which it is remembered that facts are missing.
+    /// Rooms of which it is remembered that events are missing.
     package static let roomsNamedMax = 1_000
 
     private let state = Mutex(AuditEventBacklog())
     private let countMax: Int
     private let bytesMax: Int
     /// What is to be told and recorded of a room of that name, asked by the shard that makes it: it must answer at once.
-    package let keeping: @Sendable (_ room: String) -> RoomReporting
+    package let reporting: @Sendable (_ room: String) -> RoomReporting
     /// Why somebody may not join a room of that name, asked of everybody who wants to; nil if it may.
-    package let refuses: @Sendable (_ room: String, Identity) -> HTTPError?
+    package let joinError: @Sendable (_ room: String, Identity) -> HTTPError?
     /// What assistants are told who join a room of that name, asked of everybody who wants to join.
     package let briefing: @Sendable (_ room: String) -> SessionBriefing?
-    /// Told of every fact at once, whatever waits: for who must not wait for the one who keeps records. It must return at once.
-    private let witness: @Sendable (RoomAuditEvent) -> Void
+    /// Told of every event at once, whatever waits: for who must not wait for the one who keeps records. It must return at once.
+    private let observer: @Sendable (RoomAuditEvent) -> Void
 
     /// - Parameters:
-    ///   - countMax: facts that may wait.
+    ///   - countMax: events that may wait.
     ///   - bytesMax: bytes of text that may wait in them.
     package init(
-        countMax: Int = 10_000, bytesMax: Int = 32 << 20, keeping: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
-        refuses: @escaping @Sendable (_ room: String, Identity) -> HTTPError? = { _, _ in nil },
+        countMax: Int = 10_000, bytesMax: Int = 32 << 20, reporting: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
+        joinError: @escaping @Sendable (_ room: String, Identity) -> HTTPError? = { _, _ in nil },
         briefing: @escaping @Sendable (_ room: String) -> SessionBriefing? = { _ in nil },
-        witness: @escaping @Sendable (RoomAuditEvent) -> Void = { _ in }
+        observer: @escaping @Sendable (RoomAuditEvent) -> Void = { _ in }
     ) {
         self.countMax = countMax
         self.bytesMax = bytesMax
-        self.keeping = keeping
-        self.refuses = refuses
+        self.reporting = reporting
+        self.joinError = joinError
         self.briefing = briefing
-        self.witness = witness
+        self.observer = observer
     }
 
-    /// Facts that wait.
+    /// Events that wait.
     package var count: Int { state.withLock { $0.items.count } }
 
     @discardableResult
-    package func append(_ fact: RoomAuditEvent) -> Outcome {
-        witness(fact)
+    package func append(_ event: RoomAuditEvent) -> Outcome {
+        observer(event)
         let (outcome, reader) = state.withLock { state -> (Outcome, CheckedContinuation<Void, Never>?) in
-            guard state.items.count < countMax, state.bytes + fact.byteCount <= bytesMax, !state.isFinished else {
-                state.noteMissing(fact)
+            guard state.items.count < countMax, state.bytes + event.byteCount <= bytesMax, !state.isFinished else {
+                state.noteMissing(event)
                 return (.refused(isFirst: state.missing == 1), nil)
             }
-            state.append(fact)
+            state.append(event)
             return (.taken, state.takeReader())
         }
         reader?.resume()
@@ -100,7 +100,7 @@ package final class AuditEventQueue: Sendable {
             await withCheckedContinuation { continuation in
                 let mayGoOn = state.withLock { state in
                     guard state.isEmpty, !state.isFinished, !Task.isCancelled else { return true }
-                    precondition(state.reader == nil, "a fact queue has one reader; let it deal out what it reads")
+                    precondition(state.reader == nil, "a event queue has one reader; let it deal out what it reads")
                     state.reader = continuation
                     return false
                 }

@@ -7,54 +7,54 @@ internal import Wire
 
 /// `/v1/rooms…`: what an administrator sees and may do. Each needs a token with the grant that LiveKit asks for it.
 package enum RoomRoutes {
-    package static func routes(_ desk: RoomService, keys: KeysInUse) -> [Route] {
+    package static func routes(_ rooms: RoomService, keys: KeysInUse) -> [Route] {
         let administrator = Access.grant(keys) { .administer(room: $0.parameter("room")) }
         let creator = Access.grant(keys) { _ in .createRooms }
         return [
             Route(
                 .get, "/v1/rooms", "Lists the rooms that are open", access: .grant(keys) { _ in .listRooms },
-                gives: [.json(RoomList.self)]
+                responses: [.json(RoomList.self)]
             ) { _, _ in
-                try .json(RoomList(rooms: await desk.rooms()))
+                try .json(RoomList(rooms: await rooms.rooms()))
             },
             Route(
                 .get, "/v1/rooms/:room", "Shows a room and who is in it", access: administrator,
-                gives: [.json(RoomDetail.self), .refusal(.notFound)]
-            ) { question, _ in
-                try .json(try await desk.detail(of: question.parameter("room")))
+                responses: [.json(RoomDetail.self), .error(.notFound)]
+            ) { request, _ in
+                try .json(try await rooms.detail(of: request.parameter("room")))
             },
             Route(
-                .patch, "/v1/rooms/:room", "Changes a room's metadata", access: administrator, takes: MetadataChange.self,
-                gives: [.json(.empty), .refusal(.notFound), .refusal(.contentTooLarge)]
-            ) { question, _, change in
+                .patch, "/v1/rooms/:room", "Changes a room's metadata", access: administrator, body: MetadataChange.self,
+                responses: [.json(.empty), .error(.notFound), .error(.contentTooLarge)]
+            ) { request, _, change in
                 guard change.metadata.utf8.count <= ProtocolLimits.metadataBytesMax else {
                     throw HTTPError(.contentTooLarge, "metadata_too_large", "metadata has at most \(ProtocolLimits.metadataBytesMax) bytes")
                 }
-                return try await done(.updateMetadata(change.metadata), question, desk)
+                return try await done(.updateMetadata(change.metadata), request, rooms)
             },
             Route(
                 .delete, "/v1/rooms/:room", "Ends a room and sends everybody away", access: creator,
-                gives: [.json(.empty), .refusal(.notFound)]
-            ) { question, _ in
-                try await done(.delete, question, desk)
+                responses: [.json(.empty), .error(.notFound)]
+            ) { request, _ in
+                try await done(.delete, request, rooms)
             },
             Route(
                 .delete, "/v1/rooms/:room/participants/:identity", "Sends a participant away", access: administrator,
-                gives: [.json(.empty), .refusal(.notFound)]
-            ) { question, _ in
-                try await done(.remove(Identity(text: question.parameter("identity"))), question, desk)
+                responses: [.json(.empty), .error(.notFound)]
+            ) { request, _ in
+                try await done(.remove(Identity(text: request.parameter("identity"))), request, rooms)
             },
             Route(
                 .patch, "/v1/rooms/:room/tracks/:track", "Mutes a track, or takes that back", access: administrator,
-                takes: MuteChange.self, gives: [.json(.empty), .refusal(.notFound)]
-            ) { question, _, change in
-                try await done(.mute(TrackSID(text: question.parameter("track")), muted: change.muted), question, desk)
+                body: MuteChange.self, responses: [.json(.empty), .error(.notFound)]
+            ) { request, _, change in
+                try await done(.mute(TrackSID(text: request.parameter("track")), muted: change.muted), request, rooms)
             },
         ]
     }
 
-    private static func done(_ command: Room.AdminCommand, _ question: HTTPServerRequest, _ desk: RoomService) async throws -> HTTPServerResponse {
-        try await desk.perform(command, in: question.parameter("room"))
+    private static func done(_ command: Room.AdminCommand, _ request: HTTPServerRequest, _ rooms: RoomService) async throws -> HTTPServerResponse {
+        try await rooms.perform(command, in: request.parameter("room"))
         return try .json(Done())
     }
 }

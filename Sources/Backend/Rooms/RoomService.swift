@@ -46,17 +46,17 @@ package struct RoomService: Sendable {
 
     // MARK: Asking
 
-    private func ask(_ question: RoomQuery, aboutRoom name: String) async throws(HTTPError) -> RoomQueryResult? {
+    private func ask(_ request: RoomQuery, aboutRoom name: String) async throws(HTTPError) -> RoomQueryResult? {
         guard let home = shards.homeShard(name) else { throw Self.roomNotFound }
-        let answer = await ask(question, of: home)
-        if case .refusal(let refusal) = answer { throw refusal }
+        let answer = await ask(request, of: home)
+        if case .error(let error) = answer { throw error }
         return answer
     }
 
     /// Shards that have ended are left out.
-    func askAll(_ question: RoomQuery) async -> [RoomQueryResult] {
+    func askAll(_ request: RoomQuery) async -> [RoomQueryResult] {
         // All are asked before the first answer is awaited.
-        let replies = (0..<shards.count).map { post(question, to: $0) }
+        let replies = (0..<shards.count).map { post(request, to: $0) }
         var answers: [RoomQueryResult] = []
         for reply in replies {
             for await answer in reply { answers.append(answer) }
@@ -65,20 +65,20 @@ package struct RoomService: Sendable {
     }
 
     /// Nil from a shard that has ended.
-    private func ask(_ question: RoomQuery, of shard: Int) async -> RoomQueryResult? {
-        for await answer in post(question, to: shard) { return answer }
+    private func ask(_ request: RoomQuery, of shard: Int) async -> RoomQueryResult? {
+        for await answer in post(request, to: shard) { return answer }
         return nil
     }
 
-    /// Asks without waiting for what comes of it.
-    package func order(_ command: Room.AdminCommand, in room: String) {
+    /// Sends a command without waiting for its result.
+    package func send(_ command: Room.AdminCommand, to room: String) {
         guard let home = shards.homeShard(room) else { return }
         _ = post(.command(command, room: room), to: home)
     }
 
-    private func post(_ question: RoomQuery, to shard: Int) -> AsyncStream<RoomQueryResult> {
+    private func post(_ request: RoomQuery, to shard: Int) -> AsyncStream<RoomQueryResult> {
         let (answers, reply) = AsyncStream.makeStream(of: RoomQueryResult.self, bufferingPolicy: .bufferingOldest(1))
-        shards.send(.query(question, RoomQueryReply(reply)), shard)
+        shards.send(.query(request, RoomQueryReply(reply)), shard)
         return answers
     }
 }
@@ -100,10 +100,10 @@ package enum RoomQueryResult: Sendable {
     case openRooms([RoomService.OpenRoom])
     case room(RoomDetail)
     case done
-    case refusal(HTTPError)
+    case error(HTTPError)
 }
 
-/// Where an answer goes. A question that is lost with the mailbox of a shard that has ended takes its reply with it, and whoever waits is
+/// Where an answer goes. A request that is lost with the mailbox of a shard that has ended takes its reply with it, and whoever waits is
 /// told that there is no answer.
 package final class RoomQueryReply: Sendable {
     private let answers: AsyncStream<RoomQueryResult>.Continuation

@@ -77,7 +77,7 @@ package final class SessionRooms: Sendable {
     }
 
     /// For rooms that nobody ever came to.
-    func forgetThoseEnded(before time: WallTime) {
+    func forgetEnded(before time: WallTime) {
         state.withLock { state in
             for (room, entry) in state.entries where entry.endedAt.map({ $0 < time }) == true { state.entries[room] = nil }
         }
@@ -97,14 +97,14 @@ package final class SessionRooms: Sendable {
     var users: [UserID] { state.withLock { Array($0.roomsOfUser.keys) } }
 
     /// What is told of a room. What is said in one leaves it only where a session is logged.
-    package func keeping(of room: String) -> RoomReporting {
+    package func reporting(of room: String) -> RoomReporting {
         guard room.hasPrefix(Session.roomPrefix) else { return .events }
         guard state.withLock({ $0.entries[room]?.session.loggingEnabledSnapshot == true }) else { return .events }
         return RoomReporting(reportsText: true, records: recordsLogged)
     }
 
     /// Why a room may not be joined: one of a session that is over, or never was. Nil if it may.
-    package func refusal(of room: String) -> HTTPError? {
+    package func joinError(for room: String) -> HTTPError? {
         guard room.hasPrefix(Session.roomPrefix), state.withLock({ $0.entries[room].map { $0.endedAt == nil } != true }) else { return nil }
         return HTTPError(.forbidden, "session_ended", "the room's session is over; start another one")
     }

@@ -5,57 +5,46 @@ internal import Identity
 package import Store
 internal import Wire
 
-/// Sessions: begun and ended for a user, each with a room of its own.
+/// Starts and ends users' sessions, each of which has a room of its own.
 package struct SessionService: Sendable {
     package let store: SessionStore
-    let rooms: SessionRooms
-    let desk: RoomService
-    let keys: KeysInUse
-    /// How clients reach the gateway; nil: as the request that asks did.
-    let publicURL: String?
+    let sessionRooms: SessionRooms
+    let rooms: RoomService
+    let tokens: RoomTokenMinter
     let recordings: SessionRecordings?
-    let webhooks: SessionWebhooks
+    let webhooks: WebhookWriter
 
-    /// LiveKit's own lifetime of a token, in seconds: a call whose line breaks comes back with the same one.
-    static let tokenLifetimeSeconds: Int64 = 6 * 3_600
-
-    func start(_ request: SessionRequest, of user: UserID, _ question: HTTPServerRequest) async throws -> SessionTicket {
-        try desk.checkThatRoomsAreOpen()
-        guard let signer = keys.current.signer else {
-            throw HTTPError(
-                .serviceUnavailable, "no_signing_key",
-                "the gateway has no HS256 key to sign room tokens with; see `keys` in its configuration")
-        }
-        guard let url = publicURL ?? question.host.map({ "wss://" + $0 }) else {
-            throw HTTPError(.badRequest, "host_missing", "send a Host header, by which the room is reached, too")
-        }
+    /// Starts a session and hands out a token for its room. The same idempotency key returns the same session.
+    ///
+    /// - Parameter host: the request's Host header.
+    /// - Throws: `HTTPError`: 503 in a drain or without a signing key, 409 if the key's session has ended. `StoreError`.
+    func start(_ request: SessionRequest, of user: UserID, host: String?) async throws -> SessionTicket {
+        try rooms.checkThatRoomsAreOpen()
+        try tokens.check(host: host)
         let (session, _) = try await store.startSession(request, of: user, at: .now)
         guard session.endedAt == nil else {
-            throw HTTPError(.conflict, "session_ended", "the session that was started with this Idempotency-Key has ended; take a new key")
+            throw HTTPError(.conflict, "session_ended", "the session that was started with this Idempotency-Key has ended; use a new key")
         }
-        rooms.add(session, clientContext: request.clientContext)
-        await rooms.brief(session.roomName, from: store)
-        let now = WallClock.seconds
-        let claims = AccessToken(
-            identity: user.text, notBefore: now, expires: now + Self.tokenLifetimeSeconds, video: .joining(session.roomName),
-            sessionID: session.id.text, receivesText: !session.isWithoutText)
-        return SessionTicket(
-            sessionId: session.id, livekitUrl: url, livekitToken: try TokenMinter.mint(claims, with: signer), roomName: session.roomName)
+        sessionRooms.add(session, clientContext: request.clientContext)
+        await sessionRooms.brief(session.roomName, from: store)
+        let ticket = try tokens.ticket(
+            to: session.roomName, for: Identity(text: user.text), host: host, sessionID: session.id.text, receivesText: !session.isWithoutText)
+        return SessionTicket(sessionId: session.id, livekitUrl: ticket.url, livekitToken: ticket.token, roomName: session.roomName)
     }
 
-    /// Ends a session, with its room and everybody who is still in it. Ending it again changes nothing.
+    /// Ends a session and closes its room. Idempotent.
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
-        let (session, _) = try await store.endSession(id, of: user, telling: webhooks.ended, at: .now)
-        rooms.end(session.roomName, at: .now)
-        await desk.closeRoom(named: session.roomName, reason: .roomClosed)
+        let (session, _) = try await store.endSession(id, of: user, telling: { webhooks.webhooks(forEndOf: $0, at: .now) }, at: .now)
+        sessionRooms.end(session.roomName, at: .now)
+        await rooms.closeRoom(named: session.roomName, reason: .roomClosed)
         return session
     }
 
     func delete(_ id: SessionID, of user: UserID) async throws {
         try await store.deleteSession(id, of: user)
         await close(Session.roomPrefix + id.text)
-        await brief(user)
+        await updateBriefings(of: user)
         try await recordings?.removeUnwanted()
     }
 
@@ -64,26 +53,20 @@ package struct SessionService: Sendable {
         await forget(user)
     }
 
-    /// Of a user that is no more, or has no sessions any more.
+    /// Closes the rooms of a user whose account or sessions have been deleted.
     func forget(_ user: UserID) async {
-        for room in rooms.rooms(of: user) { await close(room) }
-        // What fails now the keeper does again.
+        for room in sessionRooms.rooms(of: user) { await close(room) }
+        // `SessionMaintenance` repeats what fails now.
         try? await recordings?.removeUnwanted()
     }
 
-    /// What assistants in a user's sessions are told is not what it was. Whoever has been told keeps it.
-    func brief(_ user: UserID) async {
-        for room in rooms.rooms(of: user) { await rooms.brief(room, from: store) }
+    /// Reads again what assistants that join the user's sessions are told. Those that have joined keep what they were told.
+    func updateBriefings(of user: UserID) async {
+        for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
     }
 
     private func close(_ room: String) async {
-        rooms.end(room, at: .now)
-        await desk.closeRoom(named: room, reason: .roomDeleted)
+        sessionRooms.end(room, at: .now)
+        await rooms.closeRoom(named: room, reason: .roomDeleted)
     }
-}
-
-/// What is told to other servers of sessions, in the transaction in which it becomes true.
-struct SessionWebhooks: Sendable {
-    var ended: @Sendable (Session) -> [OutgoingWebhook]
-    var summaryReady: @Sendable (Session, Summary) -> [OutgoingWebhook]
 }

@@ -2,10 +2,10 @@ package import Engine
 package import Store
 internal import Wire
 
-/// Writes what endpoints are told of what has happened: for each endpoint one webhook, with the same identifier and the same words.
+/// Writes the webhooks of events: one for each endpoint, with the same identifier and body.
 ///
-/// It is for the store to keep them, in the transaction of what they tell where there is one. Whoever is given as `user` or `session` has to be in the
-/// store: a webhook goes with them.
+/// A webhook is stored in the transaction of the change that it reports, where there is one. `user` and `session` must be in the store: deleting them
+/// deletes the webhook.
 package struct WebhookWriter: Sendable {
     private let endpoints: [String]
 
@@ -13,13 +13,48 @@ package struct WebhookWriter: Sendable {
         self.endpoints = endpoints
     }
 
-    /// - Parameter session: whose room it is, if it is a session's.
-    /// - Returns: nothing for what is no webhook: what was said, held or recorded.
-    package func webhooks(
-        for fact: RoomAuditEvent, of session: SessionID? = nil, user: UserID? = nil, id: WebhookID = WebhookID()
-    ) -> [OutgoingWebhook] {
-        guard let event = WebhookEvent.Fact(fact) else { return [] }
-        return webhooks(for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: fact.at), fact: event), of: session, user: user)
+    /// - Parameter session: the session whose room it is, if any.
+    /// - Returns: an empty announcement for events without a webhook: transcripts, holds, recordings.
+    package func announcement(
+        of event: RoomAuditEvent, session: SessionID? = nil, user: UserID? = nil, id: WebhookID = WebhookID()
+    ) -> Announcement {
+        guard !endpoints.isEmpty, let fact = WebhookEvent.Fact(event) else { return Announcement() }
+        let webhooks = webhooks(
+            for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: event.at), fact: fact), of: session, user: user)
+        let key = Self.key(of: event.room.info)
+        switch event.event {
+        case .room(.started):
+            let open = Self.encode(event.room.info).map { OpenAnnouncement(key: key, content: $0, userID: user, sessionID: session) }
+            return Announcement(webhooks, effect: open.map { .opens($0) } ?? .none)
+        case .room(.finished): return Announcement(webhooks, effect: .closes(key: key))
+        default: return Announcement(webhooks)
+        }
+    }
+
+    package func announcement(of record: CallRecord, user: UserID? = nil, at now: WallTime, id: WebhookID = WebhookID()) -> Announcement {
+        guard !endpoints.isEmpty else { return Announcement() }
+        let event = WebhookEvent(id: id, createdAt: now, fact: .call(WebhookCall(record)))
+        let webhooks = webhooks(for: event, of: nil, user: user)
+        let key = Self.key(of: record.call)
+        if record.call.status.isOver { return Announcement(webhooks, effect: .closes(key: key)) }
+        let open = Self.encode(record.call).map { OpenAnnouncement(key: key, content: $0, userID: user) }
+        return Announcement(webhooks, effect: open.map { .opens($0) } ?? .none)
+    }
+
+    /// Announces the end of a room or call that a killed process left open: `room_finished` or `call_failed`.
+    package func end(of open: OpenAnnouncement, at now: WallTime, id: WebhookID = WebhookID()) -> Announcement {
+        let content = Array(open.content.utf8)
+        let fact: WebhookEvent.Fact? =
+            if open.key.hasPrefix(Self.roomPrefix) {
+                (try? JSON.decode(RoomInfo.self, from: content, names: .snakeCase)).map {
+                    .roomFinished(WebhookRoom($0, participants: 0, publishers: 0))
+                }
+            } else {
+                (try? JSON.decode(CallInfo.self, from: content, names: .snakeCase)).map { .call(WebhookCall($0.failed)) }
+            }
+        let event = fact.map { WebhookEvent(id: id, createdAt: now, fact: $0) }
+        return Announcement(
+            event.map { webhooks(for: $0, of: open.sessionID, user: open.userID) } ?? [], effect: .closes(key: open.key))
     }
 
     /// - Parameter session: as it is after its end.
@@ -35,12 +70,6 @@ package struct WebhookWriter: Sendable {
         return webhooks(for: event, of: session.id, user: session.userID)
     }
 
-    package func webhooks(
-        for record: CallRecord, of user: UserID? = nil, at now: WallTime, id: WebhookID = WebhookID()
-    ) -> [OutgoingWebhook] {
-        webhooks(for: WebhookEvent(id: id, createdAt: now, fact: .call(WebhookCall(record))), of: nil, user: user)
-    }
-
     private func webhooks(for event: WebhookEvent, of session: SessionID?, user: UserID?) -> [OutgoingWebhook] {
         guard !endpoints.isEmpty else { return [] }
         let body = String(decoding: event.body, as: UTF8.self)
@@ -49,14 +78,36 @@ package struct WebhookWriter: Sendable {
                 id: event.id, event: event.name, endpoint: endpoint, room: event.lane, body: body, userID: user, sessionID: session)
         }
     }
+
+    // MARK: Open announcements
+
+    private static let roomPrefix = "room "
+
+    private static func key(of room: RoomInfo) -> String { roomPrefix + room.sid.text }
+    private static func key(of call: CallInfo) -> String { "call " + call.id.text }
+
+    private static func encode(_ value: some Encodable) -> String? {
+        (try? JSON.encode(value, names: .snakeCase)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension CallInfo {
+    /// The call as it ends with its gateway: everybody who was still in it has failed.
+    fileprivate var failed: CallInfo {
+        var call = self
+        call.seq += 1
+        call.status = .failed
+        for index in call.members.indices where call.members[index].state != .left { call.members[index].status = .failed }
+        return call
+    }
 }
 
 extension WebhookEvent.Fact {
-    /// Nil if it is nothing that LiveKit's webhooks tell.
-    fileprivate init?(_ fact: RoomAuditEvent) {
-        guard case .room(let event) = fact.event else { return nil }
-        let room = WebhookRoom(fact.room.info, participants: fact.room.participantCount, publishers: fact.room.publisherCount)
-        switch event {
+    /// Nil for events that LiveKit's webhooks do not report.
+    fileprivate init?(_ event: RoomAuditEvent) {
+        guard case .room(let roomEvent) = event.event else { return nil }
+        let room = WebhookRoom(event.room.info, participants: event.room.participantCount, publishers: event.room.publisherCount)
+        switch roomEvent {
         case .started: self = .roomStarted(room)
         case .finished: self = .roomFinished(room)
         case .joined(let participant, _): self = .participantJoined(room, participant)

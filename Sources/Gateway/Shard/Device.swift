@@ -7,7 +7,7 @@ internal import Wire
 final class Device {
     let address: DeviceAddress
     let connection: Connection
-    let bearer: CallInbox.Bearer
+    let bearer: CallInbox.Owner
     /// Until when its token can be believed, in seconds since 1970.
     var expires: Int64
     /// Control messages only.
@@ -20,7 +20,7 @@ final class Device {
     var malformed: MalformedMessageCounter
     private var pings: UInt32 = 0
 
-    init(address: DeviceAddress, connection: Connection, bearer: CallInbox.Bearer, at now: Instant) {
+    init(address: DeviceAddress, connection: Connection, bearer: CallInbox.Owner, at now: Instant) {
         self.address = address
         self.connection = connection
         self.bearer = bearer
@@ -38,11 +38,11 @@ final class Device {
 
 /// What was found out before the upgrade, for the moment after it.
 final class DeviceTicket: Sendable {
-    let bearer: CallInbox.Bearer
+    let bearer: CallInbox.Owner
     let expires: Int64
     let host: String?
 
-    init(bearer: CallInbox.Bearer, expires: Int64, host: String?) {
+    init(bearer: CallInbox.Owner, expires: Int64, host: String?) {
         self.bearer = bearer
         self.expires = expires
         self.host = host

@@ -34,7 +34,7 @@ extension Shard {
         guard drain == nil else {
             throw HTTPError(.serviceUnavailable, "draining", "this gateway is about to stop; connect to another one")
         }
-        guard common.failures.mayTry(request.peerAddress, at: clock.now) else {
+        guard common.failures.allows(request.peerAddress, at: clock.now) else {
             throw HTTPError(.tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute")
         }
         guard request.subprotocols.contains(Substring(ProtocolLimits.subprotocol)) else {
@@ -45,7 +45,7 @@ extension Shard {
     private func ticket(for request: UpgradeRequest) throws(HTTPError) -> JoinTicket {
         let started = loop.exactNow
         let (token, grant) = try identify(request)
-        if let refusal = common.facts?.refuses(grant.room, grant.identity) { throw refusal }
+        if let refusal = common.facts?.joinError(grant.room, grant.identity) { throw refusal }
         let room = try settingsOfRoom(for: token, grant)
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: common.serverInfo, now: WallClock.seconds)
@@ -68,7 +68,7 @@ extension Shard {
                 try RequestToken.extract(
                     authorization: request.authorization, subprotocols: request.subprotocols, query: request.query("access_token")))
         } catch {
-            common.failures.record(from: request.peerAddress, at: clock.now)
+            common.failures.recordFailure(from: request.peerAddress, at: clock.now)
             throw HTTPError(.unauthorized, error.code, error.message)
         }
     }

@@ -20,11 +20,16 @@ extension Shard {
         lastDevice += 1
         let address = DeviceAddress(
             id: deviceNames.device(), shard: index, number: lastDevice, host: ticket.host, expires: ticket.expires)
+        // Refused only beyond the inbox's limit. Without a context nothing is reported when the connection ends.
+        guard common.calls?.post(.opened(address, ticket.bearer)) == true else {
+            connection.context = nil
+            counters.closed[CloseReason.limit.code, default: 0] += 1
+            return connection.close(.limit)
+        }
         let device = Device(address: address, connection: connection, bearer: ticket.bearer, at: clock.now)
         devices[lastDevice] = device
         connection.context = device
         counters.connections += 1
-        common.calls?.post(.opened(address, ticket.bearer))
         scheduleTick()
     }
 
@@ -59,7 +64,7 @@ extension Shard {
                     RequestError(.limitExceeded, "too many requests; wait a second", retryable: true), re: incoming.id, to: device)
             }
             if case .renew(let token) = request { return renew(device, with: token, re: incoming.id) }
-            guard common.calls?.post(request: .request(request, id: incoming.id, from: device.address.id)) == true else {
+            guard common.calls?.post(.request(request, id: incoming.id, from: device.address.id)) == true else {
                 return refuse(
                     RequestError(.limitExceeded, "the gateway has more requests than it can answer now", retryable: true), re: incoming.id,
                     to: device)

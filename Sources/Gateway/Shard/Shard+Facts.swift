@@ -10,7 +10,7 @@ extension Shard {
     func kept(_ settings: RoomSettings, room name: String) -> RoomSettings {
         guard let facts = common.facts else { return settings }
         var settings = settings
-        settings.reporting = facts.keeping(name)
+        settings.reporting = facts.reporting(name)
         if common.recorder == nil { settings.reporting.records = false }
         return settings
     }

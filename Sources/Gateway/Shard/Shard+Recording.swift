@@ -40,7 +40,7 @@ extension Gateway {
     /// A recording that fails is stopped by its room, which tells everybody.
     func startRecorder() {
         context.recorder?.start { [rooms = context.rooms] order in
-            rooms.order(.stopRecording(order.recording, .failed), in: order.room.info.name)
+            rooms.send(.stopRecording(order.recording, .failed), to: order.room.info.name)
         }
     }
 }

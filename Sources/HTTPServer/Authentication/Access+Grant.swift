@@ -6,16 +6,16 @@ internal import Wire
 extension Access<AccessToken> {
     /// For who shows a token of an issuer that the gateway knows, with the grant that the request takes.
     package static func grant(_ keys: KeysInUse, _ grant: @escaping @Sendable (HTTPServerRequest) -> AdminGrant) -> Access {
-        .token(refusing: [403]) { question in
+        .token(refusing: [403]) { request in
             let token: AccessToken
             do throws(TokenError) {
-                let text = try RequestToken.extract(authorization: question.headers[.authorization], subprotocols: [], query: nil)
+                let text = try RequestToken.extract(authorization: request.headers[.authorization], subprotocols: [], query: nil)
                 token = try TokenVerifier().verify(text, keys: keys.current, now: WallClock.seconds)
             } catch {
                 throw HTTPError(.unauthorized, error.code, error.message)
             }
             do throws(GrantError) {
-                try grant(question).check(token)
+                try grant(request).check(token)
             } catch {
                 throw HTTPError(.forbidden, error.code, error.message)
             }

@@ -2,7 +2,10 @@ internal import Identity
 internal import Synchronization
 package import Wire
 
-/// The failed attempts of all shards together: an address does not get as many attempts as there are threads.
+/// Counts failed authentications per address, for all shards together, so that an address does not get as many attempts as there are threads.
+///
+/// A limited address still has its tokens verified: a valid one passes, an invalid one answers 429 instead of 401. Whoever shares an address with an
+/// attacker is not locked out. Passwords are the exception: hashing one is expensive, so a limited address is refused before.
 package final class AuthFailureLimiter: Sendable {
     private struct State {
         var limiter = FailureLimiter()
@@ -13,12 +16,13 @@ package final class AuthFailureLimiter: Sendable {
 
     package init() {}
 
-    package func mayTry(_ address: String, at now: Instant) -> Bool {
+    /// Whether the address is below the limit.
+    package func allows(_ address: String, at now: Instant) -> Bool {
         state.withLock { $0.limiter.verdict(on: address, at: now) == .allowed }
     }
 
-    /// The shards' clocks are one clock, read at different times: the limiter is never told that it went back.
-    package func record(from address: String, at now: Instant) {
+    /// Shards read one clock at different times; the limiter never sees it go back.
+    package func recordFailure(from address: String, at now: Instant) {
         state.withLock { state in
             state.latest = max(state.latest, now)
             state.limiter.recordFailure(from: address, at: state.latest)

@@ -11,12 +11,12 @@ package struct AllowedOrigins: Sendable {
     }
 
     /// What the answer to a request says of its origin.
-    func mark(_ response: inout HTTPServerResponse, for question: HTTPServerRequest) {
+    func mark(_ response: inout HTTPServerResponse, for request: HTTPServerRequest) {
         guard !origins.isEmpty else { return }
         response.addVary("Origin")
-        guard let origin = question.headers[.origin], origins.contains(origin) || origins.contains("*") else { return }
+        guard let origin = request.headers[.origin], origins.contains(origin) || origins.contains("*") else { return }
         response.fields[.accessControlAllowOrigin] = origin
-        if question.method == .options, question.headers[.accessControlRequestMethod] != nil {
+        if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
             response.fields[.accessControlAllowMethods] = response.fields[.allow]
             response.fields[.accessControlAllowHeaders] = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
             // As long as Chromium keeps it at most, in seconds.

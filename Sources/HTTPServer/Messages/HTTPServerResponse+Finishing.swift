@@ -19,25 +19,25 @@ extension HTTPServerResponse {
     private static let compressedBytesMin = 1_024
 
     /// Adds what every answer has.
-    mutating func finish(for question: HTTPServerRequest, _ origins: AllowedOrigins) {
-        compress(for: question)
-        addCommonFields(for: question, origins)
+    mutating func finish(for request: HTTPServerRequest, _ origins: AllowedOrigins) {
+        compress(for: request)
+        addCommonFields(for: request, origins)
     }
 
     /// Adds the fields that every answer has: nothing is to be kept by anybody on the way unless a handler says otherwise, nor taken for
     /// another type, nor asked for without TLS.
-    package mutating func addCommonFields(for question: HTTPServerRequest, _ origins: AllowedOrigins) {
-        fields[.requestID] = question.requestID
+    package mutating func addCommonFields(for request: HTTPServerRequest, _ origins: AllowedOrigins) {
+        fields[.requestID] = request.requestID
         if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
         fields[.xContentTypeOptions] = "nosniff"
         fields[.strictTransportSecurity] = "max-age=31536000"
-        origins.mark(&self, for: question)
+        origins.mark(&self, for: request)
     }
 
-    private mutating func compress(for question: HTTPServerRequest) {
+    private mutating func compress(for request: HTTPServerRequest) {
         guard body.count >= Self.compressedBytesMin, fields[.contentEncoding] == nil, isText else { return }
         addVary("Accept-Encoding")
-        guard Self.takesGzip(question.headers[.acceptEncoding]), let compressed = Gzip.compressed(body) else { return }
+        guard Self.takesGzip(request.headers[.acceptEncoding]), let compressed = Gzip.compressed(body) else { return }
         body = compressed
         fields[.contentEncoding] = "gzip"
     }

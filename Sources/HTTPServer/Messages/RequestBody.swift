@@ -6,14 +6,14 @@ enum RequestBody {
     /// Objects and arrays inside each other.
     static let depthMax = 64
 
-    static func read<Body: Decodable & Described>(_: Body.Type, from question: HTTPServerRequest) throws(HTTPError) -> Body {
-        try checkType(of: question)
+    static func read<Body: Decodable & Described>(_: Body.Type, from request: HTTPServerRequest) throws(HTTPError) -> Body {
+        try checkType(of: request)
         do {
-            let value = try JSONValue(parsing: question.body, depthMax: depthMax)
+            let value = try JSONValue(parsing: request.body, depthMax: depthMax)
             if let fault = Body.schema.fault(in: value) { throw invalid(fault) }
-            return try JSON.decode(Body.self, from: question.body, names: .snakeCase)
-        } catch let refusal as HTTPError {
-            throw refusal
+            return try JSON.decode(Body.self, from: request.body, names: .snakeCase)
+        } catch let error as HTTPError {
+            throw error
         } catch DecodingError.dataCorrupted(let context) {
             throw invalid(Self.place(of: context.codingPath) + context.debugDescription)
         } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
@@ -26,8 +26,8 @@ enum RequestBody {
     }
 
     /// A body without a type is taken for what the route takes (RFC 9110 section 8.3).
-    private static func checkType(of question: HTTPServerRequest) throws(HTTPError) {
-        guard let type = question.headers[.contentType] else { return }
+    private static func checkType(of request: HTTPServerRequest) throws(HTTPError) {
+        guard let type = request.headers[.contentType] else { return }
         let essence = type.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
         guard essence == "application/json" else {
             throw HTTPError(.unsupportedMediaType, "unsupported_media_type", "send the body as application/json")

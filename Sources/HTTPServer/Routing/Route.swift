@@ -13,9 +13,9 @@ package import Sockets
 ///         ]))
 ///     }
 ///
-///     Route(.post, "/v1/lists/:id/wishes", "Adds a wish to a list", access: user, takes: Wish.self,
-///           gives: [.json(Added.self, status: .created), .refusal(.notFound)]) { question, user, wish in
-///         let id = try await lists.add(wish, to: question.parameter("id"), of: user)
+///     Route(.post, "/v1/lists/:id/wishes", "Adds a wish to a list", access: user, body: Wish.self,
+///           responses: [.json(Added.self, status: .created), .error(.notFound)]) { request, user, wish in
+///         let id = try await lists.add(wish, to: request.parameter("id"), of: user)
 ///         return try .json(Added(id: id), status: .created)
 ///     }
 ///
@@ -40,25 +40,25 @@ package struct Route: Sendable {
     /// - Parameter parameters: of the query, and those of the path that are more than any text; looked at before the handler is called.
     package init<Caller>(
         _ method: HTTPRequest.Method, _ path: RoutePath, _ summary: String, access: Access<Caller>, parameters: [RouteParameter] = [],
-        gives outcomes: [RouteOutcome], handler: @escaping @Sendable (HTTPServerRequest, Caller) async throws -> HTTPServerResponse
+        responses outcomes: [RouteOutcome], handler: @escaping @Sendable (HTTPServerRequest, Caller) async throws -> HTTPServerResponse
     ) {
-        self.init(method, path, summary, access: access, parameters: parameters, body: nil, outcomes) { question in
-            let caller = try await access.identify(question)
-            try parameters.check(question)
-            return try await handler(question, caller)
+        self.init(method, path, summary, access: access, parameters: parameters, body: nil, outcomes) { request in
+            let caller = try await access.identify(request)
+            try parameters.check(request)
+            return try await handler(request, caller)
         }
     }
 
     /// A route with a JSON body.
     package init<Caller, Body: Decodable & Sendable & Described>(
         _ method: HTTPRequest.Method, _ path: RoutePath, _ summary: String, access: Access<Caller>, parameters: [RouteParameter] = [],
-        takes: Body.Type, gives outcomes: [RouteOutcome],
+        body: Body.Type, responses outcomes: [RouteOutcome],
         handler: @escaping @Sendable (HTTPServerRequest, Caller, Body) async throws -> HTTPServerResponse
     ) {
-        self.init(method, path, summary, access: access, parameters: parameters, body: Body.schema, outcomes) { question in
-            let caller = try await access.identify(question)
-            try parameters.check(question)
-            return try await handler(question, caller, try RequestBody.read(Body.self, from: question))
+        self.init(method, path, summary, access: access, parameters: parameters, body: Body.schema, outcomes) { request in
+            let caller = try await access.identify(request)
+            try parameters.check(request)
+            return try await handler(request, caller, try RequestBody.read(Body.self, from: request))
         }
     }
 
@@ -79,7 +79,7 @@ package struct Route: Sendable {
         if !path.parameterNames.isEmpty { statuses.append(404) }
         if body != nil { statuses.append(415) }
         let known = Set(outcomes.map(\.status.code))
-        self.outcomes = outcomes + Set(statuses).subtracting(known).sorted().map { .refusal(HTTPResponse.Status(code: $0)) }
+        self.outcomes = outcomes + Set(statuses).subtracting(known).sorted().map { .error(HTTPResponse.Status(code: $0)) }
     }
 
     /// How any request can end, whatever its route: not HTTP as we take it (400, 408, 411, 413), two slashes in a row that lws takes for one,
@@ -118,5 +118,5 @@ package struct RouteOutcome: Sendable {
 
     package static let noContent = RouteOutcome(status: .noContent, contentType: nil, schema: nil)
 
-    package static func refusal(_ status: HTTPResponse.Status) -> RouteOutcome { .json(.refusal, status: status) }
+    package static func error(_ status: HTTPResponse.Status) -> RouteOutcome { .json(.error, status: status) }
 }

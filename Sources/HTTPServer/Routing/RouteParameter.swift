@@ -27,14 +27,14 @@ package struct RouteParameter: Sendable {
         RouteParameter(place: .path, name: name, schema: schema, isRequired: true, summary: summary)
     }
 
-    fileprivate func check(_ question: HTTPServerRequest) throws(HTTPError) {
+    fileprivate func check(_ request: HTTPServerRequest) throws(HTTPError) {
         switch place {
         case .path:
-            guard schema.fault(inText: question.parameter(name)) == nil else {
+            guard schema.fault(inText: request.parameter(name)) == nil else {
                 throw HTTPError(.notFound, "not_found", "there is nothing at this path")
             }
         case .query:
-            guard let text = question.query(name) else {
+            guard let text = request.query(name) else {
                 if isRequired { throw HTTPError(.badRequest, "invalid_query", "\(name) is missing from the query") }
                 return
             }
@@ -44,7 +44,7 @@ package struct RouteParameter: Sendable {
 }
 
 extension [RouteParameter] {
-    func check(_ question: HTTPServerRequest) throws(HTTPError) {
-        for parameter in self { try parameter.check(question) }
+    func check(_ request: HTTPServerRequest) throws(HTTPError) {
+        for parameter in self { try parameter.check(request) }
     }
 }

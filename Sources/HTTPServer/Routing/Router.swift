@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Identity
 internal import Logging
 package import Sockets
 
@@ -23,9 +24,9 @@ package struct Router: Sendable {
 
     /// The route that a request is for. Takes no longer than to read a header, so that a shard may ask, who wants to know where to have the
     /// request answered.
-    package func find(_ question: HTTPServerRequest) -> FoundRoute {
+    package func find(_ request: HTTPServerRequest) -> FoundRoute {
         // An empty piece is a piece: who has lost the id of what is to be deleted does not delete everything.
-        let segments = question.path == "/" ? [] : question.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let segments = request.path == "/" ? [] : request.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard segments.count < placesByLength.count else { return FoundRoute() }
         var found: [(place: Int, parameters: [String: String])] = []
         for place in placesByLength[segments.count] {
@@ -35,7 +36,7 @@ package struct Router: Sendable {
         let fewest = found.map(\.parameters.count).min()
         let matches = found.filter { $0.parameters.count == fewest }
         // HEAD is GET without the body, which is left out where it would be written.
-        let method = question.method == .head ? .get : question.method
+        let method = request.method == .head ? .get : request.method
         guard let match = matches.first(where: { routes[$0.place].method == method }) else {
             return FoundRoute(methodsElsewhere: Set(matches.map { routes[$0.place].method }))
         }
@@ -43,18 +44,18 @@ package struct Router: Sendable {
     }
 
     /// What is answered, and by which route. Never throws: an error becomes a response.
-    package func answer(_ question: HTTPServerRequest, by found: FoundRoute) async -> RoutedResponse {
-        var question = question
+    package func answer(_ request: HTTPServerRequest, by found: FoundRoute) async -> RoutedResponse {
+        var request = request
         var response: HTTPServerResponse
         if let route = found.route {
-            question.parameters = found.parameters
-            response = await run(route, question)
+            request.parameters = found.parameters
+            response = await run(route, request)
         } else if found.methodsElsewhere.isEmpty {
             response = HTTPServerResponse(HTTPError(.notFound, "not_found", "there is nothing at this path"))
         } else {
-            response = answer(question.method, where: found.methodsElsewhere)
+            response = answer(request.method, where: found.methodsElsewhere)
         }
-        response.finish(for: question, origins)
+        response.finish(for: request, origins)
         return RoutedResponse(response: response, route: found.route?.name)
     }
 
@@ -69,26 +70,32 @@ package struct Router: Sendable {
         return response
     }
 
-    private func run(_ route: Route, _ question: HTTPServerRequest) async -> HTTPServerResponse {
+    private func run(_ route: Route, _ request: HTTPServerRequest) async -> HTTPServerResponse {
         do {
-            if route.needsToken, !failures.mayTry(question.peerAddress, at: question.receivedAt) {
-                throw HTTPError(
-                    .tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute",
-                    retryAfterSeconds: 60)
-            }
-            return try await route.handle(question)
+            return try await route.handle(request)
         } catch let error as any HTTPErrorConvertible {
-            let refusal = error.httpError
-            if route.needsToken, refusal.status == .unauthorized { failures.record(from: question.peerAddress, at: question.receivedAt) }
-            return HTTPServerResponse(refusal)
+            let error = error.httpError
+            // A request without a token guesses nothing.
+            let isGuess = route.needsToken && error.status == .unauthorized && error.code != TokenError.missing.code
+            guard isGuess else { return HTTPServerResponse(error) }
+            guard failures.allows(request.peerAddress, at: request.receivedAt) else { return HTTPServerResponse(.tooManyAttempts) }
+            failures.recordFailure(from: request.peerAddress, at: request.receivedAt)
+            return HTTPServerResponse(error)
         } catch {
-            // Its type only: what it says may be somebody's words.
+            // Only the error's type: its description may quote what a user said.
             log.error(
                 "a route failed",
-                metadata: ["route": "\(route.name)", "error": "\(type(of: error))", "request": "\(question.requestID)"])
-            return HTTPServerResponse(HTTPError(.internalServerError, "internal_error", "the gateway failed; its log says more at this request's id"))
+                metadata: ["route": "\(route.name)", "error": "\(type(of: error))", "request": "\(request.requestID)"])
+            return HTTPServerResponse(
+                HTTPError(.internalServerError, "internal_error", "the gateway failed; its log says more at this request's id"))
         }
     }
+}
+
+extension HTTPError {
+    /// An invalid token from an address that is over the limit.
+    package static let tooManyAttempts = HTTPError(
+        .tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute", retryAfterSeconds: 60)
 }
 
 /// Which route a request is for.

@@ -8,7 +8,7 @@ package enum OpenAPI {
         let items = paths.map { path, routes in
             JSONValue.Member(path, .object(routes.map { .init($0.method.rawValue.lowercased(), operation($0)) }))
         }
-        var schemas = Schema.refusal.components
+        var schemas = Schema.error.components
         for route in routes {
             for schema in ([route.body] + route.outcomes.map(\.schema) + route.parameters.map(\.schema)).compactMap(\.self) {
                 schemas.merge(schema.components) { $1 }

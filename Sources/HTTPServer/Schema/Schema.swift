@@ -1,4 +1,4 @@
-/// What JSON a route takes or gives: the subset of JSON Schema that this API needs, built in code. It describes (OpenAPI) and it checks, in
+/// What JSON a route takes or responses: the subset of JSON Schema that this API needs, built in code. It describes (OpenAPI) and it checks, in
 /// both directions.
 package indirect enum Schema: Sendable, Hashable {
     /// Just these fields.
@@ -60,5 +60,5 @@ extension Schema {
     /// `{}`.
     package static let empty = Schema.object([])
     /// Any error's body.
-    package static let refusal = Schema.named("Error", .object([.required("code", .text(1...64)), .required("message", .text)]))
+    package static let error = Schema.named("Error", .object([.required("code", .text(1...64)), .required("message", .text)]))
 }

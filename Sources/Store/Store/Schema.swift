@@ -12,6 +12,7 @@ enum Schema {
         }
         migrator.registerMigration("2") { db in try db.execute(sql: lists) }
         migrator.registerMigration("3") { db in try db.execute(sql: revisions) }
+        CrashRecovery.register(in: &migrator)
         return migrator
     }
 

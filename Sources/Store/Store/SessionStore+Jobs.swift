@@ -37,7 +37,7 @@ extension SessionStore {
                     continue
                 }
                 try db.execute(
-                    sql: "UPDATE jobs SET attempts = ?, due_at = ? WHERE id = ?",
+                    sql: "UPDATE jobs SET attempts = ?, due_at = ?, is_leased = 1 WHERE id = ?",
                     arguments: [job.attempts, (now + span).milliseconds, job.id])
                 return job
             }
@@ -63,7 +63,7 @@ extension SessionStore {
         let keychain = keychain
         return try await writing { db in
             try db.execute(
-                sql: "UPDATE jobs SET due_at = ?, reason = ? WHERE id = ? AND attempts = ? AND failed_at IS NULL",
+                sql: "UPDATE jobs SET due_at = ?, reason = ?, is_leased = 0 WHERE id = ? AND attempts = ? AND failed_at IS NULL",
                 arguments: [
                     due.milliseconds, keychain.shared.seal(reason, at: Self.jobPlace(job.id)), job.id, job.attempts,
                 ])

@@ -38,7 +38,7 @@ extension SessionStore {
                     return nil
                 }
                 try db.execute(sql: "UPDATE webhooks SET attempts = attempts + 1 WHERE number = ?", arguments: [row["number"] as Int64])
-                try Self.setDue(now + span, ofLane: lane, in: db)
+                try Self.setDue(now + span, ofLane: lane, isLeased: true, in: db)
                 return try Self.webhook(from: row, attempts: row["attempts"] + 1, keychain)
             }
         }
@@ -190,8 +190,8 @@ extension SessionStore {
             arguments: [lane(of: webhook, keychain), receiver(webhook.endpoint, keychain), now.milliseconds])
     }
 
-    private static func setDue(_ due: WallTime, ofLane lane: Data, in db: Database) throws {
-        try db.execute(sql: "UPDATE webhook_lanes SET due_at = ? WHERE lane = ?", arguments: [due.milliseconds, lane])
+    private static func setDue(_ due: WallTime, ofLane lane: Data, isLeased: Bool = false, in db: Database) throws {
+        try db.execute(sql: "UPDATE webhook_lanes SET due_at = ?, is_leased = ? WHERE lane = ?", arguments: [due.milliseconds, isLeased, lane])
     }
 
     /// Gives a lane to its next webhook.

@@ -51,7 +51,10 @@ package final class SessionStore: Sendable {
 
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             let migrator = Schema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }
-            if access == .owner { try migrator.migrate(pool) }
+            if access == .owner {
+                try migrator.migrate(pool)
+                try pool.write(CrashRecovery.releaseLeases)
+            }
             try pool.writeWithoutTransaction { db in
                 // The pool has put it to NORMAL, with which a commit may be lost when the power goes.
                 try db.execute(sql: "PRAGMA synchronous = FULL")

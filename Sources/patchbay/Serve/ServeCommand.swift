@@ -93,24 +93,24 @@ struct ServeCommand: AsyncParsableCommand {
         let log = Logger(label: "patchbay")
         for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
         let backend = try configuration.store.map { settings in
-            try Backend(
-                store: try settings.open(.owner, log), outside: configuration.outside, publicURL: configuration.publicURL,
+            try BackendServices(
+                store: try settings.open(.owner, log), externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
                 recordingsDirectory: configuration.recordsSessions ? settings.directory + "/recordings" : nil,
-                tellingEndpoints: configuration.webhooks?.urls ?? [])
+                webhookEndpoints: configuration.webhooks?.urls ?? [])
         }
         let summarizer = try await configuration.makeSummarizer()
         let gateway: Gateway
-        var keeper: SessionKeeper?
+        var auditEventWriter: AuditEventWriter?
         var calls: CallService?
         do {
             gateway = try Gateway(
-                settings: configuration.settings, keys: configuration.keys, facts: backend?.facts, recordings: backend?.recordings,
-                calls: backend?.calls
-            ) { desk, keys in
+                settings: configuration.settings, keys: configuration.keys, facts: backend?.auditEvents, recordings: backend?.recordings,
+                calls: backend?.callInbox
+            ) { rooms, keys in
                 guard let backend else { return [] }
-                let sessions = backend.sessions(desk, keys: keys)
-                keeper = backend.keeper(of: sessions, summarizer: summarizer)
-                let service = backend.callService(desk, keys: keys, server: configuration.settings.serverInfo)
+                let sessions = backend.sessionService(rooms, keys: keys)
+                auditEventWriter = backend.auditEventWriter(sessions, summarizer: summarizer)
+                let service = backend.callService(rooms, keys: keys, server: configuration.settings.serverInfo)
                 calls = service
                 return backend.routes(sessions, service)
             }
@@ -119,16 +119,16 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }
-        if let backend { try await SessionKeeper.restore(backend.rooms, from: backend.store) }
+        try await backend?.restore()
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(
                 service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
                 successTerminationBehavior: .ignore),
         ]
-        if let keeper { services.append(.init(service: LastToLeave(service: keeper), successTerminationBehavior: .ignore)) }
+        if let auditEventWriter { services.append(.init(service: LastToLeave(service: auditEventWriter), successTerminationBehavior: .ignore)) }
         if let backend, let webhooks = configuration.webhooks {
-            let client = try await OutgoingClient(trusting: webhooks.trust)
+            let client = try OutgoingClient(trusting: webhooks.trust)
             services.append(
                 .init(service: WebhookService(webhooks, store: backend.store, client: client), successTerminationBehavior: .ignore))
         }

@@ -15,7 +15,7 @@ struct ServeConfiguration {
     var keys: KeyRing
     /// What is kept, if anything is.
     var store: StoreSettings?
-    var outside: OutsideIssuer?
+    var externalIssuer: ExternalIssuer?
     var publicURL: String?
     var recordsSessions: Bool
     /// Nil: nobody is told anything.
@@ -76,18 +76,22 @@ struct ServeConfiguration {
         if store != nil, keys.signer == nil {
             throw UsageError("data: sessions need a key to sign room tokens with; put one with a secret (HS256) into `keys`")
         }
+        let publicURL = try reader.text("public_url")
+        if store != nil, publicURL == nil, !flags.dev {
+            throw UsageError("data: clients have to be told where the gateway is; set `public_url`, such as `public_url: wss://voice.example`")
+        }
         return ServeConfiguration(
             settings: settings,
             keys: keys,
             store: store,
-            outside: try file?.outsideIssuer().map { outside in
+            externalIssuer: try file?.outsideIssuer().map { outside in
                 do {
-                    return OutsideIssuer(keys: try KeyRing([outside.issuer]), audience: outside.audience)
+                    return ExternalIssuer(keys: try KeyRing([outside.issuer]), audience: outside.audience)
                 } catch {
                     throw UsageError("users: \(error)")
                 }
             },
-            publicURL: try reader.text("public_url"),
+            publicURL: publicURL,
             recordsSessions: try reader.flag("record_sessions") ?? false,
             webhooks: try makeWebhooks(reader, keys),
             chat: try reader.text("summaries.url").map { url in
@@ -102,7 +106,7 @@ struct ServeConfiguration {
 
     func makeSummarizer() async throws -> any Summarizer {
         guard let chat else { return ExtractiveSummarizer() }
-        return ChatSummarizer(chat, sending: try await OutgoingClient().outgoing(timeout: .seconds(60)))
+        return ChatSummarizer(chat, sending: try OutgoingClient().outgoing(timeout: .seconds(60)))
     }
 
     private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {

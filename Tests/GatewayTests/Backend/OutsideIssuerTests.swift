@@ -13,7 +13,7 @@ struct OutsideIssuerTests {
 
     init() throws {
         let issuer = IssuerSettings(issuer: "https://login.example", algorithm: .rs256, key: SecretText(TestToken.rsa.publicPEM))
-        backend = try TestBackend(outside: OutsideIssuer(keys: try KeyRing([issuer]), audience: "patchbay"))
+        backend = try TestBackend(externalIssuer: ExternalIssuer(keys: try KeyRing([issuer]), audience: "patchbay"))
     }
 
     private func user(_ subject: String, audience: String = #""patchbay""#, issuer: String = "https://login.example") -> AppUser {

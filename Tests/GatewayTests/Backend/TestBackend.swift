@@ -19,21 +19,21 @@ final class TestBackend: Sendable {
     ///   - records: whether what is heard in logged sessions is recorded.
     ///   - storeBytesMax: how large the store may grow; nil: as it likes.
     convenience init(
-        outside: OutsideIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil,
+        externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil,
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         let place = BackendPlace(records: records)
-        try self.init(at: place, place.open(outside: outside, storeBytesMax: storeBytesMax), change)
+        try self.init(at: place, place.open(externalIssuer: externalIssuer, storeBytesMax: storeBytesMax), change)
     }
 
-    private init(at place: BackendPlace, _ backend: Backend, _ change: (inout GatewaySettings) -> Void) throws {
-        var keeper: SessionKeeper?
+    private init(at place: BackendPlace, _ backend: BackendServices, _ change: (inout GatewaySettings) -> Void) throws {
+        var keeper: AuditEventWriter?
         var calls: CallService?
         gateway = try TestGateway(
-            facts: backend.facts, recordings: backend.recordings, calls: backend.calls,
+            facts: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox,
             serving: { desk, keys in
-                let sessions = backend.sessions(desk, keys: keys)
-                keeper = backend.keeper(of: sessions, summarizer: ExtractiveSummarizer())
+                let sessions = backend.sessionService(desk, keys: keys)
+                keeper = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
                 let service = backend.callService(desk, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 calls = service
                 return backend.routes(sessions, service)
@@ -56,7 +56,7 @@ final class TestBackend: Sendable {
         for _ in 1...2 { gateway.gateway.drain() }
         try await keeping.value
         let backend = try place.open()
-        try await SessionKeeper.restore(backend.rooms, from: backend.store)
+        try await backend.restore()
         return try TestBackend(at: place, backend, change)
     }
 }
@@ -73,11 +73,11 @@ final class BackendPlace: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    func open(outside: OutsideIssuer? = nil, storeBytesMax: Int? = nil) throws -> Backend {
+    func open(externalIssuer: ExternalIssuer? = nil, storeBytesMax: Int? = nil) throws -> BackendServices {
         let store = try SessionStore(
             directory: directory, masterKeys: [masterKey],
             passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1), sizeMax: storeBytesMax)
-        return try Backend(store: store, outside: outside, recordingsDirectory: records ? recordings : nil)
+        return try BackendServices(store: store, externalIssuer: externalIssuer, recordingsDirectory: records ? recordings : nil)
     }
 
     var recordings: String { directory + "/recordings" }

@@ -12,24 +12,24 @@ import Wire
 /// A gateway with accounts and calls, and its users' devices.
 final class CallHouse: Sendable {
     let gateway: TestGateway
-    let backend: Backend
+    let backend: BackendServices
     private let directory: String
 
     init(
-        settings: CallSettings = CallSettings(), hooks: CallHooks = CallHooks(), _ change: (inout GatewaySettings) -> Void = { _ in }
+        settings: CallSettings = CallSettings(), collaborators: CallCollaborators = CallCollaborators(server: ServerInfo(version: "tests", node: "n")), _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
         let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
-        let backend = try Backend(store: store)
+        let backend = try BackendServices(store: store)
         var service: CallService?
         gateway = try TestGateway(
-            facts: backend.facts, calls: backend.calls,
+            facts: backend.auditEvents, calls: backend.callInbox,
             serving: { desk, keys in
                 let calls = backend.callService(
-                    desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, hooks: hooks)
+                    desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, collaborators: collaborators)
                 service = calls
-                return backend.routes(backend.sessions(desk, keys: keys), calls)
+                return backend.routes(backend.sessionService(desk, keys: keys), calls)
             }, change)
         self.backend = backend
         let calls = try #require(service)

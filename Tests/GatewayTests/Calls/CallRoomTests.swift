@@ -190,7 +190,7 @@ struct CallRoomTests {
     @Test func anAssistantAnswersByComing() async throws {
         let sent = Told()
         let house = try CallHouse(
-            hooks: CallHooks(dispatch: { assistant, call in
+            collaborators: CallCollaborators(server: ServerInfo(version: "tests", node: "n"), dispatch: { assistant, call in
                 sent.note("\(assistant) \(call.room)"); return true
             }))
         let device = try await house.user("ann").device()

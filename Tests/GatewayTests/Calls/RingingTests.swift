@@ -123,8 +123,8 @@ struct RingingTests {
     @Test func whatIsSetUpForOneCallIsToldToWebhooks() async throws {
         let told = Told()
         let house = try CallHouse(
-            hooks: CallHooks(webhooks: {
-                told.note($0.name); return []
+            collaborators: CallCollaborators(server: ServerInfo(version: "tests", node: "n"), announcement: {
+                told.note($0.name); return Announcement()
             }))
         let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
         let (caller, callee) = (try ann.device(), try bob.device())

@@ -51,8 +51,8 @@ enum WishList {
     static func routes(gate: Gate = Gate()) -> [Route] {
         [
             Route(
-                .post, "/v1/lists/:list/wishes", "Adds a wish", access: .open, takes: Wish.self,
-                gives: [.json(Added.self, status: .created)]
+                .post, "/v1/lists/:list/wishes", "Adds a wish", access: .open, body: Wish.self,
+                responses: [.json(Added.self, status: .created)]
             ) { question, _, wish in
                 try .json(Added(list: question.parameter("list"), wish: wish), status: .created)
             },
@@ -62,29 +62,29 @@ enum WishList {
                     .query("limit", .integer(1...1_000), "How many"), .query("kind", .choice(["toy", "book"]), "Of which kind"),
                     .path("list", .text(1...20), "Whose"),
                 ],
-                gives: [.json(.array(of: Wish.schema)), .refusal(.notFound)]
+                responses: [.json(.array(of: Wish.schema)), .error(.notFound)]
             ) { question, _ in
                 let count = question.query("limit").flatMap { Int($0) } ?? 1
                 return try .json((0..<count).map { Wish(title: "wish \($0)") })
             },
-            Route(.get, "/v1/lists/shared", "Lists what is shared", access: .open, gives: [.json(.empty)]) { _, _ in
+            Route(.get, "/v1/lists/shared", "Lists what is shared", access: .open, responses: [.json(.empty)]) { _, _ in
                 try .json([:] as [String: String])
             },
-            Route(.delete, "/v1/lists/:list", "Forgets a list", access: giver, gives: [.noContent]) { _, _ in .noContent },
-            Route(.get, "/v1/lists/:list", "Shows a list", access: giver, gives: [.json(Wish.self)]) { question, giver in
+            Route(.delete, "/v1/lists/:list", "Forgets a list", access: giver, responses: [.noContent]) { _, _ in .noContent },
+            Route(.get, "/v1/lists/:list", "Shows a list", access: giver, responses: [.json(Wish.self)]) { question, giver in
                 try .json(Wish(title: question.parameter("list") + " of " + giver))
             },
-            Route(.get, "/v1/lists/:list/late", "Takes its time", access: .open, gives: [.content("text/plain")]) { question, _ in
+            Route(.get, "/v1/lists/:list/late", "Takes its time", access: .open, responses: [.content("text/plain")]) { question, _ in
                 await gate.passed()
                 return HTTPServerResponse(text: question.parameter("list"))
             },
             Route(
                 .get, "/v1/sound", "Many bytes", access: .open,
-                parameters: [.requiredQuery("bytes", .integer(0...100_000_000), "How many")], gives: [.content("audio/ogg")]
+                parameters: [.requiredQuery("bytes", .integer(0...100_000_000), "How many")], responses: [.content("audio/ogg")]
             ) { question, _ in
                 HTTPServerResponse(status: .ok, fields: [.contentType: "audio/ogg"], body: sound(Int(question.query("bytes")!)!))
             },
-            Route(.get, "/v1/broken", "Fails", access: .open, gives: [.noContent]) { _, _ in throw SecretError() },
+            Route(.get, "/v1/broken", "Fails", access: .open, responses: [.noContent]) { _, _ in throw SecretError() },
         ]
     }
 

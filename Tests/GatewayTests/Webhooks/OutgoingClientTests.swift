@@ -13,7 +13,7 @@ struct OutgoingClientTests {
     ) async throws -> OutgoingResponse {
         let headers = [OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("authorization", "token")]
         let request = OutgoingRequest(url: url, headers: headers, body: Array(#"{"event":"x"}"#.utf8))
-        return try await OutgoingClient(trusting: trust).outgoing(timeout: timeout)(request)
+        return try OutgoingClient(trusting: trust).outgoing(timeout: timeout)(request)
     }
 
     @Test func aRequestArrivesAsItWasMade() async throws {
@@ -59,13 +59,13 @@ struct OutgoingClientTests {
     @Test func anAnswerWithoutEndIsCutOff() async throws {
         let server = try RawReceiver { _, _ in .text("HTTP/1.0 200 OK\r\n\r\n" + String(repeating: "x", count: 3 << 20)) }
         defer { server.close() }
-        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url()) }
+        await #expect(throws: OutgoingError.self) { try await Self.send(to: server.url()) }
     }
 
     @Test func anAnswerThatBreaksOffIsNone() async throws {
         let server = try RawReceiver { _, _ in .text("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort") }
         defer { server.close() }
-        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url()) }
+        await #expect(throws: OutgoingError.self) { try await Self.send(to: server.url()) }
     }
 
     @Test func aServerThatSaysNothingIsGivenUpInTime() async throws {
@@ -73,7 +73,7 @@ struct OutgoingClientTests {
         defer { server.close() }
         let begin = ContinuousClock.now
         await #expect { try await Self.send(to: server.url(), timeout: .milliseconds(300)) } throws: { error in
-            guard case HTTPClientError.timeout = error else { return false }
+            guard case OutgoingError.timeout = error else { return false }
             return true
         }
         #expect(ContinuousClock.now - begin < .seconds(5))
@@ -82,12 +82,12 @@ struct OutgoingClientTests {
     @Test func aPortWithoutServerIsAnError() async throws {
         let server = try RawReceiver()
         server.close()
-        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url()) }
+        await #expect(throws: OutgoingError.self) { try await Self.send(to: server.url()) }
     }
 
     @Test func aHostThatThereIsNotIsAnError() async throws {
         await #expect { try await Self.send(to: "https://nobody.invalid/") } throws: { error in
-            guard case HTTPClientError.unknownHost(let host, _) = error else { return false }
+            guard case OutgoingError.unknownHost(let host) = error else { return false }
             return host == "nobody.invalid"
         }
     }
@@ -100,7 +100,7 @@ struct OutgoingClientTests {
         try server.wait(for: 1)
         request.cancel()
         await #expect { try await request.value } throws: { error in
-            guard case HTTPClientError.cancelled = error else { return false }
+            guard case OutgoingError.cancelled = error else { return false }
             return true
         }
     }
@@ -120,7 +120,7 @@ struct OutgoingClientTests {
         let server = try RawReceiver(certificate: certificate)
         defer { server.close() }
         let trust = isTrusted ? ClientTrust.authority(path: certificate.certificateURL.path) : .system
-        await #expect(throws: HTTPClientError.self) { try await Self.send(to: server.url(host: host), trusting: trust) }
+        await #expect(throws: OutgoingError.self) { try await Self.send(to: server.url(host: host), trusting: trust) }
         #expect(server.requests.isEmpty)
     }
 
@@ -130,7 +130,7 @@ struct OutgoingClientTests {
             dead.close()
             alive.close()
         }
-        let send = try await OutgoingClient().outgoing(timeout: .seconds(30))
+        let send = try OutgoingClient().outgoing(timeout: .seconds(30))
         let waiting = (0..<30).map { _ in
             Task { _ = try await send(OutgoingRequest(url: dead.url(), headers: [], body: [1])) }
         }
@@ -142,19 +142,18 @@ struct OutgoingClientTests {
         for task in waiting { _ = await task.result }
     }
 
-    @Test func beyondItsLineAClientRefuses() async throws {
+    @Test func requestsBeyondTheLimitFailAtOnce() async throws {
         let server = try RawReceiver { _, _ in .silence }
         defer { server.close() }
-        let client = try await HTTPClient(limits: HTTPClientLimits(atOnceMax: 1, waitingMax: 1))
-        let request = HTTPClientRequest(
-            "GET", Endpoint(host: "127.0.0.1", port: server.port, path: "/", usesTLS: false), timeout: .seconds(30))
-        let first = Task { try await client.send(request) }
+        let send = try OutgoingClient(requestsMax: 2).outgoing(timeout: .seconds(30))
+        let request = OutgoingRequest(url: server.url(), headers: [], body: [1])
+        let first = Task { try await send(request) }
         try server.wait(for: 1)
-        let others = (0..<2).map { _ in Task { try await client.send(request) } }
+        let others = (0..<2).map { _ in Task { try await send(request) } }
         // One of the two waits; the other is told at once.
         let refused = await withTaskGroup { group in
             for task in others {
-                group.addTask { if case .failure(HTTPClientError.busy) = await task.result { true } else { false } }
+                group.addTask { if case .failure(OutgoingError.busy) = await task.result { true } else { false } }
             }
             let isFirstRefused = await group.next() ?? false
             for task in [first] + others { task.cancel() }

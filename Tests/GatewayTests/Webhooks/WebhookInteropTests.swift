@@ -47,7 +47,7 @@ struct WebhookInteropTests {
         let url = "http://127.0.0.1:\(port)/"
         let writer = WebhookWriter(to: [url])
         let at = WebhookWorld.now.milliseconds
-        let webhooks = facts.flatMap { writer.webhooks(for: RoomAuditEvent(.room($0), room: Self.room, at: at)) }
+        let webhooks = facts.flatMap { writer.announcement(of: RoomAuditEvent(.room($0), room: Self.room, at: at)).webhooks }
         try await world.store.tell(webhooks, at: WebhookWorld.now)
         try await world.serving([url]) { try await world.emptied() }
 

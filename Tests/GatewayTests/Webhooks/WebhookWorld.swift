@@ -47,7 +47,7 @@ final class WebhookWorld: Sendable {
     func serving(_ urls: [String], leaseSpan: Duration = .seconds(30), clockAhead: Duration = .zero, _ body: () async throws -> Void)
         async throws
     {
-        let client = try await OutgoingClient()
+        let client = try OutgoingClient()
         let service = WebhookService(
             WebhookSettings(urls: urls, key: Self.key), store: store, client: client, leaseSpan: leaseSpan, now: { Self.now + clockAhead })
         let running = Task { await service.run() }

@@ -35,14 +35,14 @@ struct WebhookWriterTests {
         (.published(track, by: ana.sid), "track_published"), (.unpublished(track, by: ana.sid), "track_unpublished"),
     ])
     func aFactIsToldByLiveKitsName(_ fact: Room.AuditEvent, _ name: String) throws {
-        let webhooks = writer.webhooks(for: Self.fact(fact))
+        let webhooks = writer.announcement(of: Self.fact(fact)).webhooks
         #expect(webhooks.map(\.event) == [name, name])
         #expect(try Self.fields(webhooks[0])["event"] as? String == name)
     }
 
     @Test func eachEndpointIsToldTheSame() throws {
         let id = WebhookID()
-        let webhooks = writer.webhooks(for: Self.fact(.started), id: id)
+        let webhooks = writer.announcement(of: Self.fact(.started), id: id).webhooks
         #expect(webhooks.map(\.endpoint) == Self.endpoints)
         #expect(Set(webhooks.map(\.body)).count == 1 && webhooks.allSatisfy { $0.id == id && $0.room == "den" })
         let fields = try Self.fields(webhooks[0])
@@ -50,7 +50,7 @@ struct WebhookWriterTests {
     }
 
     @Test func aTrackIsToldWithItsOwner() throws {
-        let fields = try Self.fields(writer.webhooks(for: Self.fact(.published(Self.track, by: Self.ana.sid)))[0])
+        let fields = try Self.fields(writer.announcement(of: Self.fact(.published(Self.track, by: Self.ana.sid))).webhooks[0])
         #expect(fields["participant"] as? [String: String] == ["sid": "PA_1", "identity": "ana"])
         #expect((fields["track"] as? [String: Any])?["sid"] as? String == "TR_1")
     }
@@ -58,18 +58,18 @@ struct WebhookWriterTests {
     @Test func whatIsSaidHeldOrRecordedIsToldToNobody() {
         let said = Room.TranscribedSegment(
             segment: TranscriptSegment(id: "s1", role: .user, text: "between us", final: true), speaker: .standard)
-        #expect(writer.webhooks(for: Self.fact(.transcribed(said))).isEmpty)
-        #expect(writer.webhooks(for: Self.fact(.held(Identity(text: "ana"), true))).isEmpty)
-        #expect(writer.webhooks(for: Self.fact(.recordingStarted(RecordingID(text: "RC_1")))).isEmpty)
+        #expect(writer.announcement(of: Self.fact(.transcribed(said))).webhooks.isEmpty)
+        #expect(writer.announcement(of: Self.fact(.held(Identity(text: "ana"), true))).webhooks.isEmpty)
+        #expect(writer.announcement(of: Self.fact(.recordingStarted(RecordingID(text: "RC_1")))).webhooks.isEmpty)
     }
 
     @Test func withoutEndpointsThereIsNothingToTell() {
-        #expect(WebhookWriter(to: []).webhooks(for: Self.fact(.started)).isEmpty)
+        #expect(WebhookWriter(to: []).announcement(of: Self.fact(.started)).webhooks.isEmpty)
     }
 
     @Test func whatHappensInASessionsRoomGoesWithTheSession() {
         let (session, user) = (SessionID(), UserID())
-        let webhooks = writer.webhooks(for: Self.fact(.started), of: session, user: user)
+        let webhooks = writer.announcement(of: Self.fact(.started), session: session, user: user).webhooks
         #expect(webhooks.allSatisfy { $0.sessionID == session && $0.userID == user })
     }
 
@@ -80,7 +80,7 @@ struct WebhookWriterTests {
             members: [CallMember(party: ana, status: .answered), CallMember(party: ben, status: .ringing)])
         let now = WallTime(milliseconds: 0)
         let records = [CallRecord(.call(.ringing), call), CallRecord(.member(ben, .invited), call)]
-        let webhooks = records.flatMap { writer.webhooks(for: $0, at: now) }.filter { $0.endpoint == Self.endpoints[0] }
+        let webhooks = records.flatMap { writer.announcement(of: $0, at: now).webhooks }.filter { $0.endpoint == Self.endpoints[0] }
         #expect(webhooks.map(\.event) == records.map(\.name))
         #expect(webhooks.allSatisfy { $0.room == "call-c" })
     }

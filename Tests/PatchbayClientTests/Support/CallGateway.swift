@@ -13,7 +13,7 @@ import Wire
 struct CallGateway: Sendable {
     let url: String
     let keys: KeyRing
-    private let backend: Backend
+    private let backend: BackendServices
 
     /// Runs a gateway for as long as `body` does, with a store that is gone afterwards.
     ///
@@ -25,18 +25,18 @@ struct CallGateway: Sendable {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
         let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
-        let backend = try Backend(store: store, publicURL: publicURL)
+        let backend = try BackendServices(store: store, publicURL: publicURL)
         let files = try TestCertificates.shared.get()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         var service: CallService?
         let gateway = try Gateway(
             settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey)),
-            keys: keys, facts: backend.facts, calls: backend.calls
+            keys: keys, facts: backend.auditEvents, calls: backend.callInbox
         ) { desk, keys in
             let calls = backend.callService(
                 desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: CallSettings(ringTime: ringTime))
             service = calls
-            return backend.routes(backend.sessions(desk, keys: keys), calls)
+            return backend.routes(backend.sessionService(desk, keys: keys), calls)
         }
         let test = CallGateway(url: "wss://127.0.0.1:\(gateway.port)", keys: keys, backend: backend)
         try await withThrowingTaskGroup(of: Void.self) { [service] group in

@@ -1,0 +1,93 @@
+package import Engine
+package import HTTPServer
+internal import HTTPTypes
+package import Store
+package import Wire
+
+/// The services behind the HTTP API, put together: accounts, sessions, calls and their records.
+///
+/// Made before the gateway, which needs `auditEvents`, `recordings` and `callInbox`. The services themselves are made once the gateway supplies its
+/// `RoomService`.
+package struct BackendServices: Sendable {
+    package let store: SessionStore
+    package let accounts: AccountService
+    package let sessionRooms: SessionRooms
+    /// Nil: nothing is recorded.
+    package let recordings: SessionRecordings?
+    package let auditEvents: AuditEventQueue
+    package let callInbox: CallInbox
+    private let publicURL: String?
+    private let webhooks: WebhookWriter
+
+    /// - Parameters:
+    ///   - externalIssuer: another issuer of user tokens.
+    ///   - publicURL: how clients reach the gateway, `wss://…`; nil: by the Host header of each request (development only).
+    ///   - recordingsDirectory: where recordings of logged sessions are stored; nil: none are made.
+    ///   - endpoints: URLs that receive the webhooks of all rooms, sessions and calls.
+    package init(
+        store: SessionStore, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
+        webhookEndpoints endpoints: [String] = []
+    ) throws {
+        self.store = store
+        let rooms = SessionRooms(recordsLogged: recordingsDirectory != nil)
+        sessionRooms = rooms
+        recordings = try recordingsDirectory.map { try SessionRecordings(store: store, rooms: rooms, directory: $0) }
+        let tokens = try UserTokens(key: store.userTokenKey, externalIssuer: externalIssuer)
+        accounts = AccountService(store: store, tokens: tokens)
+        let inbox = CallInbox(tokens: tokens)
+        callInbox = inbox
+        self.publicURL = publicURL
+        webhooks = WebhookWriter(to: endpoints)
+        let reportsAllRooms = !endpoints.isEmpty
+        auditEvents = AuditEventQueue(
+            reporting: { room in
+                room.hasPrefix(Session.roomPrefix) || CallRooms.isCallRoom(room) || reportsAllRooms ? rooms.reporting(of: room) : .nothing
+            },
+            joinError: { room, identity in rooms.joinError(for: room) ?? inbox.rooms.joinError(for: identity, in: room) },
+            briefing: rooms.briefing,
+            observer: { event in inbox.post(event) })
+    }
+
+    /// Takes up what the last process left behind: sessions go on, announced rooms and calls of a process that was killed are announced as ended.
+    /// Call it before anybody is admitted.
+    package func restore() async throws {
+        for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.add(session) }
+        for user in sessionRooms.users {
+            for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
+        }
+        for open in try await store.openAnnouncements() { try await store.announce(webhooks.end(of: open, at: .now), at: .now) }
+    }
+
+    package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
+        SessionService(
+            store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
+            recordings: recordings, webhooks: webhooks)
+    }
+
+    package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {
+        AuditEventWriter(events: auditEvents, sessions: sessions, webhooks: webhooks, maintenance: SessionMaintenance(sessions, summarizer))
+    }
+
+    /// The calls of a gateway that was given `callInbox`.
+    ///
+    /// - Parameter dispatching: how assistants without a channel are called; nil: they are not.
+    package func callService(
+        _ rooms: RoomService, keys: KeysInUse, server: ServerInfo, settings: CallSettings = CallSettings(),
+        collaborators: CallCollaborators? = nil
+    ) -> CallService {
+        CallService(
+            inbox: callInbox, accounts: accounts, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL), settings: settings,
+            collaborators: collaborators ?? CallCollaborators(server: server, announcement: { [webhooks] in webhooks.announcement(of: $0, at: .now) }))
+    }
+
+    package func routes(_ sessions: SessionService, _ calls: CallService) -> [Route] {
+        let accounts = AccountRoutes.routes(
+            accounts, changed: sessions.updateBriefings,
+            deleted: { user in
+                await calls.forget(user)
+                await sessions.forget(user)
+            })
+        let user = self.accounts.userAccess
+        return accounts + SessionRoutes.routes(sessions, user: user) + CallRoutes.routes(calls, user: user)
+    }
+}

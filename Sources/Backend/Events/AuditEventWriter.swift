@@ -1,0 +1,92 @@
+internal import Engine
+internal import Logging
+internal import ServiceLifecycle
+internal import Store
+internal import Wire
+
+/// Writes audit events to the store: transcribed segments of logged sessions become turns, a finished room ends its session, and webhooks are queued.
+///
+/// It is the one reader of the `AuditEventQueue`, and returns when the queue is finished, that is when the gateway has ended. `SessionMaintenance`
+/// runs beside it for as long.
+package struct AuditEventWriter: Service {
+    private static let storeRetryInterval = Duration.seconds(1)
+
+    private let events: AuditEventQueue
+    private let sessions: SessionService
+    private let webhooks: WebhookWriter
+    private let maintenance: SessionMaintenance
+    private let log = Logger(label: "patchbay.sessions")
+
+    init(events: AuditEventQueue, sessions: SessionService, webhooks: WebhookWriter, maintenance: SessionMaintenance) {
+        self.events = events
+        self.sessions = sessions
+        self.webhooks = webhooks
+        self.maintenance = maintenance
+    }
+
+    package func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await maintenance.run() }
+            while let items = await events.next(upTo: 64) {
+                for item in items { await write(item) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func write(_ item: AuditEventQueue.Item) async {
+        switch item {
+        case .missing(let count, let rooms):
+            log.error("audit events were dropped; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
+        case .event(let event):
+            if case .room(.transcribed(let transcribed)) = event.event { await write(transcribed, event) }
+            let owner = sessions.sessionRooms.owner(of: event.room.info.name)
+            let announcement = webhooks.announcement(of: event, session: owner?.session, user: owner?.user)
+            if !announcement.webhooks.isEmpty { await persist { try await sessions.store.announce(announcement, at: .now) } }
+            if case .room(.finished(let reason)) = event.event, reason != .serverShutdown { await endSession(of: event.room.info.name) }
+        }
+    }
+
+    /// A session ends with its room, except in a shutdown: then it goes on in the next process.
+    private func endSession(of room: String) async {
+        guard let owner = sessions.sessionRooms.owner(of: room) else { return }
+        await persist { _ = try await sessions.end(owner.session, of: owner.user) }
+        sessions.sessionRooms.forget(room)
+    }
+
+    private func write(_ transcribed: Room.TranscribedSegment, _ event: RoomAuditEvent) async {
+        let room = event.room.info.name
+        guard let session = SessionID(text: String(room.dropFirst(Session.roomPrefix.count))),
+            let user = sessions.sessionRooms.owner(of: room)?.user
+        else { return }
+        let segment = transcribed.segment
+        let text = segment.spokenText
+        // A revision without text deletes the turn: nothing of it was played.
+        guard !text.isEmpty || segment.rev > 0 else { return }
+        let length = (transcribed.ended - transcribed.began).inMilliseconds
+        let turn = Turn(
+            id: TurnID(session: session, segment: "\(event.room.info.sid) \(segment.id)"), sessionID: session,
+            timestamp: WallTime(milliseconds: event.time(of: transcribed.began)), speaker: segment.role == .assistant ? .assistant : .user,
+            text: text,
+            audioRef: transcribed.isRecorded
+                ? transcribed.track.flatMap { track in event.room.recording.map { RecordedFile.name(of: track, in: $0) } } : nil,
+            durationMs: length > 0 ? Int(length) : nil, revision: segment.rev)
+        await persist { _ = try await sessions.store.append(turn, of: user) }
+    }
+
+    /// Repeats `body` while the store is full or busy. Events wait meanwhile, up to the queue's limit.
+    private func persist(_ body: () async throws -> Void) async {
+        while !Task.isCancelled {
+            do {
+                return try await body()
+            } catch StoreError.full, StoreError.busy {
+                log.warning("the store is full or busy; audit events wait")
+                try? await Task.sleep(for: Self.storeRetryInterval)
+            } catch StoreError.notFound {
+                return
+            } catch {
+                return log.error("an audit event was not stored", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+internal import Logging
+internal import Store
+internal import Wire
+
+/// Periodic work: ends sessions whose room is gone, makes summaries, and deletes what has passed its retention.
+struct SessionMaintenance: Sendable {
+    /// How old a session must be to be ended because its room is not open: clients need time to join, also after a restart.
+    static let joinTimeout = Duration.seconds(120)
+    private static let reapInterval = Duration.seconds(30)
+    private static let summaryInterval = Duration.seconds(1)
+    private static let expiryInterval = Duration.seconds(3_600)
+
+    private let sessions: SessionService
+    private let summarizer: any Summarizer
+    private let log = Logger(label: "patchbay.sessions")
+
+    init(_ sessions: SessionService, _ summarizer: any Summarizer) {
+        self.sessions = sessions
+        self.summarizer = summarizer
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                do { try await Task.sleep(for: Self.joinTimeout) } catch { return }
+                await every(Self.reapInterval, endAbandonedSessions)
+            }
+            group.addTask { await every(Self.summaryInterval, summarize) }
+            group.addTask { await every(Self.expiryInterval, expire) }
+        }
+    }
+
+    private func every(_ interval: Duration, _ body: () async throws -> Void) async {
+        while !Task.isCancelled {
+            do {
+                try await body()
+            } catch is CancellationError {
+                return
+            } catch {
+                log.error("maintenance failed and will be repeated", metadata: ["error": "\(error)"])
+            }
+            do { try await Task.sleep(for: interval) } catch { return }
+        }
+    }
+
+    /// After a crash, or when nobody joined.
+    private func endAbandonedSessions() async throws {
+        let latest = WallTime(milliseconds: WallClock.milliseconds - Self.joinTimeout.inMilliseconds)
+        for session in try await sessions.store.openSessions(startedBefore: latest)
+        where !sessions.rooms.roomIsOpen(named: session.roomName) {
+            try await sessions.end(session.id, of: session.userID)
+        }
+        sessions.sessionRooms.forgetEnded(before: latest)
+    }
+
+    private func summarize() async throws {
+        let worker = SummaryWorker(store: sessions.store, summarizer: summarizer) { [webhooks = sessions.webhooks] session, summary in
+            webhooks.webhooks(for: summary, of: session, at: .now)
+        }
+        while true {
+            switch try await worker.runNext(now: { .now }) {
+            case .idle: return
+            case .stored(let user): await sessions.updateBriefings(of: user)
+            case .skipped: continue
+            }
+        }
+    }
+
+    private func expire() async throws {
+        _ = try await sessions.store.expire(at: .now)
+        for user in sessions.sessionRooms.users { await sessions.updateBriefings(of: user) }
+        try await sessions.recordings?.removeUnwanted()
+    }
+}

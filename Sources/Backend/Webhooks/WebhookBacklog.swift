@@ -1,0 +1,43 @@
+internal import Logging
+package import Store
+internal import Wire
+
+/// Announcements on their way to the store, for a producer that must not wait for a disk.
+package struct WebhookBacklog: Sendable {
+    private static let storeRetryInterval = Duration.seconds(1)
+
+    private let store: SessionStore
+    private let announcements: AsyncStream<Announcement>
+    private let entrance: AsyncStream<Announcement>.Continuation
+    private let log = Logger(label: "patchbay.calls")
+
+    /// - Parameter batchesMax: announcements that may wait. Beyond it new ones are dropped, which is logged.
+    package init(store: SessionStore, batchesMax: Int) {
+        self.store = store
+        (announcements, entrance) = AsyncStream.makeStream(of: Announcement.self, bufferingPolicy: .bufferingOldest(batchesMax))
+    }
+
+    package func append(_ announcement: Announcement) {
+        guard !announcement.webhooks.isEmpty else { return }
+        if case .dropped = entrance.yield(announcement) { log.error("webhooks of a call were dropped; the store was too slow") }
+    }
+
+    package func finish() { entrance.finish() }
+
+    /// Writes until `finish()` was called and everything is written, or the task is cancelled.
+    package func run() async {
+        for await announcement in announcements { await write(announcement) }
+    }
+
+    private func write(_ announcement: Announcement) async {
+        while !Task.isCancelled {
+            do {
+                return try await store.announce(announcement, at: .now)
+            } catch StoreError.full, StoreError.busy {
+                try? await Task.sleep(for: Self.storeRetryInterval)
+            } catch {
+                return log.error("webhooks of a call were lost", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}
