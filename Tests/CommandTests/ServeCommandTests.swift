@@ -54,7 +54,7 @@ struct ServeCommandTests {
         #expect(byFlag.complaint.contains("from-flag.pem"))
     }
 
-    @Test func withoutDevNobodyIsLetInByAccident() async throws {
+    @Test func withoutDevKeysAreRequired() async throws {
         let outcome = try await Program.run(
             nil, ["serve", "--port", "0", "--cert", "certs/dev/server.cert.pem", "--key", "certs/dev/server.key.pem"], seconds: 20)
         #expect(outcome.status == 2)
@@ -73,13 +73,13 @@ struct ServeCommandTests {
         #expect(outcome.complaint.contains("is taken"))
     }
 
-    @Test func sigtermEndsAnEmptyGatewayInGoodOrder() async throws {
+    @Test func sigtermStopsAnEmptyGateway() async throws {
         let gateway = try await ServedGateway()
         gateway.signal(SIGTERM)
         #expect(await gateway.status() == 0)
     }
 
-    @Test func sighupReadsAgainAndGoesOn() async throws {
+    @Test func sighupReloadsWithoutInterruption() async throws {
         let gateway = try await ServedGateway()
         gateway.signal(SIGHUP)
         try await Task.sleep(for: .milliseconds(300))
