@@ -167,7 +167,7 @@ let package = Package(
             dependencies: ["PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "TLSFastPath", "Audio", "Wire"],
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
-        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire"], swiftSettings: settings),
+        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire", argumentParser], swiftSettings: settings),
     ]
 )
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines for people and scripts, each one out at once also where standard output is a pipe.
+/// Prints lines for people and scripts. Flushes each line, also when standard output is a pipe.
 enum Console {
     static func say(_ line: String) {
         print(line)

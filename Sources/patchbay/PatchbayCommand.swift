@@ -2,19 +2,19 @@ import ArgumentParser
 import Foundation
 import Sockets
 
-/// The command `patchbay`: one word for each thing one does with a gateway.
+/// The `patchbay` command.
 struct PatchbayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchbay",
-        abstract: "The switchboard between people and voice assistants: a WebSocket media gateway.",
+        abstract: "A WebSocket media gateway for voice assistants.",
         discussion: """
             EXAMPLES
               patchbay serve --dev
               patchbay token --room lobby --identity alice
-              patchbay join --dev --room lobby --identity alice --play hello.wav --record heard.ogg
+              patchbay join --dev --room lobby --identity alice --play hello.wav
 
             EXIT CODES
-              0 done, 1 failed, 2 used wrongly
+              0 success, 1 failure, 2 usage error
             """,
         version: Version.text,
         subcommands: [
@@ -54,7 +54,7 @@ enum Main {
     }
 }
 
-/// Something that the one who called us has to put right: one line, and exit code 2.
+/// An error that the caller can correct: one line, and exit code 2.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 

@@ -8,7 +8,7 @@ import Testing
         #expect(AudioLevel(of: Sound.sine(hertz: 1_000, peak: peak, samples: 4_800)).value == level)
     }
 
-    @Test func aSquareWaveAtFullScaleIsTheLoudestThereIs() {
+    @Test func fullScaleSquareWaveIsLevelZero() {
         let square = (0..<960).map { Int16($0 % 96 < 48 ? 32_767 : -32_767) }
         #expect(AudioLevel(of: square).value == 0)
         #expect(AudioLevel(of: [Int16](repeating: .min, count: 960)).value == 0)

@@ -83,7 +83,7 @@ import Wire
         #expect(buffer.statistics.concealed == 0)
     }
 
-    @Test func lossBesideAPauseIsOneFrameOfConcealmentAndSilence() {
+    @Test func lossNextToAPauseIsOneConcealedFrameAndSilence() {
         var buffer = JitterBuffer<Int>()
         buffer.insert(frame(0), at: at(0))
         buffer.insert(frame(2, gap: 4_800), at: at(20))
@@ -104,7 +104,7 @@ import Wire
         #expect(payload(buffer.next(at: at(80))) == 3)
     }
 
-    @Test func aPauseSpentWaitingIsNotPlayedAgain() {
+    @Test func pausesSpentInAnUnderrunAreNotRepeated() {
         var buffer = JitterBuffer<Int>()
         buffer.insert(frame(0), at: at(0))
         #expect(payload(buffer.next(at: at(40))) == 0)
@@ -116,7 +116,7 @@ import Wire
         #expect(buffer.statistics.delayMilliseconds == 40)
     }
 
-    @Test func aSlowFirstFrameOfATalkspurtStillFillsTheBuffer() {
+    @Test func talkspurtsStartWithAFullBuffer() {
         var buffer = JitterBuffer<Int>()
         buffer.insert(frame(0), at: at(0))
         _ = buffer.next(at: at(40))
@@ -162,7 +162,7 @@ import Wire
         #expect(payload(buffer.next(at: at(150))) == 6)
     }
 
-    @Test func anUnderrunIsTheDelayGrowing() {
+    @Test func underrunsIncreaseTheDelay() {
         var buffer = JitterBuffer<Int>()
         buffer.insert(frame(0), at: at(0))
         _ = buffer.next(at: at(40))
@@ -186,7 +186,7 @@ import Wire
         #expect(few.bufferedFrames == 3)
     }
 
-    @Test func aResetBeginsAnewButGoesOnCounting() {
+    @Test func resetKeepsTheStatistics() {
         var buffer = JitterBuffer<Int>()
         for number in 0..<3 { buffer.insert(frame(number), at: at(0)) }
         _ = buffer.next(at: at(40))
@@ -199,7 +199,7 @@ import Wire
         #expect(payload(buffer.next(at: at(110))) == 0)
     }
 
-    @Test func aTrackNumberedAnewIsFollowedAfterASecond() {
+    @Test func renumberedTracksResumeWithinASecond() {
         var buffer = JitterBuffer<Int>()
         buffer.insert(frame(0, sequence: 30_000, timestamp: 1_000_000), at: at(0))
         _ = buffer.next(at: at(40))
@@ -208,7 +208,7 @@ import Wire
     }
 
     @Test(arguments: [0, 119, 121, 5_880, -960, .max])
-    func aFrameOfImpossibleDurationIsRefused(ticks: Int) {
+    func framesOfInvalidDurationAreRejected(ticks: Int) {
         var buffer = JitterBuffer<Int>()
         let frame = JitterFrame(sequence: SequenceNumber(0), timestamp: MediaTime(ticks: 0), ticks: ticks, payload: 0)
         #expect(buffer.insert(frame, at: at(0)) == .malformed)
@@ -224,7 +224,7 @@ import Wire
         #expect(payload(buffer.next(at: at(660))) == 1)
     }
 
-    @Test func nothingIsMixedUpWhenBothCountersWrap() {
+    @Test func wrappingCountersKeepTheOrder() {
         var buffer = JitterBuffer<Int>()
         var played: [Int] = []
         for number in 0..<400 {

@@ -4,7 +4,7 @@ import Wire
 
 /// The buffer between a network and a player, for minutes of speech.
 @Suite struct JitterPlaybackTests {
-    @Test func aPerfectNetworkMeansTheTargetDelayAndNothingElse() {
+    @Test func perfectNetworksGetTheTargetDelay() {
         var playback = JitterPlayback()
         playback.send(1_000, over: .init(), seed: 1)
         playback.run(milliseconds: 21_000)
@@ -31,7 +31,7 @@ import Wire
         #expect(playback.delays().allSatisfy { $0 <= 250 })
     }
 
-    @Test func onlyWhatIsLostIsConcealed() {
+    @Test func onlyLostFramesAreConcealed() {
         var playback = JitterPlayback()
         playback.send(2_000, over: .init(lossPercent: 10, jitterMilliseconds: 30), seed: 3)
         playback.run(milliseconds: 41_000)
@@ -56,7 +56,7 @@ import Wire
     }
 
     @Test(arguments: 0..<64)
-    func whateverTheNetworkDoesOrderHoldsAndNothingIsLostUncounted(seed: Int) {
+    func orderIsKeptAndEveryFrameIsCountedOnAnyNetwork(seed: Int) {
         // The seed draws which faults there are at all, then how hard they are.
         var random = SplitMix64(seed: seed)
         let network = JitterPlayback.Network(
@@ -96,7 +96,7 @@ import Wire
 
     /// Frames with any numbers at all: a hostile sender must not stop the player.
     @Test(arguments: 0..<32)
-    func nonsenseNeverTrapsNorAsksForMuchSound(seed: Int) {
+    func randomInputNeverTrapsOrExceedsTheLimits(seed: Int) {
         var random = SplitMix64(seed: seed)
         var buffer = JitterBuffer<Int>()
         var now: UInt64 = 0

@@ -17,7 +17,7 @@ import Wire
         #expect(try OggOpusReader.decodePCM(file).frameCount == packets.count * 960 - 312)
     }
 
-    @Test func aFileCutOffAnywhereGivesItsWholePages() throws {
+    @Test func truncatedFilesYieldTheirCompletePages() throws {
         let file = try OggOpusTests.file(try OggOpusTests.packets())
         let all = try OggOpusTests.packets(in: file)
         for length in stride(from: 0, through: file.count, by: 37) {
@@ -30,7 +30,7 @@ import Wire
         }
     }
 
-    @Test func aFileJoinedInTheMiddleBeginsWhereItsPagesSay() throws {
+    @Test func streamsJoinedLateStartAtTheirGranulePosition() throws {
         let packets = try OggOpusTests.packets()
         let file = try OggOpusTests.file(packets)
         let pages = file.indices.dropLast(4).filter { Array(file[$0..<($0 + 4)]) == Array("OggS".utf8) }
@@ -46,7 +46,7 @@ import Wire
             + OggPage(packets: [Array("OpusTags".utf8) + [UInt8](repeating: 0, count: 8)], granule: 0, number: 1, flags: 0).bytes
     }
 
-    @Test func aHeaderThatCannotBeUsedSaysWhy() throws {
+    @Test func invalidHeadersAreExplained() throws {
         let rest: [UInt8] = [0x38, 1, 0, 0, 0, 0, 0, 0]
         #expect(try OggOpusReader(file(head: [1, 2] + rest + [0])).head.preSkip == 312)
         #expect(throws: Never.self) { _ = try OggOpusReader(file(head: [15, 1] + rest + [0, 9, 9])) }
@@ -74,7 +74,7 @@ import Wire
 
     /// Damage that the CRC does not catch: pages built around rubbish, with rubbish positions and flags.
     @Test(arguments: 0..<8)
-    func wellFormedPagesOfRubbishGiveSoundOrAnError(seed: Int) throws {
+    func validPagesOfRandomDataDecodeOrFail(seed: Int) throws {
         var random = SplitMix64(seed: seed)
         let good = try OggOpusTests.packets()
         for _ in 0..<300 {

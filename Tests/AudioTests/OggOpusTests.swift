@@ -22,7 +22,7 @@ import Testing
         return packets
     }
 
-    @Test func packetsComeBackByteForByteWithTheirPlaces() throws {
+    @Test func packetsSurviveARoundTripWithTheirPositions() throws {
         let written = try Self.packets()
         let read = try Self.packets(in: try Self.file(written, trimmedTicks: 300))
         #expect(read.map(\.bytes) == written)
@@ -33,7 +33,7 @@ import Testing
         #expect(read.allSatisfy { !$0.followsHole })
     }
 
-    @Test func headersComeBack() throws {
+    @Test func headersSurviveARoundTrip() throws {
         let head = OpusHead(channels: 2, preSkip: 400, inputSampleRate: 16_000, outputGain: -256)
         let reader = try OggOpusReader(try Self.file(try Self.packets(), head: head))
         #expect(reader.head == head)
@@ -70,7 +70,7 @@ import Testing
         #expect(abs(Sound.rootMeanSquare(quiet.samples) / Sound.rootMeanSquare(plain.samples) - 0.501) < 0.01)
     }
 
-    @Test func noPageHoldsMoreThanASecondAndAllButThatIsWrittenAtOnce() throws {
+    @Test func pagesHoldAtMostASecond() throws {
         var writer = try OggOpusWriter()
         var file = try writer.start()
         for (index, packet) in (try Self.packets() + Self.packets()).enumerated() {
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [120, 960, 4_800, 5_760, 48_000, 48_120, 1_000_000])
-    func aGapLastsAsLongAsItShould(ticks: Int) throws {
+    func gapsHaveTheRequestedDuration(ticks: Int) throws {
         let packets = try Self.packets()
         var writer = try OggOpusWriter(serial: 1)
         var file = try writer.append(packets[0])
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: 0..<32)
-    func aGapGoesOnInTheCodingBeforeIt(configuration: Int) throws {
+    func gapsKeepThePreviousPacketsCoding(configuration: Int) throws {
         let before = try OpusPacket([UInt8(configuration << 3)])
         var writer = try OggOpusWriter(serial: 1)
         var file = try writer.append([UInt8(configuration << 3)])
@@ -122,7 +122,7 @@ import Testing
         #expect(Sound.rootMeanSquare(sound.suffix(24_000)) < 50)
     }
 
-    @Test func aRecordingMayBeginWithAGapOrHoldNothing() throws {
+    @Test func recordingsMayStartWithAGapOrBeEmpty() throws {
         var writer = try OggOpusWriter(OpusHead(preSkip: 0))
         let gap = try writer.appendGap(ticks: 4_800)
         let file = gap + (try writer.finish())
@@ -131,7 +131,7 @@ import Testing
         #expect(try Self.packets(in: try Self.file([])).isEmpty)
     }
 
-    @Test func theWriterRefusesWhatItCannotWrite() throws {
+    @Test func writerRejectsInvalidInput() throws {
         #expect(throws: OggOpusError.packet(.empty)) {
             var writer = try OggOpusWriter()
             _ = try writer.append([])
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func aShortFileThatWouldDecodeForHoursIsStopped() throws {
+    @Test func decodedDurationIsLimited() throws {
         var writer = try OggOpusWriter()
         var file = try writer.appendGap(ticks: 48_000 * 60)
         file += try writer.finish()

@@ -31,7 +31,7 @@ import Wire
     }
 
     @Test(arguments: 0..<8)
-    func tenThousandPacketsAreReadAsLibopusReadsThem(seed: Int) {
+    func parsingAgreesWithLibopus(seed: Int) {
         var random = SplitMix64(seed: seed)
         var misread: [[UInt8]] = []
         for _ in 0..<10_000 {
@@ -65,7 +65,7 @@ import Wire
     ]
 
     @Test(arguments: broken)
-    func aBrokenRuleIsNamed(packet: [UInt8], fault: OpusPacket.Fault) {
+    func errorsNameTheViolatedRule(packet: [UInt8], fault: OpusPacket.Fault) {
         #expect(throws: fault) { _ = try OpusPacket(packet) }
     }
 

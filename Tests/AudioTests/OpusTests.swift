@@ -67,7 +67,7 @@ import Wire
         #expect(message.count == 3 + length)
     }
 
-    @Test func silenceCostsNextToNothingWithDTX() throws {
+    @Test func dtxPacketsOfSilenceAreTiny() throws {
         var encoder = try OpusEncoder(bitsPerSecond: 24_000, dtx: true)
         let silence = [Int16](repeating: 0, count: 960)
         let lengths = try (0..<100).map { _ in try encoder.encode(silence).count }
@@ -88,7 +88,7 @@ import Wire
         #expect(concealed.allSatisfy { $0.count == 960 })
     }
 
-    @Test func inbandFECBringsBackMoreThanConcealmentDoes() throws {
+    @Test func inbandFECRecoversMoreThanConcealment() throws {
         let frames = try Sound.goForward().frames(milliseconds: 20)
         var encoder = try OpusEncoder(bitsPerSecond: 32_000, inbandFEC: true, expectedLossPercent: 30)
         let packets = try frames.map { try encoder.encode($0) }
@@ -118,7 +118,7 @@ import Wire
         #expect(try frames.map { try encoder.encode($0) } == first)
     }
 
-    @Test func anEncoderSpeaksUpAboutWhatItCannotDo() throws {
+    @Test func encodersRejectInvalidSettings() throws {
         #expect(throws: OpusError.sampleRate(44_100)) { _ = try OpusEncoder(sampleRate: 44_100) }
         #expect(throws: OpusError.channels(3)) { _ = try OpusEncoder(channels: 3) }
         #expect(throws: OpusError.setting("complexity", 11, allowed: 0...10)) { _ = try OpusEncoder(complexity: 11) }
@@ -135,7 +135,7 @@ import Wire
         }
     }
 
-    @Test func aDecoderRefusesWhatIsNoPacketAndGoesOn() throws {
+    @Test func decoderRejectsInvalidPacketsAndContinues() throws {
         var decoder = try OpusDecoder()
         #expect(throws: OpusError.packet(.empty)) { _ = try decoder.decode([]) }
         #expect(throws: OpusError.packet(.frameCount)) { _ = try decoder.decode([3, 0]) }
@@ -144,7 +144,7 @@ import Wire
     }
 
     @Test(arguments: 0..<8)
-    func rubbishDecodesToSomethingOrToAnError(seed: Int) throws {
+    func randomPacketsDecodeOrFail(seed: Int) throws {
         var random = SplitMix64(seed: seed)
         var decoder = try OpusDecoder(channels: 2)
         for _ in 0..<500 {

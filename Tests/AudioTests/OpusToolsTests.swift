@@ -7,7 +7,7 @@ private let opusinfo = (ProcessInfo.processInfo.environment["PATH"] ?? "").split
 
 @Suite struct OpusToolsTests {
     @Test(.enabled(if: opusinfo != nil, "opus-tools is not installed: no reader but our own has looked at our files"))
-    func anotherReaderFindsNothingToComplainAbout() throws {
+    func otherToolsAcceptTheFiles() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID()).opus")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(try OggOpusTests.file(try OggOpusTests.packets(), trimmedTicks: 200)).write(to: file)

@@ -17,7 +17,7 @@ import Wire
     }
 
     @Test(arguments: [(48_000, 16_000), (24_000, 48_000), (44_100, 48_000)])
-    func whatComesOutIsAlignedWithWhatWentIn(from: Int, to: Int) throws {
+    func outputIsAlignedWithTheInput(from: Int, to: Int) throws {
         let tone = PCMBuffer(samples: Sound.sine(hertz: 400, peak: 0.5, samples: from / 2, sampleRate: from), sampleRate: from)
         let direct = Sound.sine(hertz: 400, peak: 0.5, samples: to / 2, sampleRate: to)
         let resampled = try tone.resampled(to: to)
@@ -25,14 +25,14 @@ import Wire
         #expect(Sound.signalToNoise(direct[middle], resampled.samples[middle]) > 60)
     }
 
-    @Test func anythingMuchHigherThanTheNewRateCarriesIsGone() throws {
+    @Test func frequenciesAboveTheNewNyquistLimitAreRemoved() throws {
         let tone = PCMBuffer(samples: Sound.sine(hertz: 12_000, peak: 0.5, samples: 48_000))
         let resampled = try tone.resampled(to: 16_000)
         #expect(Sound.rootMeanSquare(resampled.samples[1_000..<15_000]) < 5)
     }
 
     @Test(arguments: 0..<6)
-    func piecesOfAnyLengthGiveWhatTheWholeGives(seed: Int) throws {
+    func pieceLengthsDoNotChangeTheOutput(seed: Int) throws {
         let sound = try Sound.goForward()
         let whole = try sound.resampled(to: 44_100)
         var random = SplitMix64(seed: seed)
@@ -64,7 +64,7 @@ import Wire
         #expect(stride(from: 1, to: resampled.samples.count, by: 2).allSatisfy { resampled.samples[$0] == 0 })
     }
 
-    @Test func impossibleRatesAreRefused() {
+    @Test func invalidRatesAreRejected() {
         #expect(throws: ResamplerError.sampleRate(0)) { _ = try Resampler(from: 0, to: 48_000) }
         #expect(throws: ResamplerError.sampleRate(1_000_000)) { _ = try Resampler(from: 48_000, to: 1_000_000) }
         #expect(throws: ResamplerError.setting(channels: 0, quality: 10)) { _ = try Resampler(from: 8_000, to: 48_000, channels: 0) }

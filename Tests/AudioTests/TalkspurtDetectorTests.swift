@@ -46,7 +46,7 @@ import Wire
         #expect(heard.allSatisfy { !$0.isVoice && $0.level == .silence })
     }
 
-    @Test func aRecordedSentenceIsFoundAndItsEdgesAreNot() throws {
+    @Test func speechIsDetectedAndSilenceAroundItIsNot() throws {
         let frames = try Sound.goForward().frames(milliseconds: 20)
         let heard = classify(frames + Array(repeating: [Int16](repeating: 0, count: 960), count: 20))
         #expect(heard.filter(\.startsTalkspurt).count == heard.filter(\.endsTalkspurt).count)

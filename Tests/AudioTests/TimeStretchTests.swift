@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [90.0, 125, 180, 260, 400])
-    func aPeriodIsTakenOutWithoutAStep(hertz: Double) {
+    func periodsAreRemovedWithoutAStep(hertz: Double) {
         var pcm = tone(hertz)
         let gone = TimeStretch.shorten(&pcm, from: 0, channels: 1)
         #expect((240...672).contains(gone))
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [90.0, 125, 180, 260, 400])
-    func aPeriodIsRepeatedWithoutAStep(hertz: Double) {
+    func periodsAreRepeatedWithoutAStep(hertz: Double) {
         var pcm = tone(hertz)
         let new = TimeStretch.lengthen(&pcm, from: 0, channels: 1)
         #expect((240...672).contains(new))
@@ -31,7 +31,7 @@ import Testing
         #expect(steepest(pcm) <= steepest(tone(hertz)) * 5 / 4)
     }
 
-    @Test func whatCameBeforeIsLeftAlone() {
+    @Test func existingContentIsKept() {
         let before = [Int16](repeating: 77, count: 500)
         var pcm = before + tone(150)
         _ = TimeStretch.lengthen(&pcm, from: 500, channels: 1)
@@ -55,7 +55,7 @@ import Testing
         #expect(pcm == original)
     }
 
-    @Test func tooLittleSoundIsLeftAsItIs() {
+    @Test func shortAudioIsUnchanged() {
         var pcm = Array(tone(200)[..<400])
         #expect(TimeStretch.shorten(&pcm, from: 0, channels: 1) == 0)
         #expect(pcm.count == 400)

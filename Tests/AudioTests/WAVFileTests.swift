@@ -22,14 +22,14 @@ import Wire
         return Array("RIFF".utf8) + bytes(UInt32(body.count + 4)) + Array("WAVE".utf8) + body
     }
 
-    @Test func aRecordingIsRead() throws {
+    @Test func recordingsAreParsed() throws {
         let sound = try Sound.goForward()
         #expect(sound.sampleRate == 48_000)
         #expect(sound.channels == 1)
         #expect(sound.duration == .milliseconds(2_786) + .microseconds(250))
     }
 
-    @Test func whatIsWrittenIsReadBack() throws {
+    @Test func writtenFilesAreReadBack() throws {
         let sound = PCMBuffer(samples: [0, 1, -1, .max, .min, 7], sampleRate: 44_100, channels: 2)
         #expect(try WAVFile.read(try WAVFile.write(sound)) == sound)
     }
@@ -52,7 +52,7 @@ import Wire
         }
     }
 
-    @Test func floatsClipAndNonsenseIsSilence() throws {
+    @Test func floatsClipAndNaNIsSilence() throws {
         let floats: [Float] = [2, -2, 1, -1, .nan, .infinity, -.infinity]
         let data = floats.flatMap { bytes($0.bitPattern) }
         let sound = try WAVFile.read(file(chunk("fmt ", format(tag: 3, bits: 32)), chunk("data", data)))
@@ -79,12 +79,12 @@ import Wire
     }
 
     @Test(arguments: [0, 0x7FFF_F000, 0xFFFF_FFFF])
-    func aStreamOfUnknownLengthIsReadTillItsEnd(size: Int) throws {
+    func streamsOfUnknownLengthAreReadToTheEnd(size: Int) throws {
         let bytes = file(chunk("fmt ", format()), chunk("data", [1, 0, 2, 0, 3], size: size))
         #expect(try WAVFile.read(bytes).samples.prefix(2) == [1, 2])
     }
 
-    @Test func brokenFilesSayWhatIsWrong() throws {
+    @Test func errorsExplainBrokenFiles() throws {
         let broken: [([UInt8], WAVError)] = [
             ([], .notWAV),
             (Array("RIFF\0\0\0\0AVI LIST".utf8), .notWAV),

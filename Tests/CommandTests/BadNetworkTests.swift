@@ -86,10 +86,10 @@ struct BadNetworkTests {
         return end
     }
 
-    @Test func withFiftyMillisecondsAndTwoPercentLossLittleIsInvented() async throws {
+    @Test func fiftyMillisecondsAndTwoPercentLossNeedLittleConcealment() async throws {
         var concealed: [Double] = []
         var delays: [Double] = []
-        try await untilTheMachineIsNotTheProblem {
+        try await retriesWhileTheMachineIsBusy {
             let network = try BadNetwork(seed: 7)
             try network.set("delay 25")
             try network.set("loss 2")
@@ -106,7 +106,7 @@ struct BadNetworkTests {
 
     @Test func twoSecondsAfterAnOutageOfThreeTheDelayIsWhatItWas() async throws {
         var (before, after) = (0.0, Double.infinity)
-        try await untilTheMachineIsNotTheProblem {
+        try await retriesWhileTheMachineIsBusy {
             let network = try BadNetwork(seed: 7)
             try network.set("delay 25")
             return try await call(on: network, listeners: ["bob"]) { listeners in
@@ -124,7 +124,7 @@ struct BadNetworkTests {
 
     /// Who hears the same speaker over no bad wire at all hears nothing bad, unless the machine has no time for a call: then it is tried
     /// again. The third time counts in any case.
-    private func untilTheMachineIsNotTheProblem(_ attempt: () async throws -> Playout.Data?) async throws {
+    private func retriesWhileTheMachineIsBusy(_ attempt: () async throws -> Playout.Data?) async throws {
         for _ in 1...3 {
             if let beside = try await attempt(), beside.concealedPercent < 0.2, beside.delayMs < 60 { return }
         }

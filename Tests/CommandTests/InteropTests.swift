@@ -4,7 +4,7 @@ import Testing
 /// A client that shares no code with us, with LiveKit's own tokens, against the real gateway.
 @Suite(.timeLimit(.minutes(5)))
 struct InteropTests {
-    @Test func thePythonClientFindsTheContractKept() async throws {
+    @Test func pythonInteropChecksPass() async throws {
         let python = Program.package.appending(path: ".venv-interop/bin/python")
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path),
@@ -25,7 +25,7 @@ struct InteropTests {
 /// A gateway that is killed in the middle of everything. What it leaves to be told is waited for, up to a minute and a half.
 @Suite(.timeLimit(.minutes(5)))
 struct KillTests {
-    @Test func whatWasAcknowledgedOutlivesTheGateway() async throws {
+    @Test func acknowledgedDataSurvivesAKill() async throws {
         let outcome = try await Program.run(
             URL(filePath: "/usr/bin/env"),
             ["python3", "Tests/Interop/kill_gateway.py", "--patchbay", try Program.executable.path, "--rounds", "8"], seconds: 240)

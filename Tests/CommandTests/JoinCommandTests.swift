@@ -34,7 +34,7 @@ struct JoinCommandTests {
         return packets
     }
 
-    @Test func whatOneSpeaksAnotherRecordsSampleForSample() async throws {
+    @Test func recordingsEqualThePlayedAudio() async throws {
         let speech = try makeSpeech()
         let heard = folder.file("heard.ogg")
         let gateway = try await ServedGateway()
@@ -52,7 +52,7 @@ struct JoinCommandTests {
         #expect(recorded.samples == original.samples)
     }
 
-    @Test func anEchoComesBackAsItWasSpoken() async throws {
+    @Test func echoReturnsTheAudioUnchanged() async throws {
         let speech = try makeSpeech()
         let heard = folder.file("echo.ogg")
         let gateway = try await ServedGateway()
@@ -67,7 +67,7 @@ struct JoinCommandTests {
         #expect(try await echo.status == 0)
     }
 
-    @Test func eventsAreOneJSONObjectALine() async throws {
+    @Test func eventsArePrintedAsOneJSONObjectPerLine() async throws {
         let gateway = try await ServedGateway()
         let outcome = try await Program.run(
             nil, ["join", "--dev", "--url", gateway.url, "--room", "lobby", "--identity", "alice", "--events", "--duration", "1"])
@@ -80,7 +80,7 @@ struct JoinCommandTests {
         }
     }
 
-    @Test func aRefusalSaysWhy() async throws {
+    @Test func rejectionsAreExplained() async throws {
         let gateway = try await ServedGateway()
         let outcome = try await Program.run(
             nil,
@@ -92,7 +92,7 @@ struct JoinCommandTests {
         #expect(outcome.complaint.contains("bad_signature"), "\(outcome.complaint)")
     }
 
-    @Test func whoListensTellsHowItWasPlayed() async throws {
+    @Test func joinPrintsPlayoutStatistics() async throws {
         let speech = try makeSpeech()
         let gateway = try await ServedGateway()
         let room = ["join", "--dev", "--url", gateway.url, "--room", "lobby", "--json"]
@@ -117,7 +117,7 @@ struct JoinCommandTests {
         #expect(outcome.status == 2, "\(outcome.complaint)")
     }
 
-    @Test func anAdministratorSeesAndEmptiesARoom() async throws {
+    @Test func administratorsListAndRemoveParticipants() async throws {
         let gateway = try await ServedGateway()
         let access = ["--dev", "--url", gateway.url]
         async let guest = Program.run(nil, ["join", "--room", "lobby", "--identity", "alice", "--duration", "30"] + access)

@@ -14,23 +14,23 @@ struct ServeCommandTests {
         WrongFile(text: "prot: 7880", says: "did you mean `port`?"),
         WrongFile(text: "room: {empty_timeoutt: 3}", says: "did you mean `room.empty_timeout`?"),
         WrongFile(text: "port: high", says: "port: the value is not of the right kind"),
-        WrongFile(text: "port: 70000", says: "port: 70000 is not within 0 and 65535"),
-        WrongFile(text: "resume_seconds: 61", says: "resume_seconds: 61 is not within 0 and 60"),
-        WrongFile(text: "port: [1", says: "is not YAML"),
+        WrongFile(text: "port: 70000", says: "port: 70000 is not between 0 and 65535"),
+        WrongFile(text: "resume_seconds: 61", says: "resume_seconds: 61 is not between 0 and 60"),
+        WrongFile(text: "port: [1", says: "is not valid YAML"),
         WrongFile(text: "- 1", says: "must be a map of settings"),
         WrongFile(text: "keys: secret", says: "`keys` must be a map"),
-        WrongFile(text: "keys: {a: {algorithm: HS512, secret: b}}", says: "none of HS256, RS256, ES256"),
+        WrongFile(text: "keys: {a: {algorithm: HS512, secret: b}}", says: "not one of HS256, RS256, ES256"),
         WrongFile(text: "keys: {a: {algorithm: RS256}}", says: "keys.a.public_key_file is missing"),
         WrongFile(text: "keys: {a: {algorithm: RS256, public_key_file: not-there.pem}}", says: "cannot read not-there.pem"),
         WrongFile(text: "keys: {a: {secrett: b}}", says: "unknown key `keys.a.secrett`"),
         WrongFile(text: "cert: not-there.pem", says: "cannot use not-there.pem"),
         WrongFile(text: "webhook: {url: [\"https://a\"]}", says: "did you mean `webhook.urls`?"),
         WrongFile(text: "webhook: {urls: [\"ftp://a\"]}", says: "is neither https:// nor http://"),
-        WrongFile(text: "webhook: {urls: [\"https://a\", \"https://a\"]}", says: "https://a is there twice"),
+        WrongFile(text: "webhook: {urls: [\"https://a\", \"https://a\"]}", says: "https://a is listed twice"),
         WrongFile(text: "webhook: {urls: [\"https://a\"], api_key: nobody}", says: "`keys` has no \"nobody\""),
         WrongFile(text: "webhook: {urls: [\"https://a\"], ca: not-there.pem}", says: "webhook.ca: not-there.pem cannot be read"),
         WrongFile(text: "webhook: {urls: 7}", says: "webhook.urls: the value is not of the right kind"),
-        WrongFile(text: "log_level: loud", says: "is none of trace"),
+        WrongFile(text: "log_level: loud", says: "is not one of trace"),
     ])
     func aWrongConfigurationIsOneClearLineAndExitCode2(_ file: WrongFile) async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
@@ -54,7 +54,7 @@ struct ServeCommandTests {
         #expect(byFlag.complaint.contains("from-flag.pem"))
     }
 
-    @Test func withoutDevNobodyIsLetInByAccident() async throws {
+    @Test func withoutDevKeysAreRequired() async throws {
         let outcome = try await Program.run(
             nil, ["serve", "--port", "0", "--cert", "certs/dev/server.cert.pem", "--key", "certs/dev/server.key.pem"], seconds: 20)
         #expect(outcome.status == 2)
@@ -73,13 +73,13 @@ struct ServeCommandTests {
         #expect(outcome.complaint.contains("is taken"))
     }
 
-    @Test func sigtermEndsAnEmptyGatewayInGoodOrder() async throws {
+    @Test func sigtermStopsAnEmptyGateway() async throws {
         let gateway = try await ServedGateway()
         gateway.signal(SIGTERM)
         #expect(await gateway.status() == 0)
     }
 
-    @Test func sighupReadsAgainAndGoesOn() async throws {
+    @Test func sighupReloadsWithoutInterruption() async throws {
         let gateway = try await ServedGateway()
         gateway.signal(SIGHUP)
         try await Task.sleep(for: .milliseconds(300))

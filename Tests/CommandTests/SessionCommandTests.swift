@@ -14,7 +14,7 @@ struct SessionCommandTests {
         try await Program.run(nil, ["session"] + arguments + ["--user", user, "--data", folder.path], seconds: 30)
     }
 
-    @Test func theListForScriptsHasTheNamesOfTheHTTPAPI() async throws {
+    @Test func jsonListsUseTheNamesOfTheHTTPAPI() async throws {
         let outcome = try await session("list", "--json")
         #expect(outcome.status == 0, "\(outcome.complaint)")
         let lines = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [[String: Any]])
@@ -23,20 +23,20 @@ struct SessionCommandTests {
         #expect(lines.first?["id"] as? String == folder.session.text)
     }
 
-    @Test func aSessionIsShownWithWhatWasSaid() async throws {
+    @Test func showPrintsTheTurns() async throws {
         let outcome = try await session("show", folder.session.text)
         #expect(outcome.status == 0, "\(outcome.complaint)")
         #expect(outcome.output.contains("Your table at the harbour is booked."))
     }
 
     @Test(arguments: [("txt", "Conversation"), ("json", "{"), ("vtt", "WEBVTT"), ("srt", "1\r\n"), ("pdf", "%PDF-")])
-    func aSessionIsWrittenInAnyFormat(format: String, beginning: String) async throws {
+    func sessionsExportInEveryFormat(format: String, beginning: String) async throws {
         let outcome = try await session("export", folder.session.text, "--format", format)
         #expect(outcome.status == 0, "\(outcome.complaint)")
         #expect(outcome.output.hasPrefix(beginning), "\(outcome.output.prefix(40))")
     }
 
-    @Test func whatIsDeletedIsGone() async throws {
+    @Test func deletedSessionsAreGone() async throws {
         let outcome = try await session("delete", folder.session.text, "--json")
         #expect(outcome.status == 0 && outcome.output.contains("\"deleted\" : 1"), "\(outcome.output)\(outcome.complaint)")
         #expect(try await session("list").output == "no sessions\n")
@@ -44,7 +44,7 @@ struct SessionCommandTests {
         #expect(again.status == 1 && again.complaint.contains("has no session"), "\(again.complaint)")
     }
 
-    @Test func anotherUserHasNoSuchSession() async throws {
+    @Test func sessionsAreHiddenFromOtherUsers() async throws {
         let created = try await folder.run("user", "create", "bob@example.org", environment: ["PATCHBAY_PASSWORD": StoreFolder.password])
         #expect(created.status == 0, "\(created.complaint)")
         for command in ["show", "export", "delete"] {

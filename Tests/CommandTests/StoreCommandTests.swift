@@ -10,7 +10,7 @@ struct StoreCommandTests {
         folder = try await StoreFolder()
     }
 
-    @Test func aSoundStoreIsVerifiedInOneLine() async throws {
+    @Test func validStoresAreReportedInOneLine() async throws {
         let outcome = try await folder.run("store", "verify")
         #expect(outcome.status == 0, "\(outcome.complaint)")
         #expect(outcome.output.contains("1 users, 1 sessions, 2 turns") && outcome.output.contains("all is well"), "\(outcome.output)")
@@ -28,7 +28,7 @@ struct StoreCommandTests {
         #expect(outcome.complaint == "")
     }
 
-    @Test func aCopyMadeWhileTheGatewayRunsOpensWithTheSameKey() async throws {
+    @Test func backupsOfARunningGatewayOpenWithTheSameKey() async throws {
         let gateway = try await ServedGateway(["--data", folder.path])
         let copy = folder.file("copy/patchbay.sqlite")
         try FileManager.default.createDirectory(atPath: folder.file("copy"), withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ struct StoreCommandTests {
         #expect(list.status == 0 && list.output.contains(folder.session.text), "\(list.complaint)")
     }
 
-    @Test func theKeyIsNotChangedUnderARunningGateway() async throws {
+    @Test func rotateKeyRefusesWhileTheGatewayRuns() async throws {
         let gateway = try await ServedGateway(["--data", folder.path])
         let outcome = try await folder.run("store", "rotate-key", "--to", folder.file("new.key"))
         #expect(outcome.status == 2)
@@ -57,7 +57,7 @@ struct StoreCommandTests {
         #expect(try await folder.run("store", "verify").status == 0)
     }
 
-    @Test func afterwardsOnlyTheNewKeyOpens() async throws {
+    @Test func onlyTheNewKeyOpensARotatedStore() async throws {
         let outcome = try await folder.run("store", "rotate-key", "--to", folder.file("new.key"))
         #expect(outcome.status == 0, "\(outcome.complaint)")
         let byOld = try await folder.run("store", "verify")
@@ -69,7 +69,7 @@ struct StoreCommandTests {
         #expect(try await folder.run("store", "rotate-key", "--to", folder.file("new.key")).status == 0)
     }
 
-    @Test func whereThereIsNoStoreNoneIsMade() async throws {
+    @Test func commandsDoNotCreateAStore() async throws {
         let nowhere = folder.file("nowhere")
         let outcome = try await Program.run(nil, ["store", "verify", "--data", nowhere], seconds: 30)
         #expect(outcome.status == 2 && outcome.complaint.contains("there is no store"), "\(outcome.complaint)")

@@ -11,7 +11,7 @@ struct TokenCommandTests {
         return try TokenVerifier().verify(token, keys: keys, now: Int64(Date().timeIntervalSince1970))
     }
 
-    @Test func whatIsAskedForStandsInTheToken() async throws {
+    @Test func tokensContainTheRequestedClaims() async throws {
         let outcome = try await Program.run(
             nil,
             [
@@ -30,7 +30,7 @@ struct TokenCommandTests {
         #expect(try JoinGrant(token).permission.canPublishData == false, "data follows publishing, as LiveKit has it")
     }
 
-    @Test func anAssistantsTokenOpensItsChannelAndNoRoom() async throws {
+    @Test func assistantTokensCannotJoinRooms() async throws {
         let outcome = try await Program.run(nil, ["token", "--assistant", "helper"])
         let token = try verified(outcome.output)
         #expect(token.identity == "assistant:helper" && token.video?.agent == true)

@@ -13,7 +13,7 @@ struct UserCommandTests {
         try await folder.run("user", "create", email, environment: password.map { ["PATCHBAY_PASSWORD": $0] } ?? [:])
     }
 
-    @Test func whoIsMadeBesideTheGatewayCanLogIn() async throws {
+    @Test func createdUsersCanLogInToARunningGateway() async throws {
         let gateway = try await ServedGateway(["--data", folder.path])
         let outcome = try await create("bob@example.org", "a good password")
         #expect(outcome.status == 0, "\(outcome.complaint)")

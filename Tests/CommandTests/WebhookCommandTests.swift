@@ -37,7 +37,7 @@ struct WebhookCommandTests {
         }
     }
 
-    @Test func listTellsWhatBecameOfEach() async throws {
+    @Test func listShowsTheStatusOfEachWebhook() async throws {
         let world = try await World()
         let outcome = try await world.run("list", "--json")
         #expect(outcome.status == 0, "\(outcome.complaint)")
@@ -49,21 +49,21 @@ struct WebhookCommandTests {
         #expect(some.output.contains("EV_\(world.delivered)") && !some.output.contains("EV_\(world.waiting)"))
     }
 
-    @Test func replayPutsOneBackIntoTheLineOfARunningGateway() async throws {
+    @Test func replayRequeuesAWebhookOfARunningGateway() async throws {
         let world = try await World()
         let outcome = try await world.run("replay", "EV_\(world.delivered)")
         #expect(outcome.status == 0, "\(outcome.complaint)")
         #expect(try await world.store.webhooks(.waiting).map(\.webhook.id) == [world.waiting, world.delivered])
     }
 
-    @Test func replayOfWhatThereIsNotFails() async throws {
+    @Test func replayOfAnUnknownWebhookFails() async throws {
         let world = try await World()
         #expect(try await world.run("replay", "EV_\(WebhookID())").status == 1)
         let wrong = try await world.run("replay", "EV_1")
         #expect(wrong.status == 2 && wrong.complaint.contains("is no webhook's identifier"))
     }
 
-    @Test func withoutStoreOrKeyItSaysWhatIsMissing() async throws {
+    @Test func missingStoreOrKeyIsReported() async throws {
         let world = try await World()
         let environment = ["PATCHBAY_DATA": "", "PATCHBAY_MASTER_KEY": MasterKey().text.revealedText]
         let data = world.directory.appending(path: "data").path

@@ -1,7 +1,7 @@
 import Identity
 import Testing
 
-@Suite("A token is refused")
+@Suite("Rejected tokens")
 struct BadTokenTests {
     @Test("for its form", arguments: BadToken.ofBadForm)
     func form(_ token: BadToken) {
@@ -77,7 +77,7 @@ struct BadTokenTests {
         }
     }
 
-    @Test("and the answer is 401 and holds nothing of it", arguments: TokenError.allCases)
+    @Test("with 401 and without revealing the token", arguments: TokenError.allCases)
     func answer(_ error: TokenError) {
         #expect(error.httpStatus == 401)
         #expect(error.message.hasSuffix("."))

@@ -14,7 +14,7 @@ struct BodySignatureTests {
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    @Test("has the digest in padded base64, who signed, and no grant")
+    @Test("contains the digest, the issuer and no grant")
     func claims() throws {
         let token = try BodySignature.token(for: Self.body, at: Issuers.now, with: key)
         let claims = try Self.payload(of: token)
@@ -24,27 +24,27 @@ struct BodySignatureTests {
         #expect(claims["iss"] as? String == Issuers.hs)
     }
 
-    @Test("vouches for these bytes and no others")
+    @Test("is valid only for the signed bytes")
     func otherBody() throws {
         let token = try BodySignature.token(for: Self.body, at: Issuers.now, with: key)
         #expect(BodySignature.isValid(token, for: Self.body, at: Issuers.now, key: key))
         #expect(!BodySignature.isValid(token, for: Self.body + [0x20], at: Issuers.now, key: key))
     }
 
-    @Test("is believed for five minutes")
+    @Test("is valid for five minutes")
     func age() throws {
         let token = try BodySignature.token(for: Self.body, at: Issuers.now, with: key)
         #expect(BodySignature.isValid(token, for: Self.body, at: Issuers.now + 299, key: key))
         #expect(!BodySignature.isValid(token, for: Self.body, at: Issuers.now + 300, key: key))
     }
 
-    @Test("lets nobody into a room")
+    @Test("does not permit joining")
     func noGrant() throws {
         let token = try BodySignature.token(for: Self.body, at: Issuers.now, with: key)
         #expect((try? Issuers.verify(token).video) == nil)
     }
 
-    @Test("is not made with a public key")
+    @Test("cannot be made with a public key")
     func publicKey() throws {
         let key = try #require(Issuers.keys.key(of: Issuers.rs))
         #expect(throws: MintError.notASigningKey) { try BodySignature.token(for: Self.body, at: 0, with: key) }

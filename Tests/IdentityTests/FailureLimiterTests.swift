@@ -14,7 +14,7 @@ struct FailureLimiterTests {
         return limiter
     }
 
-    @Test("19 failures are forgiven, the 20th closes the door")
+    @Test("The 20th failure limits a source")
     func twenty() {
         var limiter = Self.failing(at: (0..<19).map(Double.init))
         #expect(limiter.verdict(on: "a", at: Self.second(19)) == .allowed)
@@ -22,7 +22,7 @@ struct FailureLimiterTests {
         #expect(limiter.verdict(on: "a", at: Self.second(20)) == .limited(retryAfter: .seconds(40)))
     }
 
-    @Test("The door opens when the window has slid past the oldest, and one more failure closes it")
+    @Test("A limit ends when the oldest failure expires, and starts again at the next failure")
     func sliding() {
         var limiter = Self.failing(at: (0..<20).map(Double.init))
         #expect(limiter.verdict(on: "a", at: Self.second(59.5)) == .limited(retryAfter: .milliseconds(500)))
@@ -32,7 +32,7 @@ struct FailureLimiterTests {
         #expect(limiter.verdict(on: "a", at: Self.second(61)) == .allowed)
     }
 
-    @Test("19 failures in every minute never close it")
+    @Test("19 failures a minute are never limited")
     func patient() {
         let span = 60.0 / 19
         var limiter = FailureLimiter()
@@ -43,27 +43,27 @@ struct FailureLimiterTests {
         }
     }
 
-    @Test("Asking is not failing: who gets in is never counted")
+    @Test("Checks are not counted as failures")
     func successes() {
         let limiter = Self.failing(at: (0..<19).map(Double.init))
         for _ in 0..<1_000 { #expect(limiter.verdict(on: "a", at: Self.second(20)) == .allowed) }
         #expect(limiter.addressCount == 1)
     }
 
-    @Test("One address pays for itself only")
+    @Test("Sources are limited independently")
     func apart() {
         let limiter = Self.failing(at: (0..<20).map(Double.init))
         #expect(limiter.verdict(on: "b", at: Self.second(20)) == .allowed)
         #expect(limiter.verdict(on: "", at: Self.second(20)) == .allowed)
     }
 
-    @Test("Failures while refused go on counting")
+    @Test("Failures during a limit extend it")
     func hammering() {
         let limiter = Self.failing(at: (0..<100).map { Double($0) / 10 })
         #expect(limiter.verdict(on: "a", at: Self.second(60)) == .limited(retryAfter: .seconds(8)))
     }
 
-    @Test("An address whose failures are over is forgotten at the next failure of anybody")
+    @Test("Expired sources are evicted at the next failure")
     func forgotten() {
         var limiter = FailureLimiter()
         for address in 0..<100 { limiter.recordFailure(from: "\(address)", at: Self.second(0)) }
@@ -73,7 +73,7 @@ struct FailureLimiterTests {
         #expect(limiter.addressCount == 2)
     }
 
-    @Test("When memory is full, the address that failed the longest ago is forgotten")
+    @Test("The source with the oldest failure is evicted when the table is full")
     func bounded() {
         var limiter = FailureLimiter(addressesMax: 3)
         for second in 0..<20 {
@@ -93,7 +93,7 @@ struct FailureLimiterTests {
         #expect(limiter.addressCount == FailureLimiter.addressesMaxByDefault)
     }
 
-    @Test("A clock of another thread that is a little behind does no harm")
+    @Test("Slightly older times are tolerated")
     func clockBehind() {
         var limiter = Self.failing(at: (0..<20).map { _ in 10 })
         #expect(limiter.verdict(on: "a", at: Self.second(9)) == .limited(retryAfter: .seconds(60)))
@@ -101,7 +101,7 @@ struct FailureLimiterTests {
         #expect(limiter.addressCount == 1)
     }
 
-    @Test("It agrees with a list of all failures", arguments: 0..<8 as Range<UInt64>)
+    @Test("The limiter agrees with a model", arguments: 0..<8 as Range<UInt64>)
     func model(_ seed: UInt64) {
         var random = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         func below(_ bound: UInt64) -> UInt64 {

@@ -38,7 +38,7 @@ struct GrantTests {
         #expect(throws: error) { try JoinGrant(token) }
     }
 
-    @Test("Each right of the server API is one flag")
+    @Test("Each right of the server API needs its own flag")
     func admin() throws {
         try AdminGrant.listRooms.check(Self.token { $0.roomList = true })
         try AdminGrant.createRooms.check(Self.token { $0.roomCreate = true })
@@ -63,7 +63,7 @@ struct GrantTests {
         #expect(throws: GrantError.noVideoGrant) { try grant.check(AccessToken(identity: "ana", expires: Issuers.now)) }
     }
 
-    @Test("An administrator of one room is none elsewhere", arguments: ["hall", "Den", "den ", "", "de\u{301}n"])
+    @Test("Room administrators cannot administer other rooms", arguments: ["hall", "Den", "den ", "", "de\u{301}n"])
     func otherRoom(_ room: String) {
         let token = Self.administrator(of: "den")
         #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: room).check(token) }
@@ -77,7 +77,7 @@ struct GrantTests {
         #expect(throws: GrantError.otherRoom) { try AdminGrant.administer(room: "cafe\u{301}").check(token) }
     }
 
-    @Test("What is missing is 403 missing_grant", arguments: GrantError.allCases)
+    @Test("Missing grants are 403 missing_grant", arguments: GrantError.allCases)
     func answer(_ error: GrantError) {
         #expect(error.httpStatus == 403)
         #expect(error.code == "missing_grant")

@@ -30,7 +30,7 @@ struct KeyRingTests {
         #expect(ring.warnings.allSatisfy { !$0.contains("\"secret\"") && $0.contains("\"i\"") })
     }
 
-    @Test("does not take a key that can't protect")
+    @Test("rejects weak keys")
     func refusals() {
         let stories: [(KeyAlgorithm, String, KeyError)] = [
             (.hs256, "", .emptySecret(issuer: "i")),

@@ -5,7 +5,7 @@ import Testing
 struct MasterKeyTests {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
 
-    @Test func aKeyIsReadInEveryUsualForm() throws {
+    @Test func keysAreParsedInEveryEncoding() throws {
         let bytes = (0..<32).map { UInt8($0 * 8 + 7) }
         let key = MasterKey(try #require(SealingKey(bytes: bytes)))
         let padded = Data(bytes).base64EncodedString()
@@ -17,11 +17,11 @@ struct MasterKeyTests {
     @Test(arguments: [
         "", "secret", String(repeating: "g", count: 64), String(repeating: "A", count: 42), String(repeating: "A", count: 86),
     ])
-    func whatIsNoKeyIsRefused(text: String) {
+    func invalidKeysAreRejected(text: String) {
         #expect(MasterKey(text: SecretText(text)) == nil)
     }
 
-    @Test func theIDTellsKeysApartAndIsNoPartOfThem() {
+    @Test func idsIdentifyKeysWithoutRevealingThem() {
         let (one, other) = (MasterKey(), MasterKey())
         #expect(one.id != other.id && one.id.count == 16)
         #expect(MasterKey(one.key).id == one.id)
@@ -29,7 +29,7 @@ struct MasterKeyTests {
         #expect(!hexadecimal.contains(one.id))
     }
 
-    @Test func aNewFileIsForItsOwnerOnlyAndNeverInPlaceOfAnother() throws {
+    @Test func newKeyFilesArePrivateAndNeverOverwrite() throws {
         let made = try MasterKey.make(file: path)
         defer { try? FileManager.default.removeItem(atPath: path) }
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -38,7 +38,7 @@ struct MasterKeyTests {
         #expect(throws: MasterKeyError.unwritable(path: path, errno: EEXIST)) { try MasterKey.make(file: path) }
     }
 
-    @Test func aFileThatIsNotThereOrHoldsSomethingElseIsRefused() throws {
+    @Test func missingOrInvalidKeyFilesAreRejected() throws {
         #expect(throws: MasterKeyError.unreadable(path: path, errno: ENOENT)) { try MasterKey(file: path) }
         try Data("hello".utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }

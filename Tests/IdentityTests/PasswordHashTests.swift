@@ -5,7 +5,7 @@ import Wire
 struct PasswordHashTests {
     static let quick = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
 
-    @Test func aPasswordFitsItsHashAndNoOther() {
+    @Test func hashesMatchOnlyTheirPassword() {
         let hash = PasswordHash(of: SecretText("correct horse"), cost: Self.quick)
         #expect(hash.matches(SecretText("correct horse")))
         #expect(!hash.matches(SecretText("correct horse ")))
@@ -13,14 +13,14 @@ struct PasswordHashTests {
         #expect(PasswordHash(of: SecretText(""), cost: Self.quick).matches(SecretText("")))
     }
 
-    @Test func theTextSaysWhatItWasMadeWith() throws {
+    @Test func hashTextContainsTheParameters() throws {
         let hash = PasswordHash(of: SecretText("pw"))
         #expect(hash.text.hasPrefix("$scrypt$ln=15,r=8,p=1$"))
         let read = try #require(PasswordHash(text: hash.text))
         #expect(read == hash && read.matches(SecretText("pw")))
     }
 
-    @Test func twoUsersWithOnePasswordHaveTwoHashes() {
+    @Test func equalPasswordsHaveDifferentHashes() {
         let password = SecretText("pw")
         #expect(PasswordHash(of: password, cost: Self.quick) != PasswordHash(of: password, cost: Self.quick))
     }
@@ -37,11 +37,11 @@ struct PasswordHashTests {
         "", "$", "$scrypt$", "$scrypt$ln=15,r=8$AAAA$AAAA", "$scrypt$ln=40,r=8,p=1$c2FsdA$", "$bcrypt$ln=15,r=8,p=1$c2FsdA$aGFzaA",
         "$scrypt$ln=15,r=8,p=1$c2FsdA$aGFzaA", "$scrypt$ln=-1,r=8,p=1$c2FsdA$aGFzaA",
     ])
-    func whatIsNoHashIsRefused(text: String) {
+    func invalidHashesAreRejected(text: String) {
         #expect(PasswordHash(text: text) == nil)
     }
 
-    @Test func itIsNeverShown() {
+    @Test func keysAreNeverPrinted() {
         let hash = PasswordHash(of: SecretText("pw"), cost: Self.quick)
         #expect("\(hash)" == "<secret>" && String(reflecting: hash) == "<secret>")
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Secrets")
 struct SecretTests {
-    @Test("A secret is never shown")
+    @Test("Secrets are never printed")
     func neverShown() throws {
         let settings = IssuerSettings(issuer: "i", algorithm: .hs256, key: SecretText(Issuers.secret))
         let ring = try KeyRing([settings])
@@ -33,7 +33,7 @@ struct SecretTests {
         #expect(ring.warnings.count == 1 && !ring.warnings[0].contains("hush"))
     }
 
-    @Test("A secret gives its text to who asks for it")
+    @Test("A secret reveals its text on request")
     func revealed() {
         let secret = SecretText("ü")
         #expect(secret.revealedText == "ü")

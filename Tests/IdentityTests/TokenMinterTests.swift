@@ -26,7 +26,7 @@ struct TokenMinterTests {
         return String(decoding: try #require(Data(base64Encoded: text)), as: UTF8.self)
     }
 
-    @Test("makes what the verifier reads back in full")
+    @Test("mints tokens that the verifier accepts")
     func roundTrip() throws {
         #expect(try Issuers.verify(try TokenMinter.mint(Self.full, with: key)) == Self.full)
     }
@@ -42,7 +42,7 @@ struct TokenMinterTests {
                 + #""video":{"room":"den","roomJoin":true}}"#)
     }
 
-    @Test("puts the key's issuer into the token, whoever had signed before")
+    @Test("replaces the claims' issuer by the key's")
     func issuer() throws {
         var claims = Self.full
         claims.issuer = Issuers.rs

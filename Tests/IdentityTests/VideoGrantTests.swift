@@ -21,7 +21,7 @@ struct VideoGrantTests {
         #expect(try JSONDecoder().decode(VideoGrant.self, from: Data(json.utf8)).permission == permission)
     }
 
-    @Test("grants nothing that is not said")
+    @Test("grants nothing by default")
     func nothing() {
         let grant = VideoGrant()
         #expect(!grant.roomJoin && !grant.roomCreate && !grant.roomList && !grant.roomRecord && !grant.roomAdmin && !grant.ingressAdmin)

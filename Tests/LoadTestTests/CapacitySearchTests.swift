@@ -15,7 +15,7 @@ struct CapacitySearchTests {
         return (nil, 100)
     }
 
-    @Test(arguments: [1, 2, 37, 412, 1_999]) func itFindsTheCapacityWithinFourPercent(capacity: Int) throws {
+    @Test(arguments: [1, 2, 37, 412, 1_999]) func searchFindsTheCapacityWithinFourPercent(capacity: Int) throws {
         let (outcome, attempts) = search(from: 50, capacity: capacity)
         let found = try #require(outcome?.calls)
         #expect(found <= capacity)
@@ -25,7 +25,7 @@ struct CapacitySearchTests {
         #expect(attempts < 45)
     }
 
-    @Test func aSingleFailureIsTriedAgain() {
+    @Test func singleFailuresAreRetried() {
         var search = CapacitySearch(from: 100, most: 100)
         search.take(.bad("a hiccup"))
         #expect(search.step == .attempt(calls: 100))
@@ -33,18 +33,18 @@ struct CapacitySearchTests {
         #expect(search.step == .over(CapacitySearch.Outcome(calls: 100, limit: nil, wasGenerator: false)))
     }
 
-    @Test func aGatewayThatCarriesNothingHasNoCapacity() {
+    @Test func failingGatewaysHaveNoCapacity() {
         let outcome = search(from: 100, capacity: 0).outcome
         #expect(outcome?.calls == nil)
         #expect(outcome?.limit == "at 1 calls p99 was 31 ms")
     }
 
-    @Test func whatIsNeverFullIsTriedUpToTheMost() {
+    @Test func searchStopsAtTheMaximum() {
         let outcome = search(from: 100, capacity: .max, most: 700).outcome
         #expect(outcome == CapacitySearch.Outcome(calls: 700, limit: nil, wasGenerator: false))
     }
 
-    @Test func aGeneratorThatIsBehindIsToldApart() {
+    @Test func slowGeneratorsAreDetected() {
         var search = CapacitySearch(from: 100)
         while case .attempt(let calls) = search.step { search.take(calls <= 150 ? .good : .generatorBehind) }
         guard case .over(let outcome) = search.step else { return }

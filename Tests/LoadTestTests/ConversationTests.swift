@@ -41,7 +41,7 @@ struct ConversationTests {
     }
 
     /// P.59's model solved on paper: of a cycle of 854 + 0.4 × 226 + 0.6 × 456 ms, 7.4 % is double talk and 22.5 % mutual silence.
-    @Test(arguments: [1, 2, 3] as [UInt64]) func itsSharesAreThoseOfTheModel(seed: UInt64) {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func statesHaveTheModelsShares(seed: UInt64) {
         let talk = talk(calls: 200, seconds: 300, seed: seed)
         #expect(abs(talk.both - 0.074) < 0.003)
         #expect(abs(talk.nobody - 0.2246) < 0.005)
@@ -69,7 +69,7 @@ struct ConversationTests {
         #expect(!conversation.isBargeIn)
     }
 
-    @Test func whereNobodyYieldsNothingIsABargeIn() {
+    @Test func withoutYieldingThereAreNoBargeIns() {
         var conversation = Conversation(chance: SplitMix64(seed: 1))
         for time in 0..<100_000 {
             conversation.advance(to: Double(time))

@@ -4,7 +4,7 @@ import Testing
 
 struct EModelTests {
     /// G.107: with all parameters at their defaults R is 93.2, which is an MOS of 4.41; up to 100 ms delay costs nothing.
-    @Test(arguments: [0, 50, 100]) func withoutDelayAndLossItIsTheBest(delay: Double) {
+    @Test(arguments: [0, 50, 100]) func scoreIsBestWithoutDelayAndLoss(delay: Double) {
         let model = EModel(delay: delay, lossPercent: 0)
         #expect(model.rating == 93.2)
         #expect(abs(model.meanOpinionScore - 4.41) < 0.005)

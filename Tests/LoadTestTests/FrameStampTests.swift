@@ -4,7 +4,7 @@ import Wire
 @testable import patchbay_loadtest
 
 struct FrameStampTests {
-    @Test func aPatchedFrameIsAValidOneWithItsMark() throws {
+    @Test func stampedFramesAreValid() throws {
         // Opus, hybrid full band 20 ms, one frame (RFC 6716 section 3.1).
         let packets = try SpeechPackets([
             ([0x78] + [UInt8](repeating: 9, count: 60), AudioLevelByte(voice: true, level: 30)),
@@ -40,7 +40,7 @@ struct FrameStampTests {
     @Test(arguments: [
         (#"{"type":"hello","seq":1}"#, false), (#"{"type":"reply","re":1}"#, false), (#"{"type":"error","re":1}"#, false),
         (#"{"type":"talk.started","seq":2}"#, true), ("{}", false),
-    ]) func onlyEventsAreOfNoInterest(text: String, isOfNoInterest: Bool) {
+    ]) func eventsAloneAreNotAnError(text: String, isOfNoInterest: Bool) {
         #expect(Array(text.utf8).withUnsafeBytes { ControlText.isOfNoInterest($0) } == isOfNoInterest)
     }
 }

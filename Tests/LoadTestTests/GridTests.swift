@@ -3,7 +3,7 @@ import Testing
 @testable import patchbay_loadtest
 
 struct GridTests {
-    @Test func placesAreSpreadEvenlyAndRoundsDoNotDrift() {
+    @Test func offsetsAreEvenAndRoundsDoNotDrift() {
         var grid = Grid(start: 1_000, interval: 20_000_000, places: 3)
         var dues: [UInt64] = []
         for _ in 0..<7 {
@@ -15,7 +15,7 @@ struct GridTests {
         #expect(grid.due == 1_000 + 20_000_000 * grid.round + 6_666_666)
     }
 
-    @Test func whoSkipsGoesOnWithTheRoundAfterNow() {
+    @Test func skippedRoundsContinueAfterNow() {
         var grid = Grid(start: 0, interval: 20, places: 2)
         grid.advance()
         let passed = grid.skip(to: 105)

@@ -3,7 +3,7 @@ import Testing
 @testable import patchbay_loadtest
 
 struct ReceptionTests {
-    @Test func whatComesInOrderIsInOrderAlsoAcrossTheWrap() {
+    @Test func orderIsRecognizedAcrossTheWrap() {
         var reception = Reception(from: .max - 2)
         for step in 0..<10 as Range<UInt32> { #expect(reception.take(.max - 2 &+ step) == .inOrder) }
     }
@@ -18,7 +18,7 @@ struct ReceptionTests {
         #expect(reception.take(14) == .inOrder)
     }
 
-    @Test func whatCameIsRepeatedWhenItComesAgain() {
+    @Test func repeatedFramesCountAsDuplicates() {
         var reception = Reception(from: 0)
         #expect(reception.take(0) == .inOrder)
         #expect(reception.take(0) == .repeated)
@@ -27,7 +27,7 @@ struct ReceptionTests {
     }
 
     /// Nothing from before the listener came was missing, so it cannot be late.
-    @Test func whatWasBeforeTheFirstIsRepeated() {
+    @Test func framesBeforeTheFirstCountAsDuplicates() {
         var reception = Reception(from: 100)
         #expect(reception.take(99) == .repeated)
     }
@@ -40,13 +40,13 @@ struct ReceptionTests {
         #expect(reception.take(5) == .repeated)
     }
 
-    @Test func ofAGapOnlyWhatWasMeasuredCounts() {
+    @Test func onlyTheMeasuredPartOfAGapCounts() {
         #expect(Reception.part(of: 10, before: 100, since: 50) == 10)
         #expect(Reception.part(of: 10, before: 100, since: 97) == 3)
         #expect(Reception.part(of: 10, before: 100, since: 120) == 0)
     }
 
-    @Test func theEndThatDidNotComeIsMissing() {
+    @Test func missingLastFramesCountAsLost() {
         var reception = Reception(from: 65_500)
         _ = reception.take(65_500)
         #expect(reception.missing(before: 65_501) == 0)

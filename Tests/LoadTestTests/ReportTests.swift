@@ -29,7 +29,7 @@ struct ReportTests {
             }, histogram: [RunReport.Bucket(upToMilliseconds: 0.2, count: 40_001), RunReport.Bucket(upToMilliseconds: 0.4, count: 9_996)])
     }
 
-    @Test func thePageHoldsItsDataAndNothingFromElsewhere() throws {
+    @Test func htmlReportsAreSelfContained() throws {
         let page = HTMLReport.page(report())
         for words in ["p99 1.23 ms", "40001 frames", "server 31.5 %", "3 of 50000 frames were lost", "GENERATOR BEHIND", "17.2 µs"] {
             #expect(page.contains(words), "\(words)")
@@ -49,13 +49,13 @@ struct ReportTests {
         #expect(decoded.scenario.name == "a <bold> name")
     }
 
-    @Test func theTextSaysThatTheGeneratorWasBehind() {
+    @Test func textReportsASlowGenerator() {
         let text = TextReport.lines(report()).joined(separator: "\n")
         #expect(text.contains("GENERATOR BEHIND"))
         #expect(text.contains("BAD: 3 of 50000 frames were lost"))
     }
 
-    @Test func aGeneratorThatIsBehindSaysNothingAboutTheGateway() {
+    @Test func slowGeneratorsInvalidateTheResult() {
         var report = report()
         #expect(CapacityRun.judge(report) == .generatorBehind)
         var good = report
@@ -71,7 +71,7 @@ struct ReportTests {
         #expect(CapacityRun.judge(report) == .bad("p99 was 20.5 ms"))
     }
 
-    @Test func ofALongRunTheWorstSecondsStay() {
+    @Test func longTimelinesKeepTheWorstSeconds() {
         var points = [Timeline.Point](repeating: report().timeline[0], count: 3_000)
         points[1_234].p99 = 99
         let thinned = HTMLReport.thinned(points)

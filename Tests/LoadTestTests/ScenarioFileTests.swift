@@ -13,14 +13,14 @@ struct ScenarioFileTests {
         }
     }
 
-    @Test func whatIsNotSaidHasItsDefault() throws {
+    @Test func omittedSettingsHaveDefaults() throws {
         let scenario = try ScenarioFile.parse("calls: 7", from: "x.yaml")
         var expected = Scenario()
         expected.calls = 7
         #expect(scenario == expected)
     }
 
-    @Test func everythingCanBeSaid() throws {
+    @Test func everySettingCanBeSpecified() throws {
         let scenario = try ScenarioFile.parse(
             """
             name: all
@@ -51,7 +51,7 @@ struct ScenarioFileTests {
         ("calls: many", "calls: "),
         ("pattern: loud", "pattern: "),
         ("calls: [", "x.yaml: "),
-    ]) func whatIsWrongIsSaidInOneLine(text: String, words: String) {
+    ]) func errorsAreOneLine(text: String, words: String) {
         let complaint = complaint(about: text)
         #expect(complaint.hasPrefix("x.yaml: "))
         #expect(complaint.contains(words), "\(complaint)")
@@ -62,11 +62,11 @@ struct ScenarioFileTests {
         "calls: 0", "seconds: 0", "joins_per_second: 0", "total_calls: 5", "barge_in_share: 0.5",
         "{pattern: conversation, barge_in_share: 2}", "slow_listeners: {share: 2}",
         "slow_listeners: {share: 1, stop_seconds: 5, every_seconds: 5}", "reconnect_storm: {share: -1}",
-    ]) func whatMakesNoSenseIsAProblem(text: String) throws {
+    ]) func invalidScenariosAreReported(text: String) throws {
         #expect(try ScenarioFile.parse(text, from: "x.yaml").problem != nil)
     }
 
-    @Test func theShippedScenariosAreGood() throws {
+    @Test func shippedScenariosAreValid() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "loadtest/scenarios")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)

@@ -4,12 +4,12 @@ import Wire
 
 /// Which payloads pass for base64.
 struct Base64Tests {
-    @Test func whatFoundationEncodesPasses() {
+    @Test func textEncodedByFoundationIsAccepted() {
         var random = SplitMix64(seed: 3)
         for count in 0..<200 { #expect(passes(Data(random.bytes(count)).base64EncodedString())) }
     }
 
-    @Test func whatPassesFoundationDecodes() {
+    @Test func acceptedTextIsDecodedByFoundation() {
         var random = SplitMix64(seed: 4)
         let alphabet = Array("AZaz09+/=-_ ".utf8)
         for _ in 0..<5_000 {

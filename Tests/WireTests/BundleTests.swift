@@ -6,13 +6,13 @@ struct BundleTests {
         [UInt8](repeating: 0x41, count: 20), [UInt8](repeating: 0x42, count: 13), [UInt8](repeating: 7, count: 1_500),
     ]
 
-    @Test func itsFramesComeBackInOrder() throws {
+    @Test func framesAreDeliveredInOrder() throws {
         #expect(try Self.frames(in: Bundle.joining(Self.frames)) == Self.frames)
         let fifty = (0..<50).map { [UInt8](repeating: UInt8($0), count: 300) }
         #expect(try Self.frames(in: Bundle.joining(fifty)) == fifty)
     }
 
-    @Test func itsLayoutIsWhatTheProtocolSays() {
+    @Test func layoutMatchesTheProtocol() {
         #expect(Bundle.joining([[9, 8, 7], [6]]) == [0x42, 2, 0, 3, 9, 8, 7, 0, 1, 6])
     }
 
@@ -25,7 +25,7 @@ struct BundleTests {
         ("255", [0x42, 255] + [UInt8](repeating: 0, count: 510)), ("a frame", [0x41, 1, 0, 1, 1]), ("version 2", [0x82, 1, 0, 1, 1]),
     ]
 
-    @Test("A bundle that lies is refused, and nothing of it is handed over", arguments: lying.map(\.bytes))
+    @Test("Inconsistent bundles deliver no frame", arguments: lying.map(\.bytes))
     func refused(_ bytes: [UInt8]) {
         var handedOver = 0
         #expect(throws: FrameError.bundle) {
@@ -38,14 +38,14 @@ struct BundleTests {
         #expect(throws: FrameError.long) { try Self.frames(in: [0x42, 1, 0x40, 0] + [UInt8](repeating: 1, count: 16_384)) }
     }
 
-    @Test func truncatedAtAnyLengthItIsRefused() {
+    @Test func truncatedBundlesAreRejected() {
         let whole = Bundle.joining(Self.frames)
         for length in 0..<whole.count {
             #expect(throws: FrameError.bundle) { try Self.frames(in: Array(whole.prefix(length))) }
         }
     }
 
-    @Test func oneInsideAnotherIsNoFrame() throws {
+    @Test func nestedBundlesAreRejected() throws {
         let nested = try Self.frames(in: Bundle.joining([Bundle.joining([Self.frames[0]])]))
         #expect(nested.count == 1)
         #expect(throws: FrameError.kind) { try nested[0].withUnsafeBytes { bytes throws in try FrameHeader(parsing: bytes) } }
@@ -62,7 +62,7 @@ struct BundleTests {
         }
     }
 
-    @Test func whatIsNoBundleOfOursTraps() async {
+    @Test func joiningInvalidFramesTraps() async {
         await #expect(processExitsWith: .failure) { _ = Bundle.joining([]) }
         await #expect(processExitsWith: .failure) { _ = Bundle.joining(Array(repeating: [1], count: 51)) }
         await #expect(processExitsWith: .failure) { _ = Bundle.joining(Array(repeating: [UInt8](repeating: 1, count: 1_500), count: 11)) }

@@ -4,7 +4,7 @@ import Wire
 struct FrameHeaderTests {
     private static let frame: [UInt8] = [0x41, 0xA0, 0x12, 0x34, 0xFE, 0xDC, 0x9E, 7, 0x89, 0xAB, 0xCD, 0xEF, 1, 2, 3]
 
-    @Test func everyFieldIsWhereTheProtocolHasIt() throws {
+    @Test func fieldsAreAtTheirOffsets() throws {
         let header = try Self.parse(Self.frame)
         #expect(header.flags == [.talkspurtStart, .dtx])
         #expect(header.alias == TrackAlias(0x1234))
@@ -16,7 +16,7 @@ struct FrameHeaderTests {
         #expect(header.bytes == Array(Self.frame.prefix(12)))
     }
 
-    @Test func whateverAHeaderHoldsComesBack() throws {
+    @Test func headersOfAnyContentSurviveARoundTrip() throws {
         var random = SplitMix64(seed: 1)
         for _ in 0..<10_000 {
             let header = FrameHeader(
@@ -59,7 +59,7 @@ struct FrameHeaderTests {
             Malformed("alias 0", .alias, Array(frame.prefix(2)) + [0, 0] + frame.dropFirst(4)),
         ]
 
-    @Test("A frame is refused", arguments: malformed)
+    @Test("Invalid frames are rejected", arguments: malformed)
     func refused(_ malformed: Malformed) {
         #expect(throws: malformed.fault) { try Self.parse(malformed.bytes) }
     }
@@ -85,7 +85,7 @@ struct FrameHeaderTests {
         }
     }
 
-    @Test func aLevelIsCutToItsRange() {
+    @Test func levelsAreClamped() {
         #expect(AudioLevelByte(voice: true, level: -5).rawValue == 0x80)
         #expect(AudioLevelByte(voice: false, level: 500).rawValue == 127)
         #expect(AudioLevelByte(voice: true, level: 127).rawValue == 255)

@@ -27,7 +27,7 @@ struct FrequentEventTests {
         }
     }
 
-    @Test func theyAreWrittenAlikeBothWays() throws {
+    @Test func bothWritersAgree() throws {
         for event in Self.events {
             let (type, body) = try #require(event.frequentTypeAndBody)
             #expect(type == event.typeAndBody.0)
@@ -35,7 +35,7 @@ struct FrequentEventTests {
         }
     }
 
-    @Test func eachIsReadBackAsItWas() throws {
+    @Test func messagesSurviveARoundTrip() throws {
         for event in Self.events {
             guard case .event(let found, seq: 7) = try ServerMessage(parsing: EncodedEvent(event).bytes(seq: 7)) else {
                 Issue.record("not an event")
@@ -45,13 +45,13 @@ struct FrequentEventTests {
         }
     }
 
-    @Test(arguments: [0, 7, 9, 10, 99, 100, 123_456_789, UInt64.max]) func eachNumberHasItsDigits(seq: UInt64) {
+    @Test(arguments: [0, 7, 9, 10, 99, 100, 123_456_789, UInt64.max]) func numbersAreEncodedExactly(seq: UInt64) {
         let event = EncodedEvent(.callHeld(by: Identity(text: "ann")))
         let text = #"{"type":"call.held","seq":\#(seq),"data":{"participant":"ann"}}"#
         #expect(String(decoding: event.bytes(seq: seq), as: UTF8.self) == text && event.byteCount(seq: seq) == text.utf8.count)
     }
 
-    @Test func othersAreNotAmongThem() {
+    @Test func otherTextIsRejected() {
         #expect(Event.bye(.clientInitiated, retryable: true).frequentTypeAndBody == nil)
     }
 }

@@ -17,7 +17,7 @@ struct FrequentRequestTests {
         #"{"type":"ping","id":999999999999999999,"data":{"t":123456789012345678}}"#, #"{"type":"ping","id":1}"#,
         #"{"type":"ping","id":1,"data":{}}"#, #"{"data":{"t":0},"type":"ping"}"#,
     ])
-    func itIsReadAlikeBothWays(text: String) throws {
+    func bothReadersAgree(text: String) throws {
         let found = try #require(Self.read(text))
         let same = IncomingRequest(parsingAny: Array(text.utf8))
         #expect(found.id == same.id && found.content == same.content)
@@ -37,12 +37,12 @@ struct FrequentRequestTests {
         "", "{", "[]", "{}", "{}}", progress + "x", String(progress.dropLast()), String(progress.dropLast(2)) + ",}}",
         #"{"type":"ping",}"#, #"{"type":"ping" "id":1}"#, #"{"type":"ping"#,
     ])
-    func allElseIsForCodable(text: String) {
+    func otherMessagesFallBackToCodable(text: String) {
         #expect(Self.read(text) == nil)
     }
 
     /// Seeded, so that what fails once fails again.
-    @Test func brokenAnywhereItIsStillReadAlike() {
+    @Test func bothReadersAgreeOnBrokenMessages() {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         func next(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

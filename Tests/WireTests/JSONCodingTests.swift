@@ -4,7 +4,7 @@ import Wire
 
 /// How `Codable` types and JSON meet.
 struct JSONCodingTests {
-    @Test("What is written, Foundation reads, and what Foundation writes, is read", arguments: 0..<8)
+    @Test("Texts are exchangeable with Foundation", arguments: 0..<8)
     func againstFoundation(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<300 {
@@ -97,7 +97,7 @@ struct JSONCodingTests {
         #expect(String(decoding: bytes, as: UTF8.self) == "[\(one),\(one)]")
     }
 
-    @Test func whatEncodesNothingIsAnError() {
+    @Test func valuesThatEncodeNothingAreErrors() {
         struct Silent: Encodable { func encode(to _: any Encoder) {} }
         #expect(throws: EncodingError.self) { try JSON.encode(["a": Silent()], names: .asDeclared) }
     }

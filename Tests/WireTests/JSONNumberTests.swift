@@ -13,7 +13,7 @@ struct JSONNumberTests {
         #expect(try read("-0") == UInt64(0))
     }
 
-    @Test func integersMayBeWrittenWithAPointOrAPower() throws {
+    @Test func integersMayHaveAPointOrAnExponent() throws {
         #expect(try read("1.0") == 1)
         #expect(try read("1.50e1") == 15)
         #expect(try read("1e2") == 100)
@@ -33,7 +33,7 @@ struct JSONNumberTests {
         #expect(throws: DecodingError.self) { try read(text) as Int64 }
     }
 
-    @Test func whatATypeCannotHoldIsRefused() {
+    @Test func numbersOutOfRangeAreRejected() {
         #expect(throws: DecodingError.self) { try read("18446744073709551616") as UInt64 }
         #expect(throws: DecodingError.self) { try read("-1") as UInt64 }
         #expect(throws: DecodingError.self) { try read("256") as UInt8 }
@@ -56,12 +56,12 @@ struct JSONNumberTests {
         #expect(number.bitPattern == Double(text)?.bitPattern)
     }
 
-    @Test("What no double is near is refused", arguments: ["1e309", "-1e309", "1e999999999999", "1e-400", "2e-324"])
+    @Test("Numbers outside the range of Double are rejected", arguments: ["1e309", "-1e309", "1e999999999999", "1e-400", "2e-324"])
     func noDouble(_ text: String) {
         #expect(throws: DecodingError.self) { try read(text) as Double }
     }
 
-    @Test("Numbers come back to the bit", arguments: 0..<4)
+    @Test("Numbers survive a round trip exactly", arguments: 0..<4)
     func comesBack(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<2_000 {
@@ -75,7 +75,7 @@ struct JSONNumberTests {
         }
     }
 
-    @Test func wholeDoublesHaveNoPoint() throws {
+    @Test func wholeDoublesAreWrittenWithoutAPoint() throws {
         #expect(try written(20.0) == "20")
         #expect(try written(2.5) == "2.5")
         #expect(try written(-0.0) == "-0")
@@ -86,7 +86,7 @@ struct JSONNumberTests {
         #expect(try written(Float(0.1)) == "0.1")
     }
 
-    @Test("JSON has no word for these", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("Numbers that are not finite are rejected", arguments: [Double.nan, .infinity, -.infinity])
     func notFinite(_ number: Double) {
         #expect(throws: EncodingError.self) { try JSON.encode([number], names: .asDeclared) }
     }

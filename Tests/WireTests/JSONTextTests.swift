@@ -45,7 +45,7 @@ struct JSONTextTests {
         #expect(throws: DecodingError.self) { try JSON.decode(String.self, from: [0x22] + bytes + [0x22], names: .asDeclared) }
     }
 
-    @Test func everyBeginningOfATextIsRefused() {
+    @Test func everyTruncatedTextIsRejected() {
         let text = Array(#"{"a":[1.5e-3,"\u00e4ä\ud83d\ude00",true,null,{"b":-1}]}"#.utf8)
         for count in 0..<text.count {
             #expect(throws: DecodingError.self) { try JSON.decode(JSONTree.self, from: Array(text.prefix(count)), names: .asDeclared) }
@@ -53,7 +53,7 @@ struct JSONTextTests {
     }
 
     @Test(arguments: ["[", #"{"a":"#])
-    func containersMayBeSoDeepAndNoDeeper(_ opening: String) throws {
+    func nestingIsLimited(_ opening: String) throws {
         func nested(_ depth: Int) -> [UInt8] {
             let closing = opening == "[" ? "]" : "}"
             return Array((String(repeating: opening, count: depth) + "1" + String(repeating: closing, count: depth)).utf8)
@@ -64,7 +64,7 @@ struct JSONTextTests {
         }
     }
 
-    @Test("What is read of changed texts, Foundation takes for JSON too", arguments: 0..<8)
+    @Test("Foundation accepts every mutated text that is accepted here", arguments: 0..<8)
     func changed(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let alphabet = Array(#"{}[]":,\u0019deE+-. trfalsn/b"#.utf8)

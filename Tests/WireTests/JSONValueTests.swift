@@ -2,14 +2,14 @@ import Testing
 import Wire
 
 struct JSONValueTests {
-    @Test func anythingIsReadAndWrittenAsItWas() throws {
+    @Test func arbitraryJSONSurvivesARoundTrip() throws {
         let text = #"{"b":[1,-2.5,"ä\n",true,null,{}],"a":{"":[]},"big":9223372036854775807}"#
         let value = try JSONValue(parsing: Array(text.utf8))
         #expect(value["big"] == .integer(.max))
         #expect(String(decoding: try JSON.encode(value, names: .asDeclared), as: UTF8.self) == text)
     }
 
-    @Test func aWholeNumberIsAnIntegerHoweverItIsWritten() throws {
+    @Test func wholeNumbersAreIntegersInEverySpelling() throws {
         #expect(try JSONValue(parsing: Array("[1.0,1e2,1.5]".utf8)) == [.integer(1), .integer(100), .number(1.5)])
     }
 

@@ -26,7 +26,7 @@ struct JSONWritableTests {
 
     private func text(_ value: some JSONWritable) -> String { String(decoding: JSON.text(value), as: UTF8.self) }
 
-    @Test func objectsAndArraysStandInEachOtherWithTheirCommas() {
+    @Test func nestedContainersAreSeparatedByCommas() {
         let note = Note(title: "a", lines: ["b", "[", "{"], answers: [Note(title: "c"), Note(title: "d", isRead: true)])
         #expect(
             text([note, Note(title: "")]) == """
@@ -41,7 +41,7 @@ struct JSONWritableTests {
 
     /// Text is looked at eight bytes at a time: a byte must be found wherever it stands, and none where there is none.
     @Test(arguments: [0x00, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x5B, 0x5C, 0x5D, 0x7F, 0xE9, 0x1F600] as [UInt32])
-    func aByteThatNeedsAnEscapeIsFoundWhereverItStands(scalar: UInt32) throws {
+    func bytesThatNeedAnEscapeAreFoundAtEveryOffset(scalar: UInt32) throws {
         let character = String(Character(try #require(Unicode.Scalar(scalar))))
         for position in 0...20 {
             for more in ["", character] {

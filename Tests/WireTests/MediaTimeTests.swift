@@ -38,7 +38,7 @@ struct SequenceNumberTests {
         #expect(SequenceNumber(to).distance(from: SequenceNumber(from)) == frames)
     }
 
-    @Test func theNextOfTheLastIsTheFirst() {
+    @Test func sequenceNumbersWrap() {
         #expect(SequenceNumber(.max).next == SequenceNumber(0))
         #expect(SequenceNumber(41).next == SequenceNumber(42))
     }

@@ -69,14 +69,14 @@ struct RequestTests {
         Example("leave", #"{"reason":"USER_REJECTED"}"#, .leave(reason: "USER_REJECTED")),
     ]
 
-    @Test("Every request is read", arguments: examples)
+    @Test("Every request is decoded", arguments: examples)
     func read(_ example: Example) throws {
         let incoming = Self.parse(example.text)
         #expect(incoming.id == 7)
         #expect(try incoming.content.get() == example.request)
     }
 
-    @Test("Every request comes back as it was sent", arguments: examples)
+    @Test("Requests survive a round trip", arguments: examples)
     func comesBack(_ example: Example) throws {
         for id in [nil, 0, 7, UInt64.max] {
             let incoming = IncomingRequest(parsing: OutgoingRequest(example.request, id: id).bytes)
@@ -85,7 +85,7 @@ struct RequestTests {
         }
     }
 
-    @Test("What is written has the protocol's names", arguments: examples)
+    @Test("Encoded requests use the protocol's names", arguments: examples)
     func names(_ example: Example) {
         let text = String(decoding: OutgoingRequest(example.request, id: 7).bytes, as: UTF8.self)
         #expect(text.contains("\"type\":\"\(example.type)\""))
@@ -94,7 +94,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A number that is null or missing wants no answer", arguments: [#"{"type":"ping"}"#, #"{"type":"ping","id":null}"#])
+    @Test("Requests without an id get no reply", arguments: [#"{"type":"ping"}"#, #"{"type":"ping","id":null}"#])
     func noNumber(_ text: String) throws {
         let incoming = Self.parse(text)
         #expect(incoming.id == nil)
@@ -136,7 +136,7 @@ struct RequestTests {
         #expect(error.message.hasPrefix(type))
     }
 
-    @Test func anUnknownTypeIsSaidSoAndNotRepeatedAtLength() throws {
+    @Test func unknownTypesAreReportedTruncated() throws {
         let incoming = Self.parse(#"{"type":"\#(String(repeating: "x", count: 60_000))","id":7}"#)
         #expect(incoming.id == 7)
         let error = try #require(throws: RequestError.self) { try incoming.content.get() }

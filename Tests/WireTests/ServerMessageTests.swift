@@ -55,7 +55,7 @@ struct ServerMessageTests {
         .bye(.serverShutdown, retryable: true), .stats(ConnectionStats(rttMs: 1.25, sent: .max, dropped: 0, lateP99Ms: 16)),
     ]
 
-    @Test("Every event comes back as it was sent", arguments: events)
+    @Test("Events survive a round trip", arguments: events)
     func event(_ event: Event) throws {
         for seq in [1, 42, UInt64.max] {
             guard case .event(let read, let readSeq) = try ServerMessage(parsing: EncodedEvent(event).bytes(seq: seq)) else {
@@ -83,18 +83,18 @@ struct ServerMessageTests {
         for name in Self.participant.attributes.keys { #expect(text.contains("\"\(name)\"")) }
     }
 
-    @Test func aSessionThatIsNoneIsNullAndNotAbsent() {
+    @Test func missingSessionIsEncodedAsNull() {
         #expect(String(decoding: EncodedEvent(Self.events[0]).bytes(seq: 1), as: UTF8.self).contains("\"session_id\":null"))
     }
 
-    @Test func anEventOfALaterVersionIsPassedOver() throws {
+    @Test func unknownEventsAreIgnored() throws {
         guard case .unknownEvent("moon.rose", seq: 3) = try Self.parse(#"{"type":"moon.rose","seq":3,"data":{"x":1}}"#) else {
             Issue.record("not passed over")
             return
         }
     }
 
-    @Test func anUnknownReasonIsUnknown() throws {
+    @Test func unknownReasonsDecodeAsUnknown() throws {
         let text = #"{"type":"participant.left","seq":3,"data":{"participant":"ann","reason":"BORED"}}"#
         guard case .event(.participantLeft(_, reason: .unknown), _) = try Self.parse(text) else {
             Issue.record("not unknown")
@@ -116,7 +116,7 @@ struct ServerMessageTests {
         (.pong(-1), #"{"t":-1}"#), (.token("a.b.c", expiresAt: 5), #"{"token":"a.b.c","expires_at":5}"#),
     ]
 
-    @Test("Every reply comes under its number and with what it tells", arguments: replies)
+    @Test("Replies carry the request's id and their fields", arguments: replies)
     func reply(_ reply: Reply, _ data: String) throws {
         let bytes = EncodedReply.bytes(of: reply, re: .max)
         #expect(String(decoding: bytes, as: UTF8.self) == #"{"type":"reply","re":18446744073709551615,"data":\#(data)}"#)
@@ -126,7 +126,7 @@ struct ServerMessageTests {
         }
     }
 
-    @Test func aPublishedTrackComesBack() throws {
+    @Test func publishedTracksSurviveARoundTrip() throws {
         guard case .reply(re: 1, let fields) = try ServerMessage(parsing: EncodedReply.bytes(of: .published(Self.track), re: 1)) else {
             Issue.record("no reply")
             return
@@ -134,7 +134,7 @@ struct ServerMessageTests {
         #expect(fields.track == Self.track)
     }
 
-    @Test("Every error comes back under its number or none", arguments: [nil, 7] as [UInt64?])
+    @Test("Errors carry the request's id or null", arguments: [nil, 7] as [UInt64?])
     func error(_ id: UInt64?) throws {
         for error in [RequestError(.notFound, "a \"quoted\" word", retryable: true), RequestError(.applicationError)] {
             guard case .error(let readID, let read) = try ServerMessage(parsing: EncodedReply.bytes(of: error, re: id)) else {

@@ -8,7 +8,7 @@ struct SessionBriefingTests {
 
     private static func byteCount(_ summaries: [PastSummary]) throws -> Int { try JSON.encode(summaries, names: .snakeCase).count }
 
-    @Test func whatThereIsNotIsAbsent() throws {
+    @Test func missingValuesAreAbsent() throws {
         let bytes = try JSON.encode(SessionBriefing(sessionId: "s", context: "phone"), names: .snakeCase)
         #expect(String(decoding: bytes, as: UTF8.self) == #"{"session_id":"s","context":"phone"}"#)
     }
@@ -17,7 +17,7 @@ struct SessionBriefingTests {
         #expect(try Self.summaries(7, bytes: 10).fitting().map(\.title) == ["0", "1", "2", "3", "4"])
     }
 
-    @Test("What would be too long in all is left out, and that to the byte", arguments: 1...5)
+    @Test("The total size is limited to the byte", arguments: 1...5)
     func limit(count: Int) throws {
         let empty = try Self.byteCount(Self.summaries(count, bytes: 0))
         let room = ProtocolLimits.pastSummariesBytesMax - empty
@@ -35,7 +35,7 @@ struct SessionBriefingTests {
         #expect(try [loud].fitting().isEmpty)
     }
 
-    @Test func behindOneThatDoesNotFitNoneIsTold() throws {
+    @Test func summariesStopAtTheFirstThatDoesNotFit() throws {
         var some = Self.summaries(3, bytes: 10)
         some[1].summary = String(repeating: "x", count: ProtocolLimits.pastSummariesBytesMax)
         #expect(try some.fitting().map(\.title) == ["0"])

@@ -1,6 +1,6 @@
 private import Wire
 
-/// What a fuzzer starts from: a few good inputs each, so that it need not guess the grammar.
+/// Seed inputs: a few valid ones per target, so that the fuzzer does not have to discover the grammar.
 extension FuzzTarget {
     package var seeds: [[UInt8]] {
         switch self {

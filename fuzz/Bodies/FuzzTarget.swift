@@ -2,11 +2,11 @@ private import Audio
 private import Gateway
 private import Wire
 
-/// What a fuzzer can be let loose on, each under the name of its folder in `fuzz/cases`.
+/// The fuzz targets. Each has a folder in `fuzz/cases` with inputs that once failed.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     case frames, requests, events, json, tokens, heads, messages, records, files, trunks
 
-    /// Whatever the bytes are, it returns; a trap is a finding.
+    /// Feeds the target with arbitrary bytes. It always returns; a trap is a finding.
     package func run(_ bytes: [UInt8]) {
         switch self {
         case .frames: WireFuzzing.readFrames(bytes)
@@ -14,7 +14,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .events: WireFuzzing.readServerMessage(bytes)
         case .json: WireFuzzing.readJSON(bytes)
         case .tokens: TokenFuzzing.verify(bytes)
-        case .heads: GatewayFuzzing.findToken(bytes)
+        case .heads: TokenExtractionFuzzing.extract(bytes)
         case .messages:
             SocketsFuzzing.read(bytes)
             SocketsFuzzing.scan(bytes)

@@ -2,18 +2,18 @@ private import COpenSSL
 private import Foundation
 private import Identity
 
-/// Tokens as they come from anybody, against a second opinion that shares nothing with the first but the hash.
+/// Verifies untrusted tokens, and checks accepted ones with an independent implementation that shares only the hash.
 enum TokenFuzzing {
     private static let secret = "a secret that is longer than thirty-two bytes"
     private static let now: Int64 = 1_760_000_000
     private static let keys: KeyRing = {
         let settings = IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText(secret))
-        guard let keys = try? KeyRing([settings]) else { preconditionFailure("the key is good") }
+        guard let keys = try? KeyRing([settings]) else { preconditionFailure("the key is valid") }
         return keys
     }()
 
-    /// An even first byte: the rest is the token. An odd one: header and payload, parted by a 0, are signed as they should be, so that what is
-    /// behind the signature is reached too.
+    /// With an even first byte, the rest is the token. With an odd one, header and payload, separated by NUL, are signed correctly, so that the
+    /// code after the signature check is reached.
     static func verify(_ bytes: [UInt8]) {
         guard let choice = bytes.first else { return }
         let rest = bytes.dropFirst()
@@ -24,8 +24,8 @@ enum TokenFuzzing {
             token = signed + "." + base64URL(signature(of: signed))
         }
         guard let claims = try? TokenVerifier().verify(token, keys: keys, now: now) else { return }
-        precondition(isGood(token), "a token was believed that is none: \(token)")
-        precondition(claims.issuer == "devkey" && claims.expires > now - 120, "a token is believed for what it does not say")
+        precondition(isGood(token), "an invalid token was accepted: \(token)")
+        precondition(claims.issuer == "devkey" && claims.expires > now - 120, "an accepted token has other claims than its text")
     }
 
     private static func isGood(_ token: String) -> Bool {

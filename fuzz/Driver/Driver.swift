@@ -1,7 +1,7 @@
 private import Foundation
 private import FuzzBodies
 
-/// libFuzzer around one target. Which one, the environment says: FUZZ_TARGET. With FUZZ_SEEDS the target's seeds are written there first.
+/// Runs libFuzzer on the target named by FUZZ_TARGET. With FUZZ_SEEDS, first writes the target's seeds to that folder.
 private let target: FuzzTarget = {
     let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
@@ -16,7 +16,7 @@ private func runDriver(
     _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// Under this name the package manager looks for a program's beginning; libFuzzer's own has another.
+/// Swift Package Manager expects the entry point under this name; libFuzzer's own is named differently.
 @_cdecl("patchbay_fuzz_main")
 public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> CInt {
     if let folder = ProcessInfo.processInfo.environment["FUZZ_SEEDS"] {

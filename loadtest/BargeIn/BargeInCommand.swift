@@ -10,28 +10,28 @@ import Wire
 struct BargeInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchbay-barge-in",
-        abstract: "Interrupts an assistant again and again, and measures when its listener's player falls silent.",
+        abstract: "Interrupts an assistant repeatedly and measures when the subscriber's playout stops.",
         discussion: """
-            In each try the assistant pushes three seconds of sound at once; somewhere in it `playout.clear` is sent. Measured are the time \
-            until the last old sample has left the listener's player, and how far the answer's `played_ms` is from what that player counted.
+            In each try the assistant sends three seconds of audio at once, and then `playout.clear`. Measures the time until the last old sample \
+            has left the subscriber's player, and the difference between the reply's `played_ms` and what that player counted.
 
             EXAMPLES
               patchbay serve --dev &
               patchbay-barge-in --dev --tries 200
 
             EXIT CODES
-              0 within the bounds (40 ms at the 99th percentile, 20 ms of error), 1 outside, 2 used wrongly
+              0 within the bounds (40 ms at the 99th percentile, 20 ms of error), 1 outside, 2 usage error
             """)
 
-    @Option(help: "The gateway.")
+    @Option(help: "The gateway's URL.")
     var url = "wss://127.0.0.1:7880"
-    @Flag(help: "For development: trust the authority of `make certs`, and sign with devkey and its secret.")
+    @Flag(help: "For development: trust the certificate authority of `make certs` and sign with devkey.")
     var dev = false
-    @Option(help: "A PEM file with an authority that is trusted besides the system's.")
+    @Option(help: "A PEM file with an additional trusted certificate authority.")
     var ca: String?
-    @Option(help: "How often.")
+    @Option(help: "Number of interruptions.")
     var tries = 200
-    @Flag(help: "The findings as JSON.")
+    @Flag(help: "Print the results as JSON.")
     var json = false
 
     func run() async throws {
@@ -81,7 +81,7 @@ struct BargeInCommand: AsyncParsableCommand {
 
     private func token(_ identity: String, _ kind: ParticipantKind, _ room: String) throws -> String {
         let key = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))]).signer
-        guard let key else { throw ValidationError("no key") }
+        guard let key else { throw ValidationError("the development key is invalid") }
         let now = Int64(Date().timeIntervalSince1970)
         return try TokenMinter.mint(
             AccessToken(identity: identity, notBefore: now - 60, expires: now + 3_600, kind: kind, video: .joining(room)), with: key)

@@ -8,23 +8,23 @@ import Store
 struct FillStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchbay-fill-store",
-        abstract: "Fills a new store with users and their conversations, without a gateway.",
+        abstract: "Fills a new store with users and conversations, without a gateway.",
         discussion: """
-            Users are user0@example.org, user1@example.org, … with one password. Each has ended, summarised sessions. The store's key is beside \
-            it in master.key, where `patchbay serve --dev --data DIRECTORY` looks for it.
+            Users are user0@example.org, user1@example.org, … with one password. Their sessions have ended and are summarized. The key is next to the \
+            store in master.key, where `patchbay serve --dev --data DIRECTORY` looks for it.
 
             EXAMPLES
               patchbay-fill-store /tmp/data
               patchbay-fill-store /tmp/data --users 10 --sessions 500 --turns 100
             """)
 
-    @Argument(help: "A directory that has no store yet.")
+    @Argument(help: "A directory without a store.")
     var directory: String
-    @Option(help: "Users, who have as many sessions each.")
+    @Option(help: "Number of users, among whom the sessions are divided evenly.")
     var users = 50
-    @Option(help: "Sessions of all users together.")
+    @Option(help: "Total number of sessions.")
     var sessions = 10_000
-    @Option(help: "Turns of each session.")
+    @Option(help: "Turns per session.")
     var turns = 40
     @Option(help: "Of all users.")
     var password = "correct horse battery"
@@ -33,9 +33,9 @@ struct FillStoreCommand: AsyncParsableCommand {
     private static let writers = 2 * StoreLimits.writesPerCommitMax
 
     func validate() throws {
-        guard users > 0, sessions >= 0, turns >= 0 else { throw ValidationError("numbers are not below 0, and there is a user") }
+        guard users > 0, sessions >= 0, turns >= 0 else { throw ValidationError("pass at least one user and no negative numbers") }
         guard !FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
-            throw ValidationError("there is a store in \(directory) already")
+            throw ValidationError("\(directory) already contains a store; choose another directory")
         }
     }
 

@@ -1,29 +1,14 @@
 internal import Engine
-internal import HTTPServer
-internal import Identity
 internal import Wire
 
-/// Doors for a fuzzer to what the shell reads itself. Whatever it is, it returns; a trap is a finding.
+/// Compares `TrunkBatch` with a plain list. In this module because the fuzzer has no access to trunks from outside.
 package enum GatewayFuzzing {
-    /// Where a token may stand: three texts, one after another, each up to a byte that is 0.
-    package static func findToken(_ bytes: [UInt8]) {
-        let texts = bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
-        let subprotocols = texts.count > 1 ? texts[1].split(separator: ",") : []
-        let query = texts.count > 2 ? texts[2] : nil
-        for authorization in [texts.first, nil] {
-            guard let token = try? RequestToken.extract(authorization: authorization, subprotocols: subprotocols, query: query) else { continue }
-            precondition(
-                [authorization ?? "", texts.count > 1 ? texts[1] : "", query ?? ""].contains { $0.contains(token) || token.isEmpty },
-                "a token is one that was given")
-        }
-    }
-
-    /// A byte is something done to a trunk: a frame put in, taken out, or left for later; against a plain list.
+    /// Each byte is one operation: append a frame, hand the waiting frames over, or take those of one shard.
     package static func carry(_ bytes: [UInt8]) {
         var (waiting, batch) = (TrunkBatch(), TrunkBatch())
         var (waitingModel, model): ([Carried], [Carried]) = ([], [])
-        for (place, byte) in bytes.prefix(400).enumerated() {
-            let publisher = ParticipantHandle(shard: UInt16(byte & 3), slot: UInt32(byte), generation: UInt16(place))
+        for (index, byte) in bytes.prefix(400).enumerated() {
+            let publisher = ParticipantHandle(shard: UInt16(byte & 3), slot: UInt32(byte), generation: UInt16(index))
             switch byte >> 6 {
             case 0, 1:
                 let frame = [UInt8](repeating: byte, count: Int(byte) * 6)
@@ -43,7 +28,7 @@ package enum GatewayFuzzing {
                     taken.append(Carried(frame: Array(frame), publisher: publisher))
                     return true
                 }
-                precondition(taken == model.filter { $0.publisher.shard == wanted }, "frames come out once, in order, as they went in")
+                precondition(taken == model.filter { $0.publisher.shard == wanted }, "frames must come out once, in order and unchanged")
                 model.removeAll { $0.publisher.shard == wanted }
             }
         }

@@ -16,11 +16,14 @@ struct JoinCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchbay join --dev --room lobby --identity echo --echo
-              patchbay join --dev --room lobby --identity alice --play hello.wav --record heard.ogg --duration 15
+              patchbay join --dev --room lobby --identity alice \\
+                  --play hello.wav --record heard.ogg --duration 15
               patchbay join --dev --room lobby --identity monitor --events --listen
-              patchbay join --dev --room lobby --identity assistant --play answer.wav --ahead --exit-after-play
-              arecord -q -t raw -f S16_LE -r 48000 -c 1 | patchbay join --dev --room lobby --identity bob --play -
-              patchbay join --url wss://voice.example.org --token "$TOKEN" --record call.ogg
+              patchbay join --dev --room lobby --identity assistant \\
+                  --play answer.wav --ahead --exit-after-play
+              arecord -q -t raw -f S16_LE -r 48000 -c 1 | \\
+                  patchbay join --dev --room lobby --identity bob --play -
+              patchbay join --url wss://voice.example --token "$TOKEN" --record call.ogg
             """)
 
     @OptionGroup var gateway: GatewayOptions

@@ -5,7 +5,7 @@ import Wire
 struct ParticipantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "participant",
-        abstract: "Remove participants from a running gateway's rooms, or mute their tracks.",
+        abstract: "Remove participants from rooms of a running gateway, or mute their tracks.",
         discussion: """
             EXAMPLES
               patchbay participant remove lobby alice --dev
@@ -16,17 +16,17 @@ struct ParticipantCommand: AsyncParsableCommand {
 }
 
 struct ParticipantRemoveCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Send a participant away.")
+    static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a participant from a room.")
 
     @Argument(help: "The room's name.")
     var room: String
-    @Argument(help: "Who is to go.")
+    @Argument(help: "The participant's identity.")
     var identity: String
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
         try await options.administrator(of: room).remove(Identity(text: identity), from: room)
-        options.printDone("\(identity) is removed from \(room)")
+        options.printDone("removed \(identity) from \(room)")
     }
 }
 
@@ -37,12 +37,12 @@ struct ParticipantMuteCommand: AsyncParsableCommand {
     var room: String
     @Argument(help: "The track's sid.")
     var track: String
-    @Flag(help: "Take it back.")
+    @Flag(help: "Unmute the track.")
     var unmute = false
     @OptionGroup var options: AdministratorOptions
 
     func run() async throws {
         try await options.administrator(of: room).mute(TrackSID(text: track), in: room, muted: !unmute)
-        options.printDone("\(track) is \(unmute ? "not muted any more" : "muted")")
+        options.printDone("\(unmute ? "unmuted" : "muted") \(track)")
     }
 }

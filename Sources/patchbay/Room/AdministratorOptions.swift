@@ -3,7 +3,7 @@ import Foundation
 import Identity
 import PatchbayClient
 
-/// What the commands for administrators have in common: where the gateway is, and a key to sign with.
+/// Options shared by the administration commands: the gateway's URL and a key to sign with.
 struct AdministratorOptions: ParsableArguments {
     @OptionGroup var gateway: GatewayOptions
     @OptionGroup var key: APIKeyOptions
@@ -32,7 +32,7 @@ struct AdministratorOptions: ParsableArguments {
         try Console.say(json: value)
     }
 
-    /// Says that it is done: a sentence, or an empty object where JSON is wanted.
+    /// Reports success: a sentence, or an empty object with `--json`.
     func printDone(_ sentence: String) {
         Console.say(json ? "{}" : sentence)
     }

@@ -8,18 +8,18 @@ struct RoomCommand: AsyncParsableCommand {
         commandName: "room",
         abstract: "List, show and delete rooms of a running gateway.",
         discussion: """
-            Each command signs a token of its own with the API key, good for a minute and for that one thing.
+            Each command signs its own token with the API key, valid for one minute.
 
             EXAMPLES
               patchbay room list --dev
               patchbay room show lobby --dev --json
-              patchbay room delete lobby --url wss://voice.example.org --api-key my-app
+              patchbay room delete lobby --url wss://voice.example --api-key my-app
             """,
         subcommands: [RoomListCommand.self, RoomShowCommand.self, RoomDeleteCommand.self])
 }
 
 struct RoomListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the rooms that are open.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List open rooms.")
 
     @OptionGroup var options: AdministratorOptions
 
@@ -35,7 +35,7 @@ struct RoomListCommand: AsyncParsableCommand {
 }
 
 struct RoomShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show who is in a room, and their tracks.")
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a room's participants and their tracks.")
 
     @Argument(help: "The room's name.")
     var room: String
@@ -53,12 +53,12 @@ struct RoomShowCommand: AsyncParsableCommand {
             if tracks.isEmpty { table.add(who + ["-", "-", "-"]) }
             for track in tracks { table.add(who + [track.sid.text, track.source.rawValue, track.muted ? "yes" : "no"]) }
         }
-        Console.say(detail.participants.isEmpty ? "nobody is in it" : table.text)
+        Console.say(detail.participants.isEmpty ? "no participants" : table.text)
     }
 }
 
 struct RoomDeleteCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "delete", abstract: "Close a room and send everybody away.")
+    static let configuration = CommandConfiguration(commandName: "delete", abstract: "Close a room and disconnect its participants.")
 
     @Argument(help: "The room's name.")
     var room: String
@@ -66,6 +66,6 @@ struct RoomDeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.administrator { $0.roomCreate = true }.deleteRoom(room)
-        options.printDone("\(room) is closed")
+        options.printDone("closed \(room)")
     }
 }

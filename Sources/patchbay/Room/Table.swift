@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rows of text in columns as wide as they have to be.
+/// A text table with columns as wide as their content.
 struct Table {
     private var rows: [[String]]
 

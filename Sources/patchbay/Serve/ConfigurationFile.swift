@@ -4,11 +4,11 @@ import Identity
 import SystemPackage
 import Yams
 
-/// The YAML file as a tree: what swift-configuration does not do for us, that is keys nobody knows and the issuers, whose names
-/// are not known beforehand.
+/// The YAML file as a tree, for what swift-configuration does not support: detection of unknown keys, and issuers with arbitrary names.
 struct ConfigurationFile {
     private static let known: [String: Set<String>?] = [
-        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil, "tls": ["fast_path"],
+        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil,
+        "tls": ["fast_path"],
         "drain_timeout": nil, "resume_seconds": nil, "connections_max": nil, "keys": nil,
         "master_key_file": nil, "public_url": nil, "record_sessions": nil, "allowed_origins": nil,
         "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],
@@ -22,7 +22,7 @@ struct ConfigurationFile {
 
     init(path: String) throws {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw UsageError("cannot read the configuration \(path); check the path and who may read it")
+            throw UsageError("cannot read the configuration \(path); check the path and its permissions")
         }
         try self.init(yaml: text, name: path, path: path)
     }
@@ -35,7 +35,7 @@ struct ConfigurationFile {
             loaded = try Yams.load(yaml: yaml)
         } catch {
             let line = "\(error)".split(separator: "\n").first.map(String.init) ?? "it does not parse"
-            throw UsageError("\(name) is not YAML: \(line)")
+            throw UsageError("\(name) is not valid YAML: \(line)")
         }
         guard let tree = (loaded ?? [String: Any]()) as? [String: Any] else {
             throw UsageError("\(name) must be a map of settings, such as `port: 7880`")
@@ -64,14 +64,14 @@ struct ConfigurationFile {
         }
     }
 
-    /// Another issuer of users' tokens, under `users`: as one of `keys`, with its name and for whom its tokens are made.
+    /// The issuer of users' tokens under `users`: like an entry of `keys`, with name and audience.
     func outsideIssuer() throws -> (issuer: IssuerSettings, audience: String?)? {
         guard let fields = tree["users"] as? [String: Any] else { return nil }
         guard let name = fields["issuer"] as? String else { throw UsageError("\(self.name): users.issuer is missing") }
         return (try issuer(name, fields.filter { $0.key != "issuer" && $0.key != "audience" }), fields["audience"] as? String)
     }
 
-    /// `allowed_origins`: one or several.
+    /// `allowed_origins`: a string or a list.
     func allowedOrigins() throws -> [String] {
         switch tree["allowed_origins"] {
         case nil: []
@@ -87,7 +87,7 @@ struct ConfigurationFile {
         }
         let word = fields["algorithm"] as? String ?? "HS256"
         guard let algorithm = KeyAlgorithm(rawValue: word) else {
-            throw UsageError("\(name): keys.\(issuer).algorithm: \"\(word)\" is none of HS256, RS256, ES256")
+            throw UsageError("\(name): keys.\(issuer).algorithm: \"\(word)\" is not one of HS256, RS256, ES256")
         }
         if algorithm == .hs256 {
             guard let secret = fields["secret"] as? String else { throw UsageError("\(name): keys.\(issuer).secret is missing") }
@@ -97,7 +97,7 @@ struct ConfigurationFile {
             throw UsageError("\(name): keys.\(issuer).public_key_file is missing")
         }
         guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw UsageError("\(name): keys.\(issuer).public_key_file: cannot read \(path)")
+            throw UsageError("\(name): keys.\(issuer).public_key_file: cannot read \(path); check the path and its permissions")
         }
         return IssuerSettings(issuer: issuer, algorithm: algorithm, key: SecretText(pem))
     }
@@ -119,7 +119,7 @@ struct ConfigurationFile {
         return UsageError("\(name): unknown key `\(key)`\(hint)")
     }
 
-    /// Levenshtein's distance, for the hint.
+    /// Levenshtein distance, to suggest the nearest key.
     private static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right)
         var row = Array(0...right.count)

@@ -14,43 +14,68 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the gateway.",
         discussion: """
-            Settings come from a YAML file, then the environment (PATCHBAY_PORT, PATCHBAY_ROOM_EMPTY_TIMEOUT, …), then \
-            these flags; later wins.
+            Settings are read from a YAML file, then from the environment (PATCHBAY_PORT, PATCHBAY_ROOM_EMPTY_TIMEOUT, …), then from these \
+            flags. Later sources override earlier ones.
 
-            SIGTERM drains: nobody new is let in, and the gateway ends when its rooms are empty or the drain's time is over; \
-            a second one ends it at once. SIGHUP reads certificate and keys again without touching a call.
+            SIGTERM and SIGINT start to drain: new participants are rejected, and the gateway exits when its rooms are empty or the drain \
+            timeout expires. A second signal exits at once. SIGHUP reloads certificate and keys without interrupting calls.
 
             EXAMPLES
               patchbay serve --dev
               patchbay serve --dev --data ./data
               patchbay serve --config /etc/patchbay.yaml
-              patchbay serve --host 0.0.0.0 --cert cert.pem --key key.pem --config keys.yaml
+              patchbay serve --config /etc/patchbay.yaml --check
+              patchbay serve --host 0.0.0.0 --cert cert.pem --key key.pem
 
-            A CONFIGURATION FILE
+            CONFIGURATION FILE
               host: 0.0.0.0
               port: 7880
               cert: /etc/patchbay/cert.pem
               key: /etc/patchbay/key.pem
+              # Number of threads. Each also listens on a port of its own, starting
+              # at shard_ports (default: free ports).
               shards: 2
-              shard_ports: 7890    # of each shard its own, from here on; otherwise free ones
+              shard_ports: 7890
               drain_timeout: 600
-              data: /var/lib/patchbay              # accounts and sessions
+              # Accounts and sessions, encrypted with the master key.
+              data: /var/lib/patchbay
               master_key_file: /etc/patchbay.key
-              record_sessions: true                # of users who agreed; sealed, as all that is kept
-              public_url: wss://voice.example      # what clients are told; otherwise the host that they asked
+              # Record users who have agreed.
+              record_sessions: true
+              # The URL for clients. Default: the host of their request.
+              public_url: wss://voice.example
               allowed_origins: [https://app.example]
-              summaries: {url: "https://llm.example/v1/chat/completions", model: small, api_key: a-secret}   # otherwise made here
-              users: {issuer: https://login.example, algorithm: RS256, public_key_file: login.pub.pem, audience: patchbay}
-              resume_seconds: 20   # how long the place of a lost connection is kept; 0 gives it up at once
+              # A model for summaries. Default: built-in.
+              summaries:
+                url: https://llm.example/v1/chat/completions
+                model: small
+                api_key: a-secret
+              # The issuer of users' tokens.
+              users:
+                issuer: https://login.example
+                algorithm: RS256
+                public_key_file: login.pub.pem
+                audience: patchbay
+              # How long a disconnected client can resume; 0 disables resuming.
+              resume_seconds: 20
               keys:
                 my-app: a-secret-of-at-least-32-characters
                 other-issuer: {algorithm: RS256, public_key_file: issuer.pub.pem}
-              tls: {fast_path: auto}               # or off: all TLS records are OpenSSL's
-              room: {auto_create: true, empty_timeout: 300, departure_timeout: 20, max_participants: 0, silence_limit: 10}
-              webhook:             # who is told of rooms, sessions and calls, in LiveKit's form
+              # auto or off. With off, OpenSSL handles all TLS records.
+              tls: {fast_path: auto}
+              room:
+                auto_create: true
+                empty_timeout: 300
+                departure_timeout: 20
+                max_participants: 0
+                silence_limit: 10
+              # Webhooks in LiveKit's format about rooms, sessions and calls.
+              webhook:
                 urls: ["https://backend.example.org/hooks"]
-                api_key: my-app    # signs them; otherwise the first of the keys that has a secret
-                ca: ca.pem         # trusted besides the system's authorities
+                # The key that signs them. Default: the first key with a secret.
+                api_key: my-app
+                # Trusted in addition to the system's certificate authorities.
+                ca: ca.pem
             """)
 
     @Option(help: "A YAML file with settings (environment: PATCHBAY_CONFIG).")
@@ -59,21 +84,23 @@ struct ServeCommand: AsyncParsableCommand {
     var dev = false
     @Option(help: "The numeric address to listen on (default 127.0.0.1).")
     var host: String?
-    @Option(help: "The port for HTTP and WebSocket (default 7880; 0 takes a free one).")
+    @Option(help: "The port for HTTP and WebSocket (default 7880; 0 picks a free one).")
     var port: Int?
-    @Option(help: "The certificate chain, a PEM file.")
+    @Option(help: "The certificate chain as PEM file.")
     var cert: String?
-    @Option(help: "The certificate's private key, a PEM file.")
+    @Option(help: "The certificate's private key as PEM file.")
     var key: String?
-    @Option(help: "How many threads serve (default: one for each processor that the gateway may use).")
+    @Option(help: "The number of threads (default: one per available processor).")
     var shards: Int?
-    @Option(help: "The directory for what the gateway keeps: with it come accounts and sessions. Made if it is not there.")
+    @Option(help: "The data directory; enables accounts and sessions. Created if it does not exist.")
     var data: String?
-    @Option(help: "The file with the key that the store is locked with; made for a new store (environment: PATCHBAY_MASTER_KEY, the key).")
+    @Option(help: "The file with the store's master key. Created for a new store. (environment: PATCHBAY_MASTER_KEY, the key itself).")
     var masterKey: String?
     @Option(
         name: .customLong("tls-fast-path"),
-        help: "auto: process TLS records without OpenSSL where that was tested; off: never (environment: PATCHBAY_TLS_FAST_PATH; default auto).")
+        help:
+            "auto: process TLS records without OpenSSL where that was tested; off: never (environment: PATCHBAY_TLS_FAST_PATH; default auto)."
+    )
     var tlsFastPath: String?
     @Flag(help: "Check the configuration, certificate, keys, store and ports, print the result and exit without serving.")
     var check = false
@@ -147,7 +174,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The service group tells every step of its own; that is of no interest to who runs a gateway.
+    /// Silences the service group, whose lifecycle messages do not help operators.
     private var quiet: Logger {
         var logger = Logger(label: "patchbay.lifecycle")
         logger.logLevel = .error
@@ -166,7 +193,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// A service that ends by itself when the gateway has ended, which the service group takes for a failure unless it was its turn.
+/// Runs a service that ends with the gateway, and then waits for the group's shutdown: the group treats an earlier end as a failure.
 private struct LastToLeave: Service {
     let service: any Service
 
@@ -176,8 +203,8 @@ private struct LastToLeave: Service {
     }
 }
 
-/// What signals mean: SIGTERM and SIGINT drain, once more ends the drain, SIGHUP reads certificate and keys again. Here and not in the
-/// service group, which would end this service before it lets the gateway drain.
+/// Handles signals: SIGTERM and SIGINT drain, a second one ends the drain, SIGHUP reloads certificate and keys. The service group does not
+/// handle them, because it would stop this service before the gateway has drained.
 private struct SignalService: Service {
     let gateway: Gateway
     let flags: ServeCommand
@@ -186,7 +213,7 @@ private struct SignalService: Service {
     func run() async throws {
         let log = Logger(label: "patchbay")
         let signals = await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint)
-        // Only now: who reads this may send a signal at once.
+        // Printed once handlers are installed: scripts may send a signal right after it.
         Console.say(greeting)
         for await signal in signals.cancelOnGracefulShutdown() {
             guard signal == .sighup else {

@@ -6,21 +6,21 @@ import Gateway
 import Identity
 import Logging
 import Sockets
-import TLSFastPath
 import Store
+import TLSFastPath
 
-/// All that `serve` was told, by file, environment and flags, checked.
+/// The validated configuration of `serve` from file, environment and flags.
 struct ServeConfiguration {
     var settings: GatewaySettings
     var keys: KeyRing
-    /// What is kept, if anything is.
+    /// The store, if there is one.
     var store: StoreSettings?
     var externalIssuer: ExternalIssuer?
     var publicURL: String?
     var recordsSessions: Bool
-    /// Nil: nobody is told anything.
+    /// Nil disables webhooks.
     var webhooks: WebhookSettings?
-    /// Who writes summaries; nil: the gateway itself.
+    /// The model that writes summaries; nil uses the built-in summarizer.
     var chat: ChatSummarizer.Settings?
     var logLevel: Logger.Level
     var isDevelopment: Bool
@@ -39,12 +39,12 @@ struct ServeConfiguration {
 
         let host = try reader.text("host") ?? "127.0.0.1"
         if flags.dev, host != "127.0.0.1", host != "::1" {
-            throw UsageError("--dev serves on loopback only, because its key is known to all; leave out --dev or --host \(host)")
+            throw UsageError("--dev listens on loopback only, because its key is public; omit --dev or --host \(host)")
         }
         guard let certificate = try reader.text("cert") ?? (flags.dev ? DevelopmentCertificate.certificatePath : nil),
             let privateKey = try reader.text("key") ?? (flags.dev ? DevelopmentCertificate.privateKeyPath : nil)
         else {
-            throw UsageError("no certificate; give --cert and --key, or --dev for the development certificate")
+            throw UsageError("no certificate; pass --cert and --key, or --dev for the development certificate")
         }
         let room = RoomSettings(
             emptyTimeout: .seconds(try reader.number("room.empty_timeout", in: 0...86_400) ?? 300),
@@ -74,7 +74,7 @@ struct ServeConfiguration {
         }
         let keys = try makeKeys(file: file, environment: environment["PATCHBAY_KEYS"], isDevelopment: flags.dev)
         if store != nil, keys.signer == nil {
-            throw UsageError("data: sessions need a key to sign room tokens with; put one with a secret (HS256) into `keys`")
+            throw UsageError("data: sessions need a key that signs room tokens; add one with a secret (HS256) to `keys`")
         }
         let publicURL = try reader.text("public_url")
         if store != nil, publicURL == nil, !flags.dev {
@@ -112,7 +112,9 @@ struct ServeConfiguration {
     private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         func set(_ name: String, _ content: ConfigContent?) {
-            if let content { values[AbsoluteConfigKey(name.split(separator: ".").map(String.init))] = ConfigValue(content, isSecret: false) }
+            if let content {
+                values[AbsoluteConfigKey(name.split(separator: ".").map(String.init))] = ConfigValue(content, isSecret: false)
+            }
         }
         set("host", flags.host.map(ConfigContent.string))
         set("port", flags.port.map(ConfigContent.int))
@@ -129,11 +131,11 @@ struct ServeConfiguration {
     private static func makeWebhooks(_ reader: SettingsReader, _ keys: KeyRing) throws -> WebhookSettings? {
         guard let urls = try reader.texts("webhook.urls"), !urls.isEmpty else { return nil }
         guard urls.count <= WebhookSettings.urlsMax else {
-            throw UsageError("webhook.urls: \(urls.count) are more than \(WebhookSettings.urlsMax)")
+            throw UsageError("webhook.urls: \(urls.count) exceed the maximum of \(WebhookSettings.urlsMax); remove some")
         }
         for (place, url) in urls.enumerated() {
             do { _ = try OutgoingURL(url) } catch { throw UsageError("webhook.urls: \(error)") }
-            guard !urls[..<place].contains(url) else { throw UsageError("webhook.urls: \(url) is there twice") }
+            guard !urls[..<place].contains(url) else { throw UsageError("webhook.urls: \(url) is listed twice; remove one") }
         }
         let issuer = try reader.text("webhook.api_key")
         guard let key = issuer.map(keys.key(of:)) ?? keys.signer else {
@@ -141,7 +143,7 @@ struct ServeConfiguration {
                 issuer.map { "webhook.api_key: `keys` has no \"\($0)\"" } ?? "webhook: it takes a key with a secret (HS256) to sign with")
         }
         guard key.algorithm == .hs256 else {
-            throw UsageError("webhook.api_key: \"\(key.issuer)\" has no secret to sign with; name an HS256 key")
+            throw UsageError("webhook.api_key: \"\(key.issuer)\" has no secret to sign with; use an HS256 key")
         }
         let authority = try reader.text("webhook.ca")
         if let authority, !FileManager.default.isReadableFile(atPath: authority) {
@@ -155,7 +157,7 @@ struct ServeConfiguration {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw UsageError("data: the directory \(path) cannot be made; check the path and who may write there")
+            throw UsageError("data: the directory \(path) cannot be created; check the path and its permissions")
         }
     }
 
@@ -166,7 +168,7 @@ struct ServeConfiguration {
             issuers.append(IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret")))
         }
         guard !issuers.isEmpty else {
-            throw UsageError("no keys, so nobody could get in; put `keys: {my-app: a-long-secret}` into the configuration, or use --dev")
+            throw UsageError("no keys, so no client could connect; add `keys: {my-app: a-long-secret}` to the configuration, or use --dev")
         }
         do {
             return try KeyRing(issuers)
@@ -176,14 +178,14 @@ struct ServeConfiguration {
     }
 }
 
-/// Where `make certs` puts the development certificate.
+/// The development certificate of `make certs`.
 enum DevelopmentCertificate {
     static let certificatePath = "certs/dev/server.cert.pem"
     static let privateKeyPath = "certs/dev/server.key.pem"
     static let authorityPath = "certs/dev/ca.cert.pem"
 }
 
-/// Reads settings from all places and says, in one line, which one is not what it must be.
+/// Reads settings from all sources and reports invalid ones in one line.
 private struct SettingsReader {
     let config: ConfigReader
 
@@ -197,7 +199,7 @@ private struct SettingsReader {
 
     func number(_ key: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let value = try present(key, { try config.requiredInt(forKey: $0) }) else { return nil }
-        guard range ~= value else { throw UsageError("\(key): \(value) is not within \(range.lowerBound) and \(range.upperBound)") }
+        guard range ~= value else { throw UsageError("\(key): \(value) is not between \(range.lowerBound) and \(range.upperBound)") }
         return value
     }
 
@@ -208,18 +210,18 @@ private struct SettingsReader {
     func choice<Value: RawRepresentable<String> & CaseIterable>(_ key: String, _: Value.Type) throws -> Value? {
         guard let text = try text(key) else { return nil }
         guard let value = Value(rawValue: text) else {
-            throw UsageError("\(key): \"\(text)\" is none of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw UsageError("\(key): \"\(text)\" is not one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return value
     }
 
-    /// The value, nil where it is in none of the places, an error where it is there but of the wrong kind.
+    /// The value; nil if no source has it. Throws if it has the wrong type.
     private func present<Value>(_ key: String, _ read: (ConfigKey) throws -> Value) throws -> Value? {
         let key = ConfigKey(key.split(separator: ".").map(String.init))
         do {
             return try read(key)
         } catch {
-            // The library keeps its error type to itself; only its words tell what is missing from what is wrong.
+            // The library's error type is not public; only its text distinguishes missing from invalid values.
             if "\(error)".hasPrefix("Missing required") { return nil }
             throw UsageError(
                 "\(key.components.joined(separator: ".")): the value is not of the right kind (a whole number, true or false, text, or a list)"

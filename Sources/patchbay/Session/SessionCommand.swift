@@ -5,14 +5,16 @@ import Store
 struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session",
-        abstract: "List, show, export and delete what is kept of users' conversations.",
+        abstract: "List, show, export and delete stored conversations.",
         discussion: """
-            All look into the store, also while the gateway runs.
+            These commands open the store directly, also while the gateway runs.
 
             EXAMPLES
               patchbay session list --user ann@example.org --data ./data
-              patchbay session show 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data
-              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --format vtt --user ann@example.org --data ./data > call.vtt
+              patchbay session show 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e \\
+                  --user ann@example.org --data ./data
+              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e \\
+                  --format vtt --user ann@example.org --data ./data > call.vtt
               patchbay session delete --all --user ann@example.org --data ./data
             """,
         subcommands: [SessionListCommand.self, SessionShowCommand.self, SessionExportCommand.self, SessionDeleteCommand.self])
@@ -24,7 +26,8 @@ struct SessionShowCommand: AsyncParsableCommand {
         abstract: "Show a session with its summary and turns.",
         discussion: """
             EXAMPLES
-              patchbay session show 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data
+              patchbay session show 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e \\
+                  --user ann@example.org --data ./data
             """)
 
     @Argument(help: "The session's id; `patchbay session list` shows it.")
@@ -41,18 +44,20 @@ struct SessionShowCommand: AsyncParsableCommand {
 struct SessionExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a session as a file: text, JSON, subtitles or PDF.",
+        abstract: "Export a session as text, JSON, subtitles or PDF.",
         discussion: """
             EXAMPLES
-              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data --format srt
-              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data --format pdf -o call.pdf
+              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e \\
+                  --user ann@example.org --data ./data --format srt
+              patchbay session export 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e \\
+                  --user ann@example.org --data ./data --format pdf -o call.pdf
             """)
 
     @Argument(help: "The session's id; `patchbay session list` shows it.")
     var session: SessionID
     @Option(help: "txt, json, vtt, srt or pdf.")
     var format: ExportFormat = .txt
-    @Option(name: .shortAndLong, help: "The file to write; standard output if left out.")
+    @Option(name: .shortAndLong, help: "The file to write (default: standard output).")
     var output: String?
     @OptionGroup var options: SessionOptions
 
@@ -60,15 +65,16 @@ struct SessionExportCommand: AsyncParsableCommand {
         let file = try await Export(try await options.record(of: session)).file(as: format)
         let bytes = file.bytes
         if !file.scriptsWithoutFont.isEmpty {
-            FileHandle.standardError.write(Data("warning: no installed font has all glyphs of \(file.scriptsWithoutFont.joined(separator: ", "))\n".utf8))
+            FileHandle.standardError.write(
+                Data("warning: no installed font has all glyphs of \(file.scriptsWithoutFont.joined(separator: ", "))\n".utf8))
         }
         guard let output else { return FileHandle.standardOutput.write(Data(bytes)) }
         do {
             try Data(bytes).write(to: URL(filePath: output), options: .atomic)
         } catch {
-            throw UsageError("--output \(output): the file cannot be written")
+            throw UsageError("--output \(output): cannot write the file; check the path and its permissions")
         }
-        try options.store.printDone("\(output) is written", WrittenFile(file: output, bytes: bytes.count))
+        try options.store.printDone("wrote \(output)", WrittenFile(file: output, bytes: bytes.count))
     }
 }
 
@@ -81,23 +87,24 @@ extension Export {
 struct SessionDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete a session and all that was kept of it, or all of a user's.",
+        abstract: "Delete a session with all its data, or all sessions of a user.",
         discussion: """
-            A call that goes on is not ended, but nothing more is kept of it.
+            A call in progress continues, but nothing more of it is stored.
 
             EXAMPLES
-              patchbay session delete 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e --user ann@example.org --data ./data
+              patchbay session delete 7c9f2c1e-4f4b-4e57-9e43-1f7f4b1c2d3e \\
+                  --user ann@example.org --data ./data
               patchbay session delete --all --user ann@example.org --data ./data
             """)
 
     @Argument(help: "The session's id; `patchbay session list` shows it.")
     var session: SessionID?
-    @Flag(help: "All of the user's sessions.")
+    @Flag(help: "Delete all sessions of the user.")
     var all = false
     @OptionGroup var options: SessionOptions
 
     func run() async throws {
-        guard (session == nil) == all else { throw UsageError("give a session, or --all") }
+        guard (session == nil) == all else { throw UsageError("pass either a session's id or --all") }
         let count = try await options.with { store, user in
             guard let session else { return try await store.deleteSessions(of: user) }
             do throws(StoreError) {
@@ -107,6 +114,6 @@ struct SessionDeleteCommand: AsyncParsableCommand {
             }
             return 1
         }
-        try options.store.printDone("\(count) deleted", ["deleted": count])
+        try options.store.printDone("deleted \(count)", ["deleted": count])
     }
 }

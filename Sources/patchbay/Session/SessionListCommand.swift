@@ -6,19 +6,19 @@ import Store
 struct SessionListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List a user's sessions, the newest first.",
+        abstract: "List a user's sessions, newest first.",
         discussion: """
             EXAMPLES
               patchbay session list --user ann@example.org --data ./data --limit 10
               patchbay session list --user ann@example.org --data ./data --json
             """)
 
-    @Option(help: "How many at most, 1 to 100000.")
+    @Option(help: "Maximum number of sessions, 1 to 100000.")
     var limit = 100
     @OptionGroup var options: SessionOptions
 
     func run() async throws {
-        guard 1...100_000 ~= limit else { throw UsageError("--limit \(limit) is not within 1 and 100000") }
+        guard 1...100_000 ~= limit else { throw UsageError("--limit \(limit) is not between 1 and 100000") }
         let listings = try await options.with { store, user in try await list(store, user) }
         if options.store.json { return try Console.say(json: listings.map(SessionLine.init)) }
         var table = Table("ID", "STARTED", "ENDED", "TITLE")

@@ -1,9 +1,9 @@
 import ArgumentParser
 package import Store
 
-/// Whose sessions: nobody is shown a session without saying whose it is.
+/// The user whose sessions are accessed. Required, so that nobody sees sessions of an unspecified user.
 struct SessionOptions: ParsableArguments {
-    @Option(help: "Whose: an e-mail address, or a user's id.")
+    @Option(help: "The user: an e-mail address or a user id.")
     var user: String
     @OptionGroup var store: StoreOptions
 

@@ -6,12 +6,15 @@ import Store
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Check, copy and lock anew what a gateway keeps.",
+        abstract: "Verify, back up and re-encrypt a gateway's store.",
         discussion: """
             EXAMPLES
-              patchbay store verify --data /var/lib/patchbay --master-key /etc/patchbay.key
-              patchbay store backup /backup/patchbay.sqlite --data /var/lib/patchbay --master-key /etc/patchbay.key
-              patchbay store rotate-key --to /etc/patchbay.new.key --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay store verify \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay store backup /backup/patchbay.sqlite \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay store rotate-key --to /etc/patchbay.new.key \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key
             """,
         subcommands: [StoreVerifyCommand.self, StoreBackupCommand.self, StoreRotateKeyCommand.self])
 }
@@ -19,13 +22,14 @@ struct StoreCommand: AsyncParsableCommand {
 struct StoreVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Read everything and check it, also while the gateway runs.",
+        abstract: "Read and verify all records, also while the gateway runs.",
         discussion: """
-            Exit code 1 if anything is damaged: each problem is one line.
+            Prints one line per problem. Exit code 1 if there is any.
 
             EXAMPLES
               patchbay store verify --data ./data
-              patchbay store verify --data /var/lib/patchbay --master-key /etc/patchbay.key --json
+              patchbay store verify \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key --json
             """)
 
     @OptionGroup var options: StoreOptions
@@ -51,16 +55,17 @@ struct StoreVerifyCommand: AsyncParsableCommand {
 struct StoreBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy the store as it is now to a new file, also while the gateway runs.",
+        abstract: "Copy the store to a new file, also while the gateway runs.",
         discussion: """
-            The copy is as locked as the store: keep the master key too, elsewhere. To go back, put the copy into a directory of its own \
-            under the name patchbay.sqlite and serve that.
+            The copy is encrypted like the store: back up the master key as well, in another place. To restore, put the copy into a new \
+            directory under the name patchbay.sqlite and serve that directory.
 
             EXAMPLES
-              patchbay store backup /backup/monday.sqlite --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay store backup /backup/monday.sqlite \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key
             """)
 
-    @Argument(help: "The file to write; it must not be there yet.")
+    @Argument(help: "The file to write. It must not exist.")
     var file: String
     @OptionGroup var options: StoreOptions
 
@@ -74,35 +79,36 @@ struct StoreBackupCommand: AsyncParsableCommand {
         }
         try store.close()
         let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
-        try options.printDone("\(file) has the store as it is now, \(size) bytes", WrittenFile(file: file, bytes: size))
+        try options.printDone("wrote a backup of \(size) bytes to \(file)", WrittenFile(file: file, bytes: size))
     }
 }
 
 struct StoreRotateKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-key",
-        abstract: "Lock the store with another master key. The gateway must not run.",
+        abstract: "Re-encrypt the store with another master key. Stop the gateway first.",
         discussion: """
-            Afterwards the store opens with the new key only. Copies that were made before open with the old one: keep it as long as they.
+            Afterwards only the new key opens the store. Keep the old key as long as you keep backups made with it.
 
             EXAMPLES
-              patchbay store rotate-key --to /etc/patchbay.new.key --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay store rotate-key --to /etc/patchbay.new.key \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key
             """)
 
-    @Option(help: ArgumentHelp("The file with the new key; made if it is not there.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file with the new key. Created if it does not exist.", valueName: "file"))
     var to: String
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
         let settings = try options.settings()
         do {
-            // With both: perhaps it was locked with the new one before, and nobody learned of it.
+            // Try both keys: a previous run may have been interrupted after it rotated the key.
             let known = FileManager.default.fileExists(atPath: to) ? try MasterKey(file: to) : nil
             let store = try settings.open(.owner, knowing: known.map { [$0] } ?? [])
             let key = try known ?? MasterKey.make(file: to)
             try await store.rotate(to: key)
             try store.close()
-            try options.printDone("the store is locked with the key in \(to)", ["master_key_file": to, "id": key.id])
+            try options.printDone("the store is now encrypted with the key in \(to)", ["master_key_file": to, "id": key.id])
         } catch let error as MasterKeyError {
             throw UsageError("--to: \(error)")
         }

@@ -3,26 +3,26 @@ import Foundation
 import Identity
 import Store
 
-/// Where a store is and what opens it: the same for all commands that look into one.
+/// The store's location and key, shared by all commands that open a store.
 struct StoreOptions: ParsableArguments {
-    @Option(help: "The directory of the store, as given to `serve` (environment: PATCHBAY_DATA).")
+    @Option(help: "The store's directory, as passed to `serve` (environment: PATCHBAY_DATA).")
     var data: String?
     @Option(
         name: .customLong("master-key"),
         help: ArgumentHelp(
-            "The file with the key that the store is locked with (environment: PATCHBAY_MASTER_KEY_FILE, or the key itself in PATCHBAY_MASTER_KEY; default: master.key in the store's directory, where `serve --dev` puts it).",
+            "The file with the store's master key (environment: PATCHBAY_MASTER_KEY_FILE, or the key itself in PATCHBAY_MASTER_KEY; default: master.key in the store's directory, where `serve --dev` creates it).",
             valueName: "file"))
     var masterKey: String?
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// - Throws: `UsageError` if nobody says where.
+    /// - Throws: `UsageError` if no directory is given.
     func directory() throws -> String {
         guard let directory = data ?? ProcessInfo.processInfo.environment["PATCHBAY_DATA"] else {
-            throw UsageError("no store; name its directory with --data or PATCHBAY_DATA")
+            throw UsageError("no store; pass its directory with --data or PATCHBAY_DATA")
         }
         guard FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
-            throw UsageError("--data \(directory): there is no store; `patchbay serve --data \(directory)` makes one")
+            throw UsageError("--data \(directory): there is no store; `patchbay serve --data \(directory)` creates one")
         }
         return directory
     }

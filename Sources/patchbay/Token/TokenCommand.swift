@@ -6,30 +6,30 @@ public import Wire
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Mint an access token, in LiveKit's form.",
+        abstract: "Mint an access token in LiveKit's format.",
         discussion: """
-            The token is printed on standard output, and nothing else is. It is signed with HS256.
+            Prints only the token, signed with HS256.
 
             EXAMPLES
               patchbay token --room lobby --identity alice
               patchbay token --room lobby --identity helper --kind agent --ttl 3600
-              patchbay token --room lobby --identity guest --can-publish=false --session 01J9
+              patchbay token --room lobby --identity guest --can-publish=false
               patchbay token --assistant helper
               patchbay token --list --admin --room lobby --create
             """)
 
     @OptionGroup var key: APIKeyOptions
-    @Option(help: "The room that may be joined.")
+    @Option(help: "The room to join.")
     var room: String?
-    @Option(help: "Who the holder is: unique in the room.")
+    @Option(help: "The participant's identity, unique in the room.")
     var identity: String?
-    @Option(help: "The assistant whose calls the holder takes, on a channel of its own; instead of a room and an identity.")
+    @Option(help: "The assistant whose call channel the token opens; replaces --room and --identity.")
     var assistant: String?
-    @Option(help: "The name that others see.")
+    @Option(help: "The display name.")
     var name: String?
-    @Option(help: "How long the token is valid, in seconds.")
+    @Option(help: "The token's lifetime in seconds.")
     var ttl: Int64 = 21_600
-    @Option(help: "standard or agent.")
+    @Option(help: "The kind of participant: standard or agent.")
     var kind: ParticipantKind = .standard
     @Option(help: "The session that the token is bound to.")
     var session: String?
@@ -37,40 +37,40 @@ struct TokenCommand: AsyncParsableCommand {
     var metadata: String?
     @Option(help: "An attribute, as key=value; may be repeated.")
     var attribute: [String] = []
-    @Option(name: .customLong("can-publish"), help: "Whether the holder may publish tracks.")
+    @Option(name: .customLong("can-publish"), help: "Whether the participant may publish tracks.")
     var canPublish: Bool?
-    @Option(name: .customLong("can-subscribe"), help: "Whether the holder may hear others.")
+    @Option(name: .customLong("can-subscribe"), help: "Whether the participant may subscribe to tracks.")
     var canSubscribe: Bool?
-    @Option(name: .customLong("can-publish-data"), help: "Whether the holder may send data and text.")
+    @Option(name: .customLong("can-publish-data"), help: "Whether the participant may send data and text.")
     var canPublishData: Bool?
-    @Option(name: .customLong("can-update-own-metadata"), help: "Whether the holder may change name, metadata and attributes.")
+    @Option(name: .customLong("can-update-own-metadata"), help: "Whether the participant may change its name, metadata and attributes.")
     var canUpdateOwnMetadata: Bool?
     @Option(name: .customLong("allow-source"), help: "A source that may be published (microphone, assistant); may be repeated.")
     var allowSource: [String] = []
-    @Flag(help: "Others do not see the holder.")
+    @Flag(help: "Hide the participant from others.")
     var hidden = false
-    @Flag(help: "The holder administers the room (roomAdmin).")
+    @Flag(help: "Allow administering the room (roomAdmin).")
     var admin = false
-    @Flag(help: "The holder may list rooms (roomList).")
+    @Flag(help: "Allow listing rooms (roomList).")
     var list = false
-    @Flag(help: "The holder may make and delete rooms (roomCreate).")
+    @Flag(help: "Allow creating and deleting rooms (roomCreate).")
     var create = false
-    @Flag(help: "Print a JSON object with the token and what it says.")
+    @Flag(help: "Print a JSON object with the token and its claims.")
     var json = false
 
     func run() async throws {
-        guard ttl > 0 else { throw UsageError("--ttl \(ttl): a token must be valid for at least a second") }
+        guard ttl > 0 else { throw UsageError("--ttl \(ttl): pass at least 1 second") }
         if assistant != nil, room != nil || identity != nil {
-            throw UsageError("--assistant stands for itself: the gateway gives a token for the room of each call")
+            throw UsageError("--assistant cannot be combined with a room or grants: the gateway issues a token for the room of each call")
         }
         if room == nil || identity == nil, assistant == nil, !list, !create, !admin {
             throw UsageError(
-                "--room and --identity are needed for a token that joins; --list, --create or --admin for one that administers")
+                "pass --room and --identity for a token that joins a room, or --list, --create or --admin for one that administers")
         }
-        if admin, room == nil { throw UsageError("--admin needs --room: it is the right to administer that room") }
+        if admin, room == nil { throw UsageError("--admin requires --room, the room to administer") }
         let identity = assistant.map { CallParty.assistantPrefix + $0 } ?? identity
         if let identity, assistant != nil, CallParty(text: identity) == nil {
-            throw UsageError("--assistant takes a name of 1 to \(ProtocolLimits.identityBytesMax) bytes")
+            throw UsageError("--assistant requires a name of 1 to \(ProtocolLimits.identityBytesMax) bytes")
         }
         let now = Int64(Date().timeIntervalSince1970)
         let claims = AccessToken(
@@ -123,11 +123,11 @@ struct APIKeyOptions: ParsableArguments {
         let environment = ProcessInfo.processInfo.environment
         let issuer = apiKey ?? environment["PATCHBAY_API_KEY"] ?? "devkey"
         guard let secret = apiSecret ?? environment["PATCHBAY_API_SECRET"] ?? (issuer == "devkey" ? "secret" : nil) else {
-            throw UsageError("no secret for the key \(issuer); give --api-secret or set PATCHBAY_API_SECRET")
+            throw UsageError("no secret for the key \(issuer); pass --api-secret or set PATCHBAY_API_SECRET")
         }
         do {
             let ring = try KeyRing([IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText(secret))])
-            guard let signer = ring.signer else { throw UsageError("the key \(issuer) cannot sign") }
+            guard let signer = ring.signer else { throw UsageError("the key \(issuer) cannot sign tokens; use one with a secret") }
             return signer
         } catch let error as KeyError {
             throw UsageError("\(error)")

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Asks at the terminal for what nobody should see.
+/// Reads a password without echo.
 enum PasswordPrompt {
     /// The next line of standard input; where that is a terminal, asked for and not shown.
     ///
@@ -22,7 +22,7 @@ enum PasswordPrompt {
             }
         }
         guard let line = readLine(strippingNewline: true), !line.isEmpty else {
-            throw UsageError("no password; give it on standard input or in PATCHBAY_PASSWORD")
+            throw UsageError("no password; pass it on standard input or in PATCHBAY_PASSWORD")
         }
         return line
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Backend
-import HTTPServer
 import Foundation
+import HTTPServer
 import Identity
 import Store
 import Wire
@@ -9,7 +9,7 @@ import Wire
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Make accounts.",
+        abstract: "Create accounts.",
         discussion: """
             EXAMPLES
               patchbay user create ann@example.org --data ./data
@@ -20,13 +20,14 @@ struct UserCommand: AsyncParsableCommand {
 struct UserCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make an account, also while the gateway runs.",
+        abstract: "Create an account, also while the gateway runs.",
         discussion: """
-            The password is asked for, without an echo; or it is the first line of standard input, or in PATCHBAY_PASSWORD.
+            Prompts for the password, or reads it from the first line of standard input or from PATCHBAY_PASSWORD.
 
             EXAMPLES
               patchbay user create ann@example.org --data ./data
-              pwgen 20 1 | patchbay user create ann@example.org --data /var/lib/patchbay --master-key /etc/patchbay.key --json
+              pwgen 20 1 | patchbay user create ann@example.org \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key --json
             """)
 
     @Argument(help: "The e-mail address.")
@@ -42,7 +43,7 @@ struct UserCreateCommand: AsyncParsableCommand {
         do throws(StoreError) {
             user = try await store.createUser(email: email, password: SecretText(password), at: .now)
         } catch .emailTaken {
-            throw UsageError("\(email) has an account")
+            throw UsageError("\(email) already has an account")
         }
         try store.close()
         try options.printDone("\(user.id)", ["id": user.id.text, "email": email])

@@ -5,13 +5,15 @@ import Store
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "List webhooks, and send them again.",
+        abstract: "List webhooks and send them again.",
         discussion: """
-            Both look into the store, also while the gateway runs. A webhook waits until its endpoint has answered with 2xx; after a day of \
-            trying, or when its endpoint answers 410, it is dead. Delivered and dead ones are kept for three days.
+            These commands open the store directly, also while the gateway runs. A webhook is waiting until its endpoint responds with \
+            2xx. It is dead after a day of retries, or when its endpoint responds with 410. Delivered and dead webhooks are kept for \
+            three days.
 
             EXAMPLES
-              patchbay webhook list --data /var/lib/patchbay --master-key /etc/patchbay.key
+              patchbay webhook list \\
+                  --data /var/lib/patchbay --master-key /etc/patchbay.key
               patchbay webhook list --status dead --json
               patchbay webhook replay EV_0b0f6f3e-94f8-4f3c-8a55-0d2c7f9e1b7a
             """,
@@ -21,21 +23,21 @@ struct WebhookCommand: AsyncParsableCommand {
 struct WebhookListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List webhooks, the newest first.",
+        abstract: "List webhooks, newest first.",
         discussion: """
             EXAMPLES
               patchbay webhook list --limit 20
               patchbay webhook list --status waiting --json
             """)
 
-    @Option(help: "Only those that are waiting, delivered or dead.")
+    @Option(help: "Filter by status: waiting, delivered or dead.")
     var status: StoredWebhook.Status?
-    @Option(help: "How many at most, 1 to 100000.")
+    @Option(help: "Maximum number of webhooks, 1 to 100000.")
     var limit = 100
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
-        guard 1...100_000 ~= limit else { throw UsageError("--limit \(limit) is not within 1 and 100000") }
+        guard 1...100_000 ~= limit else { throw UsageError("--limit \(limit) is not between 1 and 100000") }
         let store = try options.openBeside()
         let webhooks = try await store.webhooks(status, limit: limit)
         try store.close()
@@ -57,23 +59,24 @@ struct WebhookListCommand: AsyncParsableCommand {
 struct WebhookReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Send a webhook again to every endpoint that it was for.",
+        abstract: "Send a webhook again to all its endpoints.",
         discussion: """
-            A running gateway sends it within seconds, another one when it starts. It has the identifier and the words that it had, and a \
-            signature of its own.
+            A running gateway sends it within seconds, otherwise the next gateway does after its start. The webhook keeps its identifier \
+            and content, and is signed again.
 
             EXAMPLES
-              patchbay webhook replay EV_0b0f6f3e-94f8-4f3c-8a55-0d2c7f9e1b7a --data /var/lib/patchbay
+              patchbay webhook replay EV_0b0f6f3e-94f8-4f3c-8a55-0d2c7f9e1b7a \\
+                  --data /var/lib/patchbay
             """)
 
-    @Argument(help: "The identifier that `list` shows, and that receivers see as `id`.")
+    @Argument(help: "The webhook's identifier, as shown by `list` and sent as `id`.")
     var id: String
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
         let bare = id.hasPrefix(WebhookEvent.idPrefix) ? String(id.dropFirst(WebhookEvent.idPrefix.count)) : id
         guard let webhook = WebhookID(text: bare) else {
-            throw UsageError("\"\(id)\" is no webhook's identifier; see `patchbay webhook list`")
+            throw UsageError("\"\(id)\" is not a webhook's identifier; see `patchbay webhook list`")
         }
         let store = try options.openBeside()
         do throws(StoreError) {

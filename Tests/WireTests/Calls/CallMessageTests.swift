@@ -12,7 +12,7 @@ struct CallMessageTests {
             CallMember(party: ann, status: .answered, held: true, muted: true, device: device), CallMember(party: helper, status: .timeout),
         ])
 
-    @Test("Every event comes back as it was sent", arguments: CallEvent.Kind.allCases)
+    @Test("Events survive a round trip", arguments: CallEvent.Kind.allCases)
     func event(_ kind: CallEvent.Kind) throws {
         for event in [
             CallEvent(kind, Self.call), CallEvent(kind, Self.call, by: Self.helper, device: Self.device, reason: "why/\\\""),
@@ -21,7 +21,7 @@ struct CallMessageTests {
         }
     }
 
-    @Test func anEventIsAsTheProtocolHasIt() {
+    @Test func eventsMatchTheProtocol() {
         let call = CallInfo(
             id: CallID(text: "CA_1"), room: "call-CA_1", seq: 2, status: .ringing, caller: Self.ann,
             members: [
@@ -35,14 +35,14 @@ struct CallMessageTests {
                 + #""by":"assistant:helper"}}"#)
     }
 
-    @Test func aHelloComesBackAsItWasSent() throws {
+    @Test func helloSurvivesARoundTrip() throws {
         let hello = CallsHello(
             server: ServerInfo(version: "1", node: "n"), user: Identity(text: "ann"), device: Self.device, calls: [Self.call],
             expiresIn: 900)
         #expect(try CallMessage(parsing: hello.bytes) == .hello(hello))
     }
 
-    @Test func repliesComeBackAsTheyWereSent() throws {
+    @Test func repliesSurviveARoundTrip() throws {
         for reply in [
             CallReply(Self.call), CallReply(pong: .min), CallReply(expiresIn: 900),
             CallReply(Self.call, livekitURL: "wss://host:7880", livekitToken: "a.b.c", roomName: "call-CA_1"),
@@ -51,25 +51,25 @@ struct CallMessageTests {
         }
     }
 
-    @Test func aRefusalTellsWhatIsSoAlready() throws {
+    @Test func conflictErrorsCarryTheCurrentCall() throws {
         let refusal = CallError(.conflict, "it is answered", call: Self.call)
         #expect(try CallMessage(parsing: refusal.bytes(re: 7)) == .error(re: 7, refusal))
         let malformed = CallError(RequestError(.malformed, "no"))
         #expect(try CallMessage(parsing: malformed.bytes(re: nil)) == .error(re: nil, malformed))
     }
 
-    @Test func anAdmissionHasTheNamesOfTheSessionContract() {
+    @Test func briefingsUseThePublishedNames() {
         let reply = CallReply(Self.call, livekitURL: "u", livekitToken: "t", roomName: "r")
         let text = String(decoding: reply.bytes(re: 1), as: UTF8.self)
         #expect(text.hasSuffix(#""livekit_url":"u","livekit_token":"t","room_name":"r"}}"#))
     }
 
-    @Test func anEventOfALaterVersionIsPassedOver() throws {
+    @Test func unknownEventsAreIgnored() throws {
         let text = #"{"type":"call.transferred","data":{"to":"mars"}}"#
         #expect(try CallMessage(parsing: Array(text.utf8)) == .unknownEvent(type: "call.transferred"))
     }
 
-    @Test("Where somebody stands follows from the status", arguments: CallStatus.allCases)
+    @Test("A member's state follows from its status", arguments: CallStatus.allCases)
     func states(_ status: CallStatus) {
         let expected: CallMemberState =
             switch status {

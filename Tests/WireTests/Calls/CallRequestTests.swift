@@ -40,14 +40,14 @@ struct CallRequestTests {
         Example("ping", nil, .ping(0)),
     ]
 
-    @Test("Every request is read", arguments: examples)
+    @Test("Every request is decoded", arguments: examples)
     func read(_ example: Example) throws {
         let incoming = Self.parse(example.text)
         #expect(incoming.id == 7)
         #expect(try incoming.content.get() == example.request)
     }
 
-    @Test("Every request comes back as it was sent, under the protocol's names", arguments: examples)
+    @Test("Requests survive a round trip under the protocol's names", arguments: examples)
     func comesBack(_ example: Example) throws {
         for id in [nil, 0, UInt64.max] {
             let bytes = OutgoingCallRequest(example.request, id: id).bytes
@@ -74,12 +74,12 @@ struct CallRequestTests {
         #expect(error.message.hasPrefix(type))
     }
 
-    @Test("What is no request is malformed", arguments: ["", "{", "[]", "null", "{}", #"{"id":7}"#, #"{"type":7}"#])
+    @Test("Other text is malformed", arguments: ["", "{", "[]", "null", "{}", #"{"id":7}"#, #"{"type":7}"#])
     func malformed(_ text: String) {
         #expect(throws: RequestError.self) { try Self.parse(text).content.get() }
     }
 
-    @Test func requestsOfARoomAreUnknownHere() throws {
+    @Test func roomRequestsAreUnknownOnUserChannels() throws {
         let error = try #require(throws: RequestError.self) { try Self.parse(#"{"type":"track.publish","data":{}}"#).content.get() }
         #expect(error.code == .unknownType)
     }

@@ -5,11 +5,11 @@ import Sockets
 
 /// Where the gateway is, whose word we take for it, and who signs: named as in `patchbay join`.
 struct GatewayOptions: ParsableArguments {
-    @Option(help: "The gateway.")
+    @Option(help: "The gateway's URL.")
     var url = "wss://127.0.0.1:7880"
-    @Flag(help: "For development: trust the authority of `make certs`, and sign with devkey and its secret.")
+    @Flag(help: "For development: trust the certificate authority of `make certs` and sign with devkey.")
     var dev = false
-    @Option(help: "A PEM file with an authority that is trusted besides the system's.")
+    @Option(help: "A PEM file with an additional trusted certificate authority.")
     var ca: String?
     @Flag(help: "Trust any certificate. For experiments only.")
     var insecure = false
@@ -40,11 +40,11 @@ struct GatewayOptions: ParsableArguments {
         let environment = ProcessInfo.processInfo.environment
         let issuer = apiKey ?? environment["PATCHBAY_API_KEY"] ?? "devkey"
         guard let secret = apiSecret ?? environment["PATCHBAY_API_SECRET"] ?? (issuer == "devkey" ? "secret" : nil) else {
-            throw UsageError("no secret for the key \(issuer); give --api-secret or set PATCHBAY_API_SECRET")
+            throw UsageError("no secret for the key \(issuer); pass --api-secret or set PATCHBAY_API_SECRET")
         }
         do {
             let ring = try KeyRing([IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText(secret))])
-            guard let signer = ring.signer else { throw UsageError("the key \(issuer) cannot sign") }
+            guard let signer = ring.signer else { throw UsageError("the key \(issuer) cannot sign tokens; use one with a secret") }
             return signer
         } catch {
             throw UsageError("\(error)")

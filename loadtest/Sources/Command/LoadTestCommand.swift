@@ -5,7 +5,7 @@ import Foundation
 struct LoadTestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchbay-loadtest",
-        abstract: "Simulates calls on a Patchbay gateway, and tells what they lost and how long frames took.",
+        abstract: "Simulates calls on a Patchbay gateway and reports loss and latency.",
         discussion: """
             EXAMPLES
               patchbay-loadtest --dev --calls 200 --seconds 10
@@ -14,9 +14,9 @@ struct LoadTestCommand: ParsableCommand {
               patchbay-loadtest --url wss://gw.example.com --calls 50 --max-p99-ms 20
 
             EXIT CODES
-              0 good
+              0 success
               1 frames were lost, joins failed, or a bound was exceeded
-              2 used wrongly
+              2 usage error
             """)
 
     @OptionGroup var scenario: ScenarioOptions

@@ -3,27 +3,27 @@ import Foundation
 
 /// What is done with the findings, and which of them are bad.
 struct OutputOptions: ParsableArguments {
-    @Option(help: "The gateway's process, if it runs here: for its CPU and memory.")
+    @Option(help: "The gateway's process id, if it runs on this machine, to report its CPU and memory.")
     var serverPid: Int32?
-    @Flag(help: "Raise the number of calls until frames are lost or p99 is over 20 ms; --calls is where it begins.")
+    @Flag(help: "Increase the number of calls from --calls on until frames are lost or p99 exceeds 20 ms.")
     var findCapacity = false
-    @Option(name: .customLong("max-p99-ms"), help: "Fail if the added latency's p99 is over this.")
+    @Option(name: .customLong("max-p99-ms"), help: "Fail if the 99th percentile of the added latency exceeds this.")
     var maxP99: Double?
-    @Option(help: "Fail only if more frames than this are lost.")
+    @Option(help: "Tolerate this many lost frames.")
     var maxLost: Int = 0
-    @Flag(help: "The findings as JSON on standard output.")
+    @Flag(help: "Print the results as JSON on standard output.")
     var json = false
-    @Option(help: "Write a report with pictures, one file that opens in a browser.")
+    @Option(help: "Write a self-contained HTML report with plots to this file.")
     var html: String?
-    @Flag(help: "Tell each second how it goes, on standard error, also where that is no terminal.")
+    @Flag(help: "Print progress on standard error every second, also if it is not a terminal.")
     var progress = false
-    @Option(help: "What the calls say: a WAV or Ogg Opus file.")
+    @Option(help: "The audio of the calls: a WAV or Ogg Opus file.")
     var speech = "demo/ps-goforward.wav"
 
     func check(_ scenario: Scenario) throws(UsageError) {
         if let serverPid, ProcessSample(pid: serverPid) == nil { throw UsageError("--server-pid \(serverPid): there is no such process") }
         if findCapacity, scenario.meanCallSeconds != nil || scenario.reconnectStorm != nil || scenario.slowListeners != nil {
-            throw UsageError("--find-capacity is for calls that stay: leave churn, storms and slow listeners out")
+            throw UsageError("--find-capacity requires permanent calls: remove churn, storms and slow subscribers from the scenario")
         }
         if maxLost < 0 { throw UsageError("--max-lost must not be negative") }
     }
@@ -56,7 +56,7 @@ struct OutputOptions: ParsableArguments {
         do {
             try page.write(toFile: path, atomically: true, encoding: .utf8)
         } catch {
-            throw UsageError("--html \(path): the file cannot be written")
+            throw UsageError("--html \(path): cannot write the file; check the path and its permissions")
         }
     }
 }

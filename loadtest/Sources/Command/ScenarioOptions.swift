@@ -2,27 +2,27 @@ import ArgumentParser
 
 /// The scenario: a file, and what is changed in it.
 struct ScenarioOptions: ParsableArguments {
-    @Argument(help: "A scenario, as in loadtest/scenarios. Without one: calls that stay, 20 ms frames both ways.")
+    @Argument(help: "A scenario file, as in loadtest/scenarios (default: permanent calls with 20 ms frames in both directions).")
     var file: String?
-    @Option(help: "Rooms at once.")
+    @Option(help: "Number of concurrent rooms.")
     var calls: Int?
-    @Option(help: "One speaker and so many listeners in each room, instead of a user and an assistant.")
+    @Option(help: "Use one publisher and this many subscribers per room instead of a user and an assistant.")
     var listeners: Int?
-    @Option(help: "How long to measure.")
+    @Option(help: "Measurement time in seconds.")
     var seconds: Double?
     @Option(help: "Seconds between the last join and measuring.")
     var warmup: Double?
-    @Option(help: "Connections that begin a second.")
+    @Option(help: "New connections per second.")
     var rate: Double?
-    @Option(help: "constant: frames all the time. conversation: talkspurts and pauses of ITU-T P.59.")
+    @Option(help: "constant: continuous frames. conversation: talkspurts and pauses after ITU-T P.59.")
     var pattern: Scenario.Pattern?
-    @Option(help: "Mean length of a call in seconds, after which another takes its place.")
+    @Option(help: "Mean call duration in seconds; ended calls are replaced by new ones.")
     var meanCall: Double?
-    @Option(help: "Measure until so many calls have ended; needs a mean length.")
+    @Option(help: "Measure until this many calls have ended; requires a mean duration.")
     var totalCalls: Int?
-    @Option(help: "Share of the user's interruptions that make the assistant stop, 0 to 1.")
+    @Option(help: "Share of user interruptions that stop the assistant, 0 to 1.")
     var bargeIn: Double?
-    @Option(help: "Where chance begins: the same seed, the same conversations.")
+    @Option(help: "Seed of the random numbers; equal seeds produce equal conversations.")
     var seed: UInt64?
 
     func scenario() throws(UsageError) -> Scenario {

@@ -23,7 +23,9 @@ final class SpeechPackets {
             bytes += [UInt8](repeating: 0, count: max(0, FrameStamp.leastFrameBytes - (bytes.count - start)))
             offsets.append(bytes.count)
         }
-        guard offsets.count > 1 else { throw UsageError("there are no Opus packets of 20 ms in the speech") }
+        guard offsets.count > 1 else {
+            throw UsageError("the speech file contains no Opus packets of 20 ms; use a longer WAV or Ogg Opus file")
+        }
         self.offsets = offsets
         storage = .allocate(byteCount: bytes.count, alignment: 16)
         storage.copyBytes(from: bytes)
@@ -42,7 +44,7 @@ final class SpeechPackets {
     /// Reads a WAV file, which is encoded, or an Ogg Opus file, whose packets are taken as they are.
     static func load(_ path: String, bitsPerSecond: Int) throws -> SpeechPackets {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw UsageError("the speech \(path) cannot be read; name a WAV or Ogg Opus file with --speech")
+            throw UsageError("cannot read the speech file \(path); pass a WAV or Ogg Opus file with --speech")
         }
         let bytes = [UInt8](data)
         return try SpeechPackets(bytes.starts(with: "OggS".utf8) ? packets(ofOgg: bytes) : encode(wav: bytes, bitsPerSecond))

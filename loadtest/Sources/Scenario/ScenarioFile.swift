@@ -5,7 +5,7 @@ import Yams
 enum ScenarioFile {
     static func load(_ path: String) throws(UsageError) -> Scenario {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw UsageError("the scenario \(path) cannot be read; loadtest/scenarios has some")
+            throw UsageError("cannot read the scenario \(path); see loadtest/scenarios for examples")
         }
         var scenario = try parse(String(decoding: data, as: UTF8.self), from: path)
         if scenario.name == Scenario().name { scenario.name = URL(filePath: path).deletingPathExtension().lastPathComponent }
