@@ -1,4 +1,4 @@
-// swift-tools-version: 6.3
+// swift-tools-version: 6.2
 
 import PackageDescription
 
@@ -15,32 +15,45 @@ let settings: [SwiftSetting] = [
 /// Targets that call C say `unsafe` where they do.
 let settingsAtC: [SwiftSetting] = settings + [.strictMemorySafety()]
 
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
-let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
-let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqliteFunctions = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+/// Dependencies of the server only. A package that uses `PatchbayClient` with `traits: []` neither fetches nor builds them.
+let server = TargetDependencyCondition.when(traits: ["Server"])
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser", condition: server)
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration", condition: server)
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server)
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server)
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: server)
+let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections", condition: server)
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system", condition: server)
+let yams = Target.Dependency.product(name: "Yams", package: "Yams", condition: server)
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift", condition: server)
+let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: server)
+let sqliteFunctions = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift", condition: server)
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types", condition: server)
 
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
     .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
     .product(name: "NIOSSL", package: "swift-nio-ssl"),
+    .product(
+        name: "NIOTransportServices", package: "swift-nio-transport-services",
+        condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS], traits: ["TransportServices"])),
 ]
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client", condition: server)
 
 let package = Package(
     name: "patchbay",
+    // `Mutex` and `Atomic` need these systems. Only the products of `PatchbayClient` are for Apple platforms.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .executable(name: "patchbay", targets: ["patchbay"]),
         .executable(name: "patchbay-loadtest", targets: ["patchbay-loadtest"]),
         .library(name: "PatchbayClient", targets: ["PatchbayClient", "Audio", "Wire"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Server"]),
+        .trait(name: "Server", description: "The gateway, its command and its load tests."),
+        .trait(name: "TransportServices", description: "PatchbayClient uses Network.framework on Apple platforms."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -50,6 +63,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-nio-transport-services", from: "1.28.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

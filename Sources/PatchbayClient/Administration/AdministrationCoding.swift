@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import Foundation
 
 /// Paths and response bodies of `/v1/rooms…`.
 enum AdministrationCoding {

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import Wire
 
 /// Requests to the gateway. Each returns once the gateway has confirmed it, and throws `RequestFailure` otherwise.
@@ -16,7 +15,7 @@ extension RoomConnection {
 
     /// Sends bytes under a topic to all other participants, or to `recipients`. At most about 49,000 bytes fit into a message.
     public func sendData(_ bytes: [UInt8], topic: String, to recipients: [Identity]? = nil) async throws(RequestFailure) {
-        let payload = DataPayload.base64(Data(bytes).base64EncodedString())
+        let payload = DataPayload.base64(Base64.standard.encode(bytes))
         _ = try await request(.sendData(DataMessage(topic: topic, payload: payload, to: recipients)))
     }
 

@@ -23,11 +23,16 @@ struct JSONParser {
 
     private func checkEncoding() throws(DecodingError) {
         guard UInt32(exactly: bytes.count) != nil else { throw syntaxError("too long") }
-        do {
-            _ = try UTF8Span(validating: bytes.span)
-        } catch {
-            throw syntaxError("not UTF-8")
-        }
+        #if canImport(Darwin)
+            // `UTF8Span` needs macOS 26.
+            guard String(validating: bytes, as: UTF8.self) != nil else { throw syntaxError("not UTF-8") }
+        #else
+            do {
+                _ = try UTF8Span(validating: bytes.span)
+            } catch {
+                throw syntaxError("not UTF-8")
+            }
+        #endif
     }
 
     private mutating func readText() throws(DecodingError) {
