@@ -1,20 +1,20 @@
 /// A turn as a subtitle. Times are in milliseconds since the session's start.
 struct Cue {
     var start: Int64
-    /// Always after `start`.
+    /// Greater than `start`.
     var end: Int64
     var speaker: Turn.Speaker
-    /// On one line.
+    /// A single line.
     var text: String
 
-    /// How long it takes to say a character, where nobody told how long a turn took.
+    /// Estimated duration per character, for turns without a duration.
     private static let millisecondsPerCharacter: Int64 = 75
     private static let lengthMin: Int64 = 1_000
     /// WebVTT and SubRip allow more than two digits of hours; players do not.
     private static let startMax: Int64 = 99 * 3_600_000
     private static let endMax: Int64 = startMax + 3_599_999
 
-    /// - Parameter turns: oldest first. Turns without any text are left out.
+    /// - Parameter turns: oldest first. Blank turns are left out.
     static func all(of turns: [Turn], from origin: WallTime) -> [Cue] {
         let spoken = turns.filter { $0.text.contains { !$0.isWhitespace } }
         var cues = spoken.map { turn in
@@ -25,7 +25,7 @@ struct Cue {
             let length = told ?? max(lengthMin, Int64(text.count) * millisecondsPerCharacter)
             return Cue(start: start, end: min(start + length, endMax), speaker: turn.speaker, text: text)
         }
-        // A guess ends where the next one begins; what was told may overlap, as people do.
+        // Estimated ends are limited by the next cue; known durations may overlap.
         for index in cues.indices.dropLast() where spoken[index].durationMs == nil && cues[index + 1].start > cues[index].start {
             cues[index].end = min(cues[index].end, cues[index + 1].start)
         }
@@ -46,7 +46,7 @@ extension Cue {
     static func subRip(_ cues: [Cue], words: ExportWords) -> String {
         var text = ""
         for (index, cue) in cues.enumerated() {
-            // Some readers look for arrows anywhere and for tags in angle brackets, and there is no escape for either.
+            // Some parsers look for arrows and tags anywhere, and SubRip has no escapes.
             let said = cue.text.replacing("-->", with: "→").replacing("<", with: "‹").replacing(">", with: "›")
             text += "\(index + 1)\r\n\(time(cue.start, ",")) --> \(time(cue.end, ","))\r\n\(words.name(of: cue.speaker)): \(said)\r\n\r\n"
         }
@@ -57,7 +57,7 @@ extension Cue {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
-    /// The header's text may hold no arrow and no line end.
+    /// The header must not contain arrows or line ends.
     private static func line(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing("-->", with: "→")
     }
@@ -68,7 +68,7 @@ extension Cue {
             "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))\(point)\(padded(milliseconds % 1_000, 3))"
     }
 
-    /// When it began, to read: `1:05`, `1:02:05`.
+    /// The start for display: `1:05`, `1:02:05`.
     var clock: String {
         let seconds = start / 1_000
         let tail = "\(Self.padded(seconds % 60, 2))"

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A user's own record of a session, to take away.
+/// A session in a form for download.
 package struct Export: Sendable {
     let session: Session
     let summary: Summary?
@@ -12,11 +12,11 @@ package struct Export: Sendable {
 
     /// - Parameters:
     ///   - turns: in any order.
-    ///   - locale: BCP 47, for headings and dates; English where we know no better.
+    ///   - locale: BCP 47, for headings and dates; falls back to English.
     package init(session: Session, summary: Summary?, turns: [Turn], locale: String = "en", timeZone: TimeZone = .gmt) {
         self.session = session
         self.summary = summary
-        // The sort is stable: what has one time stays in its order.
+        // The sort is stable: turns with equal times keep their order.
         self.turns = turns.sorted { $0.timestamp < $1.timestamp }
         self.locale = Locale(identifier: locale)
         self.timeZone = timeZone
@@ -34,7 +34,7 @@ package struct Export: Sendable {
         }
     }
 
-    /// Of letters, digits, points and hyphens only, so that it can stand in a header field as it is.
+    /// Only letters, digits, dots and hyphens, so it needs no quoting in a header field.
     package func fileName(as format: ExportFormat) -> String {
         "session-\(session.startedAt.description.prefix(10))-\(session.id.text.prefix(8)).\(format.rawValue)"
     }
@@ -43,11 +43,11 @@ package struct Export: Sendable {
 
     var cues: [Cue] { Cue.all(of: turns, from: session.startedAt) }
 
-    /// When it was, for people.
+    /// Date, time and duration for display.
     var date: String {
         let style = Date.FormatStyle(date: .long, time: .shortened, locale: locale, timeZone: timeZone)
         func formatted(_ time: WallTime) -> String {
-            // ICU puts narrow spaces before "PM", which few fonts have.
+            // ICU puts narrow no-break spaces before "PM", which few fonts have.
             Date(timeIntervalSince1970: Double(time.milliseconds) / 1_000).formatted(style).replacing("\u{202F}", with: " ")
         }
         guard let end = session.endedAt else { return formatted(session.startedAt) }
@@ -62,4 +62,76 @@ package struct ExportFile: Sendable, Hashable {
     /// ISO 15924 codes (`Hang`, `Thai`) of scripts for which no installed font has all glyphs: their text is drawn as boxes in the PDF, and can be
     /// copied and searched all the same.
     package var scriptsWithoutFont: [String] = []
+}
+
+/// A file format of exports.
+package enum ExportFormat: String, Sendable, CaseIterable {
+    case txt, json, vtt, srt, pdf
+
+    package var contentType: String {
+        switch self {
+        case .txt: "text/plain; charset=utf-8"
+        case .json: "application/json"
+        case .vtt: "text/vtt; charset=utf-8"
+        case .srt: "application/x-subrip; charset=utf-8"
+        case .pdf: "application/pdf"
+        }
+    }
+}
+
+/// Headings in the user's language.
+struct ExportWords: Sendable {
+    var conversation = "Conversation"
+    var summary = "Summary"
+    var actionItems = "Action items"
+    var tags = "Tags"
+    var transcript = "Transcript"
+    var user = "You"
+    var assistant = "Assistant"
+    var noTurns = "No transcript was kept of this conversation."
+    let language: String
+
+    /// - Parameter locale: BCP 47; only the language is used.
+    init(locale: String) {
+        let asked = String(locale.prefix { $0.isLetter }).lowercased()
+        switch asked {
+        case "de":
+            (conversation, summary, actionItems, tags, transcript) = (
+                "Gespräch", "Zusammenfassung", "Aufgaben", "Schlagwörter", "Mitschrift"
+            )
+            (user, assistant, noTurns) = ("Du", "Assistent", "Von diesem Gespräch gibt es keine Mitschrift.")
+        case "fr":
+            (conversation, summary, actionItems, tags, transcript) = ("Conversation", "Résumé", "À faire", "Mots-clés", "Transcription")
+            (user, assistant, noTurns) = ("Vous", "Assistant", "Aucune transcription de cette conversation n’a été conservée.")
+        case "es":
+            (conversation, summary, actionItems, tags, transcript) = ("Conversación", "Resumen", "Tareas", "Etiquetas", "Transcripción")
+            (user, assistant, noTurns) = ("Tú", "Asistente", "No se guardó ninguna transcripción de esta conversación.")
+        default:
+            language = "en"
+            return
+        }
+        language = asked
+    }
+
+    func name(of speaker: Turn.Speaker) -> String {
+        speaker == .user ? user : assistant
+    }
+}
+
+extension Export {
+    /// Plain text.
+    var text: String {
+        var text = "\(title)\n\(date)\n"
+        if let content = summary?.content {
+            text += "\n\(words.summary)\n\(content.summaryText)\n"
+            if !content.actionItems.isEmpty {
+                text += "\n\(words.actionItems)\n" + content.actionItems.map { "- \($0)\n" }.joined()
+            }
+            if !content.tags.isEmpty { text += "\n\(words.tags): \(content.tags.joined(separator: ", "))\n" }
+        }
+        text += "\n\(words.transcript)\n"
+        if cues.isEmpty { text += "\(words.noTurns)\n" }
+        for cue in cues { text += "[\(cue.clock)] \(words.name(of: cue.speaker)): \(cue.text)\n" }
+        return text
+    }
 }

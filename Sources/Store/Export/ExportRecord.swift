@@ -1,6 +1,6 @@
 internal import Wire
 
-/// A session as JSON, with the names that the HTTP API has for its fields.
+/// A session as JSON, with the field names of the HTTP API.
 struct ExportRecord: Encodable {
     private let export: Export
 
@@ -9,7 +9,7 @@ struct ExportRecord: Encodable {
     }
 
     var bytes: [UInt8] {
-        // Encoding throws for infinite numbers only, and there are none.
+        // Encoding only throws for infinite numbers, which do not occur.
         (try? JSON.encode(self, names: .asDeclared)) ?? []
     }
 

@@ -1,16 +1,15 @@
-/// Work that must be done at least once, whatever happens to the process.
+/// A unit of work that is done at least once, across restarts.
 package struct Job: Sendable, Hashable {
     package let id: Int64
     package let kind: JobKind
-    /// What it is about: an identifier, never words of a user.
+    /// An identifier, never user text.
     package let subject: String
     package let userID: UserID?
     package let sessionID: SessionID?
-    /// How often it was begun, this time included. It also tells a lease from the next one.
+    /// Attempts, including this one; identifies the lease.
     package let attempts: Int
 }
 
-/// What is to be done.
 package struct JobKind: Sendable, Hashable, RawRepresentable {
     package let rawValue: String
 
@@ -18,6 +17,6 @@ package struct JobKind: Sendable, Hashable, RawRepresentable {
         self.rawValue = rawValue
     }
 
-    /// Make the summary of the session that is the subject.
+    /// Summarize the session that is the subject.
     package static let summary = JobKind(rawValue: "summary")
 }

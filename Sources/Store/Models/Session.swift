@@ -1,14 +1,17 @@
+internal import Identity
+internal import Wire
+
 /// One conversation of one user with an assistant.
 package struct Session: Sendable, Hashable {
     package var id: SessionID
     package var userID: UserID
-    /// Where the user talks: `carplay`, `phone`, `web`, ….
+    /// The kind of client: `carplay`, `phone`, `web`, ….
     package var context: String
     package var assistantID: String?
     package var startedAt: WallTime
-    /// Nil while it goes on.
+    /// Nil while the session is open.
     package var endedAt: WallTime?
-    /// What the user's `loggingEnabled` was at the start. It decides for the whole session.
+    /// The user's `loggingEnabled` at the start, which applies to the whole session.
     package var loggingEnabledSnapshot: Bool
     package var summaryStatus: SummaryStatus
 
@@ -28,13 +31,98 @@ package struct Session: Sendable, Hashable {
 
     package var roomName: String { Self.roomPrefix + id.text }
 
-    /// Rooms of sessions begin so.
+    /// The prefix of session rooms' names.
     package static let roomPrefix = "session-"
 
-    /// Whose screen shows no text of a conversation while it goes on: a car's (Apple's rule for CarPlay).
+    /// Whether the client must not show conversation text during a session (Apple's rule for CarPlay).
     package var isWithoutText: Bool { context == "carplay" }
 }
 
 package enum SummaryStatus: String, Sendable, Codable {
     case pending, ready, failed
+}
+
+/// Parameters of a new session.
+package struct SessionRequest: Sendable {
+    package var context: String
+    package var assistantID: String?
+    /// Context for the assistant. Stored only if the session is logged.
+    package var clientContext: String?
+    /// Chosen by the client: the same key within a day identifies the same session.
+    package var idempotencyKey: String?
+
+    package init(context: String, assistantID: String? = nil, clientContext: String? = nil, idempotencyKey: String? = nil) {
+        self.context = context
+        self.assistantID = assistantID
+        self.clientContext = clientContext
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// A session with its summary and turns.
+package struct SessionRecord: Sendable, Hashable {
+    package var session: Session
+    package var clientContext: String?
+    package var summary: Summary?
+    /// Ordered by time, then by arrival.
+    package var turns: [Turn]
+}
+
+/// A session as listed.
+package struct SessionListing: Sendable, Hashable {
+    package var id: SessionID
+    /// Nil until there is a summary.
+    package var title: String?
+    /// The beginning of the summary.
+    package var summarySnippet: String?
+    package var startedAt: WallTime
+    package var endedAt: WallTime?
+}
+
+package struct SessionPage: Sendable, Hashable {
+    /// Newest first.
+    package var sessions: [SessionListing]
+    /// The cursor of the next page; nil at the end.
+    package var next: SessionCursor?
+}
+
+/// A stable position in the list of a user's sessions.
+package struct SessionCursor: Sendable, Hashable {
+    let startedAt: WallTime
+    let id: SessionID
+}
+
+/// Context for an assistant in a session.
+package struct SessionBackground: Sendable, Hashable {
+    /// Always nil for a session that is not logged.
+    package var clientContext: String?
+    /// Earlier sessions, newest first; empty unless the user shares past summaries.
+    package var past: [PastSession]
+
+    package init(clientContext: String? = nil, past: [PastSession] = []) {
+        self.clientContext = clientContext
+        self.past = past
+    }
+}
+
+/// An earlier session and its summary.
+package struct PastSession: Sendable, Hashable {
+    package var id: SessionID
+    package var title: String
+    package var summaryText: String
+    package var endedAt: WallTime
+}
+
+extension SessionCursor {
+    /// The opaque text form for clients.
+    package var text: String { Base64.urlSafe.encode("\(startedAt.milliseconds) \(id)".utf8) }
+
+    /// - Throws: `invalidCursor`.
+    package init(text: String) throws(StoreError) {
+        let parts = Base64.urlSafe.decode(text.utf8).map { String(decoding: $0, as: UTF8.self).split(separator: " ") } ?? []
+        guard parts.count == 2, let milliseconds = Int64(parts[0]), let id = SessionID(text: String(parts[1])) else {
+            throw .invalidCursor
+        }
+        self.init(startedAt: WallTime(milliseconds: milliseconds), id: id)
+    }
 }

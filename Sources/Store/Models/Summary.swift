@@ -1,4 +1,4 @@
-/// What is worth to remember of a session.
+/// The stored summary of a session.
 package struct Summary: Sendable, Hashable {
     package var id: SummaryID
     package var sessionID: SessionID
@@ -16,7 +16,7 @@ package struct Summary: Sendable, Hashable {
     }
 }
 
-/// What a summarizer makes.
+/// The output of a summarizer.
 package struct SummaryContent: Sendable, Hashable, Codable {
     package var title: String
     package var summaryText: String

@@ -13,7 +13,7 @@ package struct Turn: Sendable, Hashable {
     package var timestamp: WallTime
     package var speaker: Speaker
     package var text: String
-    /// The name of the recording in which it can be heard.
+    /// The name of the recording that contains it.
     package var audioRef: String?
     /// How long it was spoken, in milliseconds; nil if unknown.
     package var durationMs: Int?

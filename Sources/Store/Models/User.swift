@@ -1,7 +1,7 @@
-/// Somebody with an account.
+/// A user account.
 package struct User: Sendable, Hashable {
     package var id: UserID
-    /// As it was given at registration; nil for a user of an outside issuer that tells none.
+    /// As given at registration; nil if an external issuer supplies none.
     package var email: String?
     package var settings: UserSettings
     package var createdAt: WallTime
@@ -14,12 +14,12 @@ package struct User: Sendable, Hashable {
     }
 }
 
-/// What a user decides.
+/// User preferences.
 package struct UserSettings: Sendable, Hashable, Codable {
-    /// How long a conversation may be kept, in days.
+    /// Allowed values of `retentionDays`.
     package static let retentionDaysRange = 7...365
 
-    /// Whether conversations are kept at all: false until the user agrees.
+    /// Whether conversations are stored; false until the user consents.
     package var loggingEnabled = false
     /// In days, within `retentionDaysRange`.
     package var retentionDays = 30
@@ -30,4 +30,20 @@ package struct UserSettings: Sendable, Hashable, Codable {
     package var sharesPastSummaries = false
 
     package init() {}
+}
+
+/// A single-use token for a new access token.
+package struct RefreshToken: Sendable {
+    /// 64 characters of base64url. The store has only its hashes.
+    package let text: String
+    package let userID: UserID
+    package let expiresAt: WallTime
+}
+
+package enum RefreshAnswer: Sendable {
+    case renewed(RefreshToken)
+    /// Unknown, expired, or of a family that was revoked.
+    case unknown
+    /// Used before, so it may be stolen: its family was revoked.
+    case reused(UserID)
 }

@@ -1,16 +1,16 @@
-/// Something to be told to an endpoint.
+/// A webhook to send to one endpoint.
 package struct OutgoingWebhook: Sendable, Hashable {
-    /// Of the event: the same for all endpoints, and each time it is sent.
+    /// The event's id: the same for all endpoints and attempts.
     package var id: WebhookID
-    /// Its name, as `room_started`. No word of a user.
+    /// The event's name, such as `room_started`. Never user text.
     package var event: String
-    /// Where it goes.
+    /// The URL.
     package var endpoint: String
-    /// What it is about; of one room each endpoint hears in order.
+    /// The room: each endpoint receives a room's webhooks in order.
     package var room: String
-    /// What is sent, byte for byte.
+    /// The exact request body.
     package var body: String
-    /// Whose it is: it goes when the user or the session goes.
+    /// Deleted with this user or session.
     package var userID: UserID?
     package var sessionID: SessionID?
 
@@ -30,24 +30,24 @@ package struct OutgoingWebhook: Sendable, Hashable {
 
 package typealias WebhookID = RecordID<OutgoingWebhook>
 
-/// A webhook in the store.
+/// A stored webhook and its delivery state.
 package struct StoredWebhook: Sendable, Hashable {
     package enum Status: String, Sendable, CaseIterable {
         case waiting, delivered
-        /// Tried for a day in vain.
+        /// Not delivered within a day.
         case dead
     }
 
-    /// Rises in the order in which webhooks were told.
+    /// Ascending in the order of enqueueing.
     package let number: Int64
     package let webhook: OutgoingWebhook
     package let toldAt: WallTime
-    /// Until when it is tried: a day after it was told, or replayed.
+    /// When retries end: a day after it was enqueued or replayed.
     package let expiresAt: WallTime
     package let status: Status
-    /// How often it was begun to send it, this time included. It also tells a lease from the next one.
+    /// Attempts, including this one; identifies the lease.
     package let attempts: Int
-    /// Why it did not arrive the last time.
+    /// Why the last attempt failed.
     package let reason: String?
 
     package init(

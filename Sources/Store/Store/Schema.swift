@@ -1,9 +1,9 @@
 internal import GRDB
 
-/// The tables. What people said, wrote or are called stands in columns of sealed bytes (BLOB) only; the rest is numbers, random identifiers
-/// and words of ours.
+/// The database schema. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random identifiers and
+/// fixed words.
 enum Schema {
-    /// - Parameter fill: called once, in the transaction that makes the tables.
+    /// - Parameter fill: runs once, in the transaction that creates the tables.
     static func migrator(fill: @escaping @Sendable (Database) throws -> Void) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { db in
@@ -16,8 +16,8 @@ enum Schema {
         return migrator
     }
 
-    /// `lookup` finds a user by a keyed hash of the e-mail or of the outside issuer's subject.
-    /// A user without a row in `user_keys` is being deleted: nothing of his can be read any more.
+    /// `lookup` is a keyed hash of the e-mail or of the external issuer's subject. A user without a row in `user_keys` is being deleted and
+    /// can no longer be decrypted.
     private static let users = """
         CREATE TABLE store_keys (name TEXT PRIMARY KEY NOT NULL, master_key TEXT NOT NULL, sealed BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE users (
@@ -35,8 +35,8 @@ enum Schema {
 
         """
 
-    /// Turns lie beside each other by session, so that showing and deleting one touches few pages.
-    /// However a recording's row goes, its file's name stays in `unwanted_files` until the file is gone.
+    /// Turns are clustered by session, so that reading and deleting a session touches few pages. Deleting a recording's row keeps its file
+    /// name in `unwanted_files` until the file is deleted.
     private static let sessions = """
         CREATE TABLE sessions (
             id TEXT PRIMARY KEY NOT NULL, user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, about BLOB NOT NULL,
@@ -68,8 +68,8 @@ enum Schema {
 
         """
 
-    /// A user's summaries lie beside each other as a list shows them, and the list's index has all that it needs of a session: so a page is
-    /// read from a dozen places of the file and not from hundreds. What is sealed stays as it is, for its place is named by the session.
+    /// Summaries are clustered in list order and the list's index is covering, so that a page of the list reads about a dozen pages.
+    /// Encrypted values need no change: their place names the session.
     private static let lists = """
         DROP INDEX sessions_of_user;
         CREATE INDEX sessions_listed ON sessions (user_id, started_at DESC, id DESC, ended_at);
@@ -92,8 +92,8 @@ enum Schema {
 
         """
 
-    /// A lane is what is delivered in order: the webhooks of one room to one endpoint. It has one row while anything of it waits. In
-    /// `webhook_lanes` an endpoint is a keyed hash.
+    /// A lane is the ordered queue of one room's webhooks for one endpoint. It has one row while it is not empty; `webhook_lanes.endpoint`
+    /// is a keyed hash.
     private static let work = """
         CREATE TABLE jobs (
             id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, subject TEXT NOT NULL,

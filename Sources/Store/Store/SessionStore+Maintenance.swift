@@ -2,14 +2,165 @@ internal import Foundation
 internal import GRDB
 package import Identity
 
-/// What `verify()` found.
+extension SessionStore {
+    /// Deletes a user with all data. The key is deleted first, in its own commit, which makes everything unreadable; the rest follows in
+    /// small transactions. `expire(at:)` resumes an interrupted deletion. At the end no byte remains (but see `compactUnlessRead()`).
+    ///
+    /// - Throws: `notFound`.
+    package func deleteUser(_ id: UserID) async throws(StoreError) {
+        try await writing { db in
+            try db.execute(sql: "DELETE FROM user_keys WHERE user_id = ?", arguments: [id.text])
+            guard db.changesCount == 1 else { throw StoreError.notFound }
+            // Frees the address.
+            try db.execute(
+                sql: "UPDATE users SET lookup = randomblob(32), profile = x'', password = NULL WHERE id = ?", arguments: [id.text])
+            try db.execute(sql: "DELETE FROM refresh_families WHERE user_id = ?", arguments: [id.text])
+        }
+        try await deleteRemains(of: id)
+        try await compactUnlessRead()
+    }
+
+    /// Deletes a session. Its encrypted data leaves the write-ahead log within seconds.
+    ///
+    /// - Throws: `notFound`.
+    package func deleteSession(_ id: SessionID, of user: UserID) async throws(StoreError) {
+        try await writing { db in
+            try db.cachedStatement(sql: "DELETE FROM sessions WHERE id = ? AND user_id = ?").execute(arguments: [id.text, user.text])
+            guard db.changesCount == 1 else { throw StoreError.notFound }
+        }
+        log.emptySoon()
+    }
+
+    /// Deletes all sessions of a user, including open ones. At the end no byte remains.
+    ///
+    /// - Returns: the number of deleted sessions.
+    @discardableResult
+    package func deleteSessions(of user: UserID) async throws(StoreError) -> Int {
+        let count = try await deleteInSteps("SELECT id FROM sessions WHERE user_id = ?", [user.text])
+        if count > 0 { try await compactUnlessRead() }
+        return count
+    }
+
+    func deleteRemains(of id: UserID) async throws(StoreError) {
+        try await deleteInSteps("SELECT id FROM sessions WHERE user_id = ?", [id.text])
+        try await writing { db in try db.execute(sql: "DELETE FROM users WHERE id = ?", arguments: [id.text]) }
+    }
+
+    /// Deletes the sessions that `selection` returns, a few per commit.
+    ///
+    /// - Returns: the number of deleted sessions.
+    @discardableResult
+    func deleteInSteps(_ selection: String, _ arguments: StatementArguments) async throws(StoreError) -> Int {
+        var count = 0
+        while true {
+            let deleted = try await writing { db in
+                try db.execute(
+                    sql: "DELETE FROM sessions WHERE id IN (\(selection) LIMIT \(StoreLimits.deletionsPerCommit))", arguments: arguments)
+                return db.changesCount
+            }
+            guard deleted > 0 else { return count }
+            count += deleted
+        }
+    }
+}
+
+// MARK: - Files
+
+extension SessionStore {
+    /// Names of recordings whose session is gone. Call `forgetFiles(_:)` after deleting the files.
+    package func unwantedFiles() async throws(StoreError) -> [String] {
+        try await reading { db in try String.fetchAll(db, sql: "SELECT name FROM unwanted_files ORDER BY name LIMIT 1000") }
+    }
+
+    /// Removes names from `unwantedFiles()`. Call after deleting the files.
+    package func forgetFiles(_ names: [String]) async throws(StoreError) {
+        guard !names.isEmpty else { return }
+        try await writing { db in
+            for name in names { try db.execute(sql: "DELETE FROM unwanted_files WHERE name = ?", arguments: [name]) }
+        }
+    }
+}
+
+extension SessionStore {
+    /// Deletes expired data: ended sessions by `retentionDays`, closed webhooks, expired tokens, and users whose deletion was interrupted.
+    /// At the end no byte of it remains. Call hourly.
+    ///
+    /// - Returns: the number of deleted sessions.
+    @discardableResult
+    package func expire(at now: WallTime) async throws(StoreError) -> Int {
+        let count = try await deleteInSteps(
+            // The second condition lets SQLite use the index: no user has fewer days.
+            """
+            SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
+            WHERE s.ended_at < \(Self.cutoff(days: UserSettings.retentionDaysRange.lowerBound, before: now))
+            AND s.ended_at < \(now.milliseconds) - u.retention_days * 86400000
+            """, [])
+        let forgotten = try await reading { db in
+            try String.fetchAll(db, sql: "SELECT id FROM users WHERE NOT EXISTS (SELECT 1 FROM user_keys k WHERE k.user_id = users.id)")
+        }
+        for id in forgotten.compactMap(UserID.init(text:)) { try await deleteRemains(of: id) }
+
+        try await writing { db in
+            try Self.expireWebhooks(in: db, at: now)
+            for (table, time, span) in [
+                ("refresh_families", "expires_at", Duration.zero), ("session_starts", "started_at", StoreLimits.idempotencyWindow),
+                ("webhooks", "closed_at", StoreLimits.webhooksKept), ("jobs", "failed_at", StoreLimits.failedJobsKept),
+            ] {
+                try db.execute(
+                    sql: "DELETE FROM \(table) WHERE \(time) <= ?", arguments: [(now - span).milliseconds])
+            }
+        }
+        try await compactUnlessRead()
+        return count
+    }
+
+    private static func cutoff(days: Int, before now: WallTime) -> Int64 { (now - .seconds(days * 86_400)).milliseconds }
+}
+
+extension SessionStore {
+    /// Returns free pages to the file system and truncates the write-ahead log. Until then deleted data may be in the log, encrypted.
+    /// Writes continue in between.
+    ///
+    /// - Throws: `busy` if a long read (`verify()`, `backup(to:)`) blocks the log.
+    package func compact() async throws(StoreError) {
+        do {
+            while try await givePagesBack() {}
+            var attempts = 1
+            while try await !log.empty() {
+                guard attempts < StoreLimits.logAttemptsMax else { throw StoreError.busy }
+                attempts += 1
+                try await Task.sleep(for: StoreLimits.logPause)
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Compacts after a deletion, without waiting for long reads: what remains in the log goes with the next compaction.
+    func compactUnlessRead() async throws(StoreError) {
+        do { try await compact() } catch .busy {}
+    }
+
+    /// Frees a few pages.
+    ///
+    /// - Returns: whether there may be more.
+    private func givePagesBack() async throws -> Bool {
+        try await pool.writeWithoutTransaction { db in
+            guard let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count"), free > 0 else { return false }
+            try db.execute(sql: "PRAGMA incremental_vacuum(500)")
+            return true
+        }
+    }
+}
+
+/// The result of `verify()`.
 package struct StoreReport: Sendable, Hashable, Codable {
     package var users = 0
     package var sessions = 0
     package var turns = 0
     package var summaries = 0
     package var webhooks = 0
-    /// One sentence for each thing that is wrong, at most a hundred.
+    /// One sentence per problem, at most a hundred.
     package var problems: [String] = []
 
     package var isClean: Bool { problems.isEmpty }
@@ -21,7 +172,7 @@ package struct StoreReport: Sendable, Hashable, Codable {
     }
 }
 
-/// What `check` finds damaged, in a sentence; other errors go on.
+/// The description of a `StoreError` thrown by `check`; other errors propagate.
 private func damage(_ check: () throws -> Void) throws -> String? {
     do {
         try check()
@@ -32,7 +183,7 @@ private func damage(_ check: () throws -> Void) throws -> String? {
 }
 
 extension SessionStore {
-    /// Reads everything: SQLite's own checks of the file, the references between tables, and every sealed value. Others go on meanwhile.
+    /// Reads everything: SQLite's integrity checks, foreign keys, and every encrypted value. Other operations continue meanwhile.
     package func verify() async throws(StoreError) -> StoreReport {
         let keychain = keychain
         return try await readingLong { db in
@@ -43,7 +194,7 @@ extension SessionStore {
             for row in try Row.fetchAll(db, sql: "PRAGMA foreign_key_check") {
                 report.note("A row of \(row["table"] as String) refers to one of \(row["parent"] as String) that is not there.")
             }
-            // Whoever has no key is being deleted, and what is left of him is meant to be unreadable.
+            // Users without a key are being deleted and are meant to be unreadable.
             let users = try Row.fetchCursor(db, sql: "SELECT u.* FROM users u JOIN user_keys k ON k.user_id = u.id")
             while let row = try users.next() {
                 guard let id = UserID(text: row["id"]) else { continue }
@@ -105,13 +256,13 @@ extension SessionStore {
         if let stuck, stuck > 0 { report.note("\(stuck) webhooks wait in no lane.") }
     }
 
-    /// Writes a copy of the store as it is now to a new file, while others go on. The copy is as sealed as the store, and opens with the same master key
-    /// under the name `patchbay.sqlite` in a directory of its own.
+    /// Writes a snapshot of the store to a new file while other operations continue. It is encrypted with the same keys and opens as
+    /// `patchbay.sqlite` in a directory of its own.
     ///
-    /// - Throws: `refused` if there is a file already.
+    /// - Throws: `refused` if the file exists.
     package func backup(to path: String) async throws(StoreError) {
         guard !FileManager.default.fileExists(atPath: path) else { throw .refused("There is a file at \(path) already.") }
-        // Half a copy must not look like a whole one.
+        // An interrupted copy must not look complete.
         let unfinished = path + ".unfinished"
         do {
             try? FileManager.default.removeItem(atPath: unfinished)
@@ -130,16 +281,16 @@ extension SessionStore {
         }
     }
 
-    /// Wraps all keys with another master key, in one commit: either key opens the store, and never both. What is sealed stays as it is.
+    /// Rewraps all keys with another master key in one commit. Encrypted data is unchanged.
     package func rotate(to key: MasterKey) async throws(StoreError) {
         adopt(key)
         let keychain = keychain
         try await writing { db in try keychain.rewrapAll(with: key, in: db) }
-        // The keys as they were wrapped before stand in the write-ahead log.
+        // Removes the old wrapped keys from the write-ahead log.
         try await compact()
     }
 
-    /// Copying takes as long as the file is big, and everybody's threads are few.
+    /// Copying takes long, and the store's threads are few.
     private func onOwnThread(_ work: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import GRDB
-internal import Identity
+package import Identity
 
 extension SessionStore {
-    /// Begins a session, with the user's `loggingEnabled` of this moment.
+    /// Starts a session, with the user's current `loggingEnabled`.
     ///
-    /// - Parameter webhooks: told if the session is new.
-    /// - Returns: the session, and whether it is new: the same idempotency key gives the same one for a day.
+    /// - Parameter webhooks: enqueued if the session is new.
+    /// - Returns: the session, and whether it is new: an idempotency key identifies one session for a day.
     /// - Throws: `notFound` if there is no such user; `refused`.
     package func startSession(
         _ request: SessionRequest, of user: UserID, telling webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
@@ -43,10 +43,10 @@ extension SessionStore {
         }
     }
 
-    /// Ends a session; ending it again changes nothing. A logged one gets its summary's job in the same commit; of another no summary will come, which
-    /// its status says at once (`failed`).
+    /// Ends a session; idempotent. A logged session gets its summary job in the same commit; another session's summary status becomes
+    /// `failed`.
     ///
-    /// - Parameter webhooks: told if the session goes on until now.
+    /// - Parameter webhooks: enqueued if the session was open.
     /// - Throws: `notFound`.
     package func endSession(
         _ id: SessionID, of user: UserID, telling webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
@@ -81,7 +81,7 @@ extension SessionStore {
         }
     }
 
-    /// All that is kept of a session.
+    /// A session with its summary and turns.
     ///
     /// - Throws: `notFound`.
     package func record(of id: SessionID, of user: UserID) async throws(StoreError) -> SessionRecord {
@@ -127,7 +127,7 @@ extension SessionStore {
         }
     }
 
-    /// Sessions of all users that go on, those first that began first. For whoever looks whether their rooms are still there.
+    /// Open sessions of all users, oldest first; for finding those whose room is gone.
     package func openSessions(startedBefore time: WallTime, limit: Int = 1_000) async throws(StoreError) -> [Session] {
         let keychain = keychain
         return try await reading { db in
@@ -149,7 +149,7 @@ extension SessionStore {
 
 // MARK: - Rows
 
-/// What of a session is sealed in its row.
+/// The encrypted part of a session's row.
 private struct About: Codable {
     var context: String
     var assistantID: String?
@@ -193,5 +193,290 @@ extension SessionStore {
             id: id, title: try sealed.text(row.bytes(3), at: "summaries.title.", id),
             summarySnippet: try sealed.text(row.bytes(4), at: "summaries.summary_text.", id).map(Snippet.of),
             startedAt: WallTime(milliseconds: row.integer(1) ?? 0), endedAt: row.integer(2).map(WallTime.init(milliseconds:)))
+    }
+}
+
+/// What `SessionStore.append(_:of:)` did with a turn.
+package enum TurnOutcome: Sendable, Hashable {
+    /// A new turn.
+    case stored
+    /// A later revision of a stored turn, which took its place.
+    case replaced
+    /// The store has this revision, or a later one.
+    case unchanged
+    /// The session is not logged. Nothing was written.
+    case notLogged
+}
+
+extension SessionStore {
+    /// Stores a turn, or replaces it by a later revision; idempotent for the same revision. Turns and revisions may arrive after the session has
+    /// ended: its summary is then made anew.
+    ///
+    /// A revision without text deletes the turn: nothing of it was played. It is remembered, so that an earlier revision does not bring it back.
+    ///
+    /// - Throws: `notFound`; `refused` above `StoreLimits.turnTextMax` or `StoreLimits.turnsPerSessionMax`.
+    package func append(_ turn: Turn, of user: UserID) async throws(StoreError) -> TurnOutcome {
+        guard turn.text.utf8.count <= StoreLimits.turnTextMax else {
+            throw .refused("A turn has at most \(StoreLimits.turnTextMax) bytes of text.")
+        }
+        // Whether a session is logged never changes, so one that is not never causes a write.
+        guard try await isLogged(turn.sessionID, of: user) else { return .notLogged }
+        let keychain = keychain
+        return try await writing { db in
+            let key = try keychain.userKey(of: user, in: db)
+            let statement = try db.cachedStatement(sql: "SELECT turn_count, ended_at FROM sessions WHERE id = ? AND user_id = ?")
+            guard let session = try Row.fetchOne(statement, arguments: [turn.sessionID.text, user.text]) else { throw StoreError.notFound }
+            let known = try db.cachedStatement(sql: "SELECT revision FROM turns WHERE session_id = ? AND id = ?")
+            let stored = try Int.fetchOne(known, arguments: [turn.sessionID.text, turn.id.text])
+            if let stored {
+                guard stored < turn.revision else { return .unchanged }
+                try Self.replace(turn, key, in: db)
+            } else {
+                try Self.insert(turn, position: session["turn_count"], key, in: db)
+            }
+            if let endedAt = session["ended_at"] as Int64? {
+                try Self.resetSummary(of: turn.sessionID, user: user, due: WallTime(milliseconds: endedAt), in: db)
+            }
+            return stored == nil ? .stored : .replaced
+        }
+    }
+
+    private static func insert(_ turn: Turn, position: Int, _ key: SealingKey, in db: Database) throws {
+        guard position < StoreLimits.turnsPerSessionMax else {
+            throw StoreError.refused("A session has at most \(StoreLimits.turnsPerSessionMax) turns.")
+        }
+        try db.cachedStatement(sql: "UPDATE sessions SET turn_count = turn_count + 1 WHERE id = ?").execute(arguments: [turn.sessionID.text]
+        )
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO turns (session_id, id, position, timestamp, speaker, text, audio_ref, duration_ms, revision)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [
+            turn.sessionID.text, turn.id.text, position, turn.timestamp.milliseconds, turn.speaker.rawValue,
+            key.seal(turn.text, at: turnPlace(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs, turn.revision,
+        ])
+    }
+
+    private static func replace(_ turn: Turn, _ key: SealingKey, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE turns SET timestamp = ?, speaker = ?, text = ?, audio_ref = coalesce(?, audio_ref), duration_ms = ?, revision = ?
+                WHERE session_id = ? AND id = ?
+                """)
+        try statement.execute(arguments: [
+            turn.timestamp.milliseconds, turn.speaker.rawValue, key.seal(turn.text, at: turnPlace(turn.sessionID, turn.id.text)),
+            turn.audioRef, turn.durationMs, turn.revision, turn.sessionID.text, turn.id.text,
+        ])
+    }
+
+    /// Registers a recording before it is written, so that it is deleted with its session. The name is random.
+    ///
+    /// - Returns: false if the session is not logged and must not be recorded.
+    /// - Throws: `notFound`.
+    package func addRecording(named name: String, to session: SessionID, of user: UserID) async throws(StoreError) -> Bool {
+        guard try await isLogged(session, of: user) else { return false }
+        return try await writing { db in
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO recordings SELECT ?, id FROM sessions WHERE id = ? AND user_id = ?",
+                arguments: [name, session.text, user.text])
+            guard db.changesCount == 1 else { throw StoreError.notFound }
+            return true
+        }
+    }
+
+    /// The names of a session's recordings.
+    ///
+    /// - Throws: `notFound`.
+    package func recordings(of session: SessionID, of user: UserID) async throws(StoreError) -> [String] {
+        try await reading { db in
+            guard try Self.sessionRow(session, of: user, in: db) != nil else { throw StoreError.notFound }
+            return try String.fetchAll(db, sql: "SELECT name FROM recordings WHERE session_id = ? ORDER BY name", arguments: [session.text])
+        }
+    }
+
+    /// The key of a user's file. Deleting the user destroys it.
+    ///
+    /// - Throws: `notFound` if there is no such user.
+    package func fileKey(named name: String, of user: UserID) async throws(StoreError) -> SealingKey {
+        let keychain = keychain
+        return try await reading { db in try keychain.userKey(of: user, in: db).derived(for: "file \(name)") }
+    }
+
+    private func isLogged(_ session: SessionID, of user: UserID) async throws(StoreError) -> Bool {
+        try await reading { db in
+            let statement = try db.cachedStatement(sql: "SELECT is_logged FROM sessions WHERE id = ? AND user_id = ?")
+            guard let isLogged = try Bool.fetchOne(statement, arguments: [session.text, user.text]) else { throw StoreError.notFound }
+            return isLogged
+        }
+    }
+}
+
+// MARK: - Rows
+
+extension SessionStore {
+    static func turnPlace(_ session: SessionID, _ id: String) -> String { "turns.text.\(session) \(id)" }
+
+    static func turns(of session: SessionID, _ key: SealingKey, in db: Database) throws -> [Turn] {
+        // Sorted here, because SQLite's sorter copies whole rows.
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, timestamp, speaker, text, audio_ref, duration_ms, position, revision FROM turns WHERE session_id = ?")
+        var rows = RowReader(statement, [session.text])
+        var sealed = SealedReader(key)
+        var turns: [Turn] = []
+        var positions: [Int64] = []
+        while try rows.next() {
+            guard let id = rows.bytes(0).flatMap(TurnID.init(utf8:)), let speaker = rows.text(2).flatMap(Turn.Speaker.init(rawValue:)),
+                let timestamp = rows.integer(1), let text = rows.bytes(3), let position = rows.integer(6)
+            else {
+                throw StoreError.damaged(place: "turns.\(session) \(rows.text(0) ?? "")")
+            }
+            let turn = Turn(
+                id: id, sessionID: session, timestamp: WallTime(milliseconds: timestamp), speaker: speaker,
+                text: try sealed.turn(text, of: session, id), audioRef: rows.text(4), durationMs: rows.integer(5).map(Int.init),
+                revision: rows.integer(7).map(Int.init) ?? 0)
+            // Nothing of it was played.
+            if turn.revision > 0, turn.text.isEmpty { continue }
+            turns.append(turn)
+            positions.append(position)
+        }
+        let order = turns.indices.sorted { (turns[$0].timestamp, positions[$0]) < (turns[$1].timestamp, positions[$1]) }
+        return order.map { turns[$0] }
+    }
+}
+
+extension SessionStore {
+    /// Stores the summary of a session in place of an earlier one, marks it ready, and finishes the job that made it.
+    ///
+    /// - Parameters:
+    ///   - isProvisional: the configured model has yet to make the summary. The job must still be leased and stays.
+    ///   - webhooks: enqueued in the same commit.
+    /// - Throws: `notFound`, also when the job's lease has expired and another worker has it, or a later revision of a turn has reset it.
+    @discardableResult
+    package func saveSummary(
+        _ content: SummaryContent, for session: SessionID, of user: UserID, isProvisional: Bool = false, finishing job: Job? = nil,
+        telling webhooks: @escaping @Sendable (Summary) -> [OutgoingWebhook] = { _ in [] }, at now: WallTime
+    ) async throws(StoreError) -> Summary {
+        let (keychain, summary) = (
+            keychain, Summary(id: SummaryID(), sessionID: session, content: content, createdAt: now, isProvisional: isProvisional)
+        )
+        return try await writing { db in
+            let key = try keychain.userKey(of: user, in: db)
+            try db.execute(
+                sql: "UPDATE sessions SET summary_status = 'ready' WHERE id = ? AND user_id = ? AND is_logged",
+                arguments: [session.text, user.text])
+            guard db.changesCount == 1 else { throw StoreError.notFound }
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO summaries
+                    SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
+                    """,
+                arguments: [
+                    summary.id.text, now.milliseconds, key.seal(content.title, at: Self.summaryPlace("title", session)),
+                    key.seal(content.summaryText, at: Self.summaryPlace("summary_text", session)),
+                    try key.seal(content.actionItems, at: Self.summaryPlace("action_items", session)),
+                    try key.seal(content.tags, at: Self.summaryPlace("tags", session)), isProvisional, session.text,
+                ])
+            if let job {
+                guard try isProvisional ? Self.isLeased(job, in: db) : Self.finish(job, in: db) else { throw StoreError.notFound }
+            }
+            try Self.tell(webhooks(summary), keychain, in: db, at: now)
+            return summary
+        }
+    }
+
+    /// Sets the summary status to `failed`, unless a summary exists.
+    ///
+    /// - Throws: `notFound`.
+    package func markSummaryFailed(for session: SessionID, of user: UserID) async throws(StoreError) {
+        try await writing { db in
+            guard try Self.sessionRow(session, of: user, in: db) != nil else { throw StoreError.notFound }
+            try Self.markSummaryFailed(session.text, in: db)
+        }
+    }
+}
+
+// MARK: - Rows
+
+extension SessionStore {
+    static func summaryPlace(_ column: String, _ session: SessionID) -> String { "summaries.\(column).\(session)" }
+
+    static func summary(of session: SessionID, _ key: SealingKey, in db: Database) throws -> Summary? {
+        let statement = try db.cachedStatement(sql: "SELECT * FROM summaries WHERE session_id = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [session.text]) else { return nil }
+        guard let id = SummaryID(text: row["id"]) else { throw StoreError.damaged(place: "summaries.id.\(session)") }
+        let content = SummaryContent(
+            title: try key.openText(row["title"], at: summaryPlace("title", session)),
+            summaryText: try key.openText(row["summary_text"], at: summaryPlace("summary_text", session)),
+            actionItems: try key.open(row["action_items"], as: [String].self, at: summaryPlace("action_items", session)),
+            tags: try key.open(row["tags"], as: [String].self, at: summaryPlace("tags", session)))
+        return Summary(
+            id: id, sessionID: session, content: content, createdAt: WallTime(milliseconds: row["created_at"]),
+            isProvisional: row["is_provisional"])
+    }
+
+    static func markSummaryFailed(_ session: String, in db: Database) throws {
+        try db.execute(
+            sql: "UPDATE sessions SET summary_status = 'failed' WHERE id = ? AND summary_status = 'pending'", arguments: [session])
+    }
+}
+
+extension SessionStore {
+    /// The context for an assistant in a session, by the user's current settings.
+    ///
+    /// - Parameter limit: maximum number of earlier sessions.
+    /// - Throws: `notFound`.
+    package func background(of id: SessionID, of user: UserID, limit: Int = 5) async throws(StoreError) -> SessionBackground {
+        let keychain = keychain
+        return try await reading { db in
+            let key = try keychain.userKey(of: user, in: db)
+            guard let row = try Self.sessionRow(id, of: user, in: db) else { throw StoreError.notFound }
+            let (session, clientContext) = try Self.session(id, of: user, from: row, key)
+            let shares = try Bool.fetchOne(db, sql: "SELECT shares_past_summaries FROM users WHERE id = ?", arguments: [user.text]) ?? false
+            return SessionBackground(
+                clientContext: clientContext, past: shares ? try Self.sessions(before: session, limit, key, in: db) : [])
+        }
+    }
+
+    /// Earlier sessions that have ended and have a summary.
+    private static func sessions(before session: Session, _ limit: Int, _ key: SealingKey, in db: Database) throws -> [PastSession] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT s.id, s.ended_at, m.title, m.summary_text FROM sessions s
+                JOIN summaries m ON m.user_id = s.user_id AND m.started_at = s.started_at AND m.session_id = s.id
+                WHERE s.user_id = ? AND (s.started_at, s.id) < (?, ?) AND s.ended_at IS NOT NULL
+                ORDER BY s.started_at DESC, s.id DESC LIMIT ?
+                """)
+        return try Row.fetchAll(
+            statement, arguments: [session.userID.text, session.startedAt.milliseconds, session.id.text, limit]
+        ).map { row in
+            guard let id = SessionID(text: row["id"]) else { throw StoreError.damaged(place: "sessions.id") }
+            return PastSession(
+                id: id, title: try key.openText(row["title"], at: summaryPlace("title", id)),
+                summaryText: try key.openText(row["summary_text"], at: summaryPlace("summary_text", id)),
+                endedAt: WallTime(milliseconds: row["ended_at"]))
+        }
+    }
+}
+
+/// The beginning of a text, cut between words, for lists.
+enum Snippet {
+    static func of(_ text: String) -> String {
+        guard text.utf8.count > StoreLimits.snippetLength else { return text }
+        var text = text
+        let plain = text.withUTF8 { utf8 -> String? in
+            let head = utf8[...StoreLimits.snippetLength]
+            // In ASCII, bytes are characters, which saves grapheme breaking; CR LF is the exception.
+            guard head.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\r") }) else { return nil }
+            let end = head.dropLast().lastIndex(of: UInt8(ascii: " ")) ?? StoreLimits.snippetLength
+            return String(decoding: utf8[..<end], as: UTF8.self) + "…"
+        }
+        return plain ?? byCharacters(text)
+    }
+
+    private static func byCharacters(_ text: String) -> String {
+        let head = text.prefix(StoreLimits.snippetLength)
+        guard head.endIndex < text.endIndex else { return text }
+        return (head.lastIndex(of: " ").map { head[..<$0] } ?? head) + "…"
     }
 }

@@ -1,11 +1,12 @@
 internal import Foundation
 internal import GRDB
 package import Identity
+internal import Wire
 
 extension SessionStore {
-    /// Makes an account. The password is hashed whether the address has one already or not.
+    /// Creates an account. The password is hashed even if the address is taken, so that timing reveals nothing.
     ///
-    /// - Throws: `emailTaken`; addresses that differ in case only are the same.
+    /// - Throws: `emailTaken`; addresses are compared case-insensitively.
     package func createUser(email: String, password: SecretText, at now: WallTime) async throws(StoreError) -> User {
         let hash = try await passwords.hash(of: password)
         let keychain = keychain
@@ -18,7 +19,7 @@ extension SessionStore {
         }
     }
 
-    /// Who has this e-mail and password; nil for a wrong password as for an unknown address, after the same time.
+    /// The user with this e-mail and password; nil for a wrong password and for an unknown address, after the same time.
     package func user(email: String, password: SecretText) async throws(StoreError) -> User? {
         let keychain = keychain
         let found: (user: User, hash: PasswordHash?)? = try await reading { db in
@@ -32,11 +33,11 @@ extension SessionStore {
         return try await passwords.isRight(password, for: found?.hash) ? found?.user : nil
     }
 
-    /// The user whom an outside issuer calls `subject`, made on first sight.
+    /// The user that an external issuer calls `subject`, created on first sight.
     package func user(issuer: String, subject: String, email: String?, at now: WallTime) async throws(StoreError) -> User {
         let keychain = keychain
         let lookup = keychain.lookup(issuer, subject, purpose: "subject")
-        // Nearly always he is known, and then nothing waits for the disk.
+        // Known users, nearly all, need no write.
         let known: User? = try await reading { db in
             guard let id = try Self.userID(lookup, in: db), let row = try Self.userRow(id, in: db) else { return nil }
             return try Self.user(id, from: row, try keychain.userKey(of: id, in: db))
@@ -62,7 +63,7 @@ extension SessionStore {
         }
     }
 
-    /// Whether there is such a user, and he is not being deleted: as long as he has a key.
+    /// Whether the user exists and is not being deleted, that is, has a key.
     package func isKnown(_ id: UserID) async throws(StoreError) -> Bool {
         try await reading { db in
             let statement = try db.cachedStatement(sql: "SELECT 1 FROM user_keys WHERE user_id = ?")
@@ -70,7 +71,7 @@ extension SessionStore {
         }
     }
 
-    /// - Throws: `notFound`. For the operator: no user finds another by address.
+    /// For operators only: users cannot look each other up by address.
     package func user(email: String) async throws(StoreError) -> User {
         let keychain = keychain
         let id = try await reading { db in try Self.userID(keychain.lookup(ofEmail: email), in: db) }
@@ -78,9 +79,9 @@ extension SessionStore {
         return try await user(id)
     }
 
-    /// Changes settings in one step, so that of two changes at once neither is lost.
+    /// Changes settings atomically: concurrent changes are not lost.
     ///
-    /// - Parameter change: may be called twice.
+    /// - Parameter change: may run twice.
     /// - Throws: `notFound`, `refused` for days outside `UserSettings.retentionDaysRange`.
     package func updateSettings(
         of id: UserID, _ change: @escaping @Sendable (inout UserSettings) -> Void
@@ -111,7 +112,7 @@ extension SessionStore {
 
 // MARK: - Rows
 
-/// What of a user is sealed.
+/// The encrypted part of a user's row.
 private struct Profile: Codable {
     var email: String?
     var voice: String?
@@ -155,7 +156,7 @@ extension SessionStore {
         _ user: User, lookup: [UInt8], password: PasswordHash?, _ keychain: Keychain, in db: Database
     ) throws {
         let id = user.id
-        // The key's row refers to the user's, which is not there yet; what is sealed in it needs the key.
+        // The key's row references the user's row, and the profile is encrypted with the key: insert, create the key, then fill in.
         try db.execute(
             sql: "INSERT INTO users VALUES (?, ?, ?, x'', NULL, ?, ?, ?, ?)",
             arguments: [
@@ -171,9 +172,81 @@ extension SessionStore {
             ])
     }
 
-    /// For `verify`: whether all that is sealed in a user's row opens.
+    /// Used by `verify`: decrypts everything in a user's row.
     static func checkUser(_ id: UserID, from row: Row, _ key: SealingKey) throws {
         _ = try user(id, from: row, key)
         if let password = row["password"] as Data? { _ = try key.openText(password, at: userPlace("password", id)) }
+    }
+}
+
+/// Refresh tokens. A token is its family's name (16 bytes) and a secret (32 bytes). A family starts at a login and has one row; each
+/// renewal replaces its secret. A token with the right name and an old secret was used before.
+extension SessionStore {
+    private static let nameCount = 16
+    private static let secretCount = 32
+
+    /// Creates a family and returns its first token.
+    package func makeRefreshToken(
+        for user: UserID, lasting lifetime: Duration, at now: WallTime
+    ) async throws(StoreError) -> RefreshToken {
+        let (name, secret, keychain) = (randomBytes(Self.nameCount), randomBytes(Self.secretCount), keychain)
+        return try await writing { db in
+            _ = try keychain.userKey(of: user, in: db)
+            let expiresAt = now + lifetime
+            try db.execute(
+                sql: "INSERT INTO refresh_families VALUES (?, ?, ?, ?, ?)",
+                arguments: [
+                    Data(SHA2.digest(of: name)), user.text, Data(SHA2.digest(of: secret)), now.milliseconds, expiresAt.milliseconds,
+                ])
+            try db.execute(
+                sql: """
+                    DELETE FROM refresh_families WHERE id IN (
+                        SELECT id FROM refresh_families WHERE user_id = ? ORDER BY renewed_at DESC, id LIMIT -1 OFFSET ?)
+                    """,
+                arguments: [user.text, StoreLimits.familiesPerUserMax])
+            return RefreshToken(text: Base64.urlSafe.encode(name + secret), userID: user, expiresAt: expiresAt)
+        }
+    }
+
+    /// Exchanges a token for a new one and invalidates it.
+    package func renew(_ token: String, lasting lifetime: Duration, at now: WallTime) async throws(StoreError) -> RefreshAnswer {
+        guard let (name, secret) = Self.parts(of: token) else { return .unknown }
+        let next = randomBytes(Self.secretCount)
+        return try await writing { db in
+            let id = Data(SHA2.digest(of: name))
+            guard
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT user_id, secret FROM refresh_families WHERE id = ? AND expires_at > ?",
+                    arguments: [id, now.milliseconds]),
+                let user = UserID(text: row["user_id"])
+            else { return .unknown }
+            guard areEqualInConstantTime(SHA2.digest(of: secret), Array(row["secret"] as Data)) else {
+                try db.execute(sql: "DELETE FROM refresh_families WHERE id = ?", arguments: [id])
+                return .reused(user)
+            }
+            let expiresAt = now + lifetime
+            try db.execute(
+                sql: "UPDATE refresh_families SET secret = ?, renewed_at = ?, expires_at = ? WHERE id = ?",
+                arguments: [Data(SHA2.digest(of: next)), now.milliseconds, expiresAt.milliseconds, id])
+            return .renewed(RefreshToken(text: Base64.urlSafe.encode(name + next), userID: user, expiresAt: expiresAt))
+        }
+    }
+
+    /// Revokes the token's family. Unknown tokens are ignored.
+    package func logOut(_ token: String) async throws(StoreError) {
+        guard let (name, _) = Self.parts(of: token) else { return }
+        try await writing { db in
+            try db.execute(sql: "DELETE FROM refresh_families WHERE id = ?", arguments: [Data(SHA2.digest(of: name))])
+        }
+    }
+
+    /// Revokes every family of a user.
+    package func logOutEverywhere(_ user: UserID) async throws(StoreError) {
+        try await writing { db in try db.execute(sql: "DELETE FROM refresh_families WHERE user_id = ?", arguments: [user.text]) }
+    }
+
+    private static func parts(of token: String) -> (name: [UInt8], secret: [UInt8])? {
+        guard let bytes = Base64.urlSafe.decode(token.utf8), bytes.count == nameCount + secretCount else { return nil }
+        return (Array(bytes.prefix(nameCount)), Array(bytes.suffix(secretCount)))
     }
 }

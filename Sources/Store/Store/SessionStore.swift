@@ -1,20 +1,22 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 package import Identity
 internal import Synchronization
 
-/// What is kept of users and their conversations, in one SQLite file; what must not be read by others is sealed (`Keychain`).
+/// Persistent storage of users and their conversations: one SQLite file, with everything users said, wrote or are called encrypted
+/// (`Keychain`).
 ///
-/// **Acknowledged means on disk**: a function that changes something returns after the commit has reached the disk. **Nobody sees what is not theirs**:
-/// each function about a user's things takes the user, and what is another's is as absent as what never was (`notFound`). **What is deleted is gone**: SQLite
-/// overwrites it with zeros, and the write-ahead log is emptied. Time is an argument.
+/// **Durability**: a function that writes returns after its commit is on disk. **Isolation**: functions take the user whose data they
+/// access; another user's records are reported as `notFound`. **Deletion**: deleted bytes are overwritten with zeros, and the write-ahead
+/// log is truncated. Time is an argument.
 ///
-/// One process owns a store. Another may look into it beside the owner (`Access.beside`), as the command line does while the gateway runs.
+/// One process owns a store. Others may open it with `Access.beside`, as the command line does while the gateway runs.
 package final class SessionStore: Sendable {
     package enum Access: Sendable {
-        /// Makes the store if there is none, brings its tables up to date, and keeps other owners out.
+        /// Creates or migrates the store and locks its directory against other owners.
         case owner
-        /// Reads and writes what is there.
+        /// Reads and writes an existing store, next to its owner.
         case beside
     }
 
@@ -27,10 +29,11 @@ package final class SessionStore: Sendable {
     let passwords: PasswordHasher
 
     /// - Parameters:
-    ///   - masterKeys: among them the one that the store is locked with; a new store is locked with the first. At least one.
-    ///   - passwordCost: what hashing a password costs.
-    ///   - sizeMax: of the database in bytes; what would be more is refused with `full`. Nil: as long as there is room on the disk.
-    /// - Throws: `alreadyOpen`, `wrongMasterKey`, `missing`, `fromTheFuture` before anything is touched; `damaged`, `full`, `failed`.
+    ///   - masterKeys: at least one; must include the key that the store is locked with. A new store is locked with the first.
+    ///   - passwordCost: the scrypt parameters of new password hashes.
+    ///   - sizeMax: maximum size of the database in bytes; writes beyond it throw `full`. Nil: limited by the disk only.
+    /// - Throws: before anything is modified: `alreadyOpen`, `wrongMasterKey`, `missing`, `fromTheFuture`; later: `damaged`, `full`,
+    ///   `failed`.
     package init(
         directory: String, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
         sizeMax: Int? = nil
@@ -56,7 +59,7 @@ package final class SessionStore: Sendable {
                 try pool.write(CrashRecovery.releaseLeases)
             }
             try pool.writeWithoutTransaction { db in
-                // The pool has put it to NORMAL, with which a commit may be lost when the power goes.
+                // GRDB's pool sets NORMAL, which may lose commits on power failure.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 if let sizeMax {
                     let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4_096
@@ -72,13 +75,13 @@ package final class SessionStore: Sendable {
         }
         commits = CommitQueue(pool: pool, log: log)
         passwords = PasswordHasher(cost: passwordCost)
-        // Who had the store before may have ended right after a deletion.
+        // The previous owner may have ended right after a deletion.
         if access == .owner { log.emptySoon() }
     }
 
     static let fileName = "patchbay.sqlite"
 
-    /// The keys of the store at `path`, for which nothing is written; nil if there is no store yet.
+    /// Reads the keys of the store at `path` without writing anything; nil if there is no store.
     private static func keysWithoutTouching(path: String, masterKeys: [MasterKey]) throws -> Keychain? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         var configuration = Self.configuration
@@ -99,13 +102,13 @@ package final class SessionStore: Sendable {
         configuration.prepareDatabase { db in
             guard !db.configuration.readonly else { return }
             try db.execute(sql: "PRAGMA secure_delete = ON")
-            // Has to be said before there is a first page.
+            // Takes effect only before the first page exists.
             if try Int.fetchOne(db, sql: "PRAGMA page_count") == 0 { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
         }
         return configuration
     }
 
-    /// Waits for what is under way and closes the files. To be called once; whatever is asked afterwards fails.
+    /// Waits for running operations and closes the files. Call once; later operations fail.
     package func close() throws(StoreError) {
         do {
             try log.close()
@@ -121,7 +124,7 @@ package final class SessionStore: Sendable {
 // MARK: - For the store's parts
 
 extension SessionStore {
-    /// Where what asks the store all the time is best done as a whole.
+    /// Executor for callers that make many store requests, so that they need no thread switch per request.
     package var threads: StoreThreads { readers.threads }
 
     var keychain: Keychain { keys.withLock { $0 } }
@@ -130,7 +133,7 @@ extension SessionStore {
         keys.withLock { $0.add(key) }
     }
 
-    /// For what is found at once.
+    /// For short reads.
     func reading<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do {
             return try await withTaskExecutorPreference(readers.threads) { try readers.read(body) }
@@ -139,7 +142,7 @@ extension SessionStore {
         }
     }
 
-    /// Beside those who ask for something short.
+    /// For long reads, which must not delay short ones.
     func readingLong<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do { return try await pool.read(body) } catch { throw StoreError(error) }
     }
@@ -147,5 +150,36 @@ extension SessionStore {
     /// - Parameter body: may run twice (`CommitQueue`).
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         try await commits.write(body)
+    }
+}
+
+extension SessionStore {
+    /// The key that signs users' access tokens. It belongs to the store, so tokens survive restarts and end with the store.
+    package var userTokenKey: SealingKey { keychain.shared.derived(for: "user tokens") }
+}
+
+/// Locks a directory for one process. The kernel releases the lock when the process ends.
+final class DirectoryLock: Sendable {
+    private let descriptor: Int32
+
+    /// - Throws: `alreadyOpen`.
+    init(directory: String) throws(StoreError) {
+        let descriptor = open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .failed("\(directory)/lock can't be made: \(String(cString: strerror(errno)))") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw .alreadyOpen(directory: directory)
+        }
+        self.descriptor = descriptor
+    }
+
+    func release() {
+        flock(descriptor, LOCK_UN)
+    }
+
+    deinit {
+        // A child process may have inherited the descriptor.
+        release()
+        close(descriptor)
     }
 }

@@ -1,30 +1,30 @@
 internal import GRDB
 
-/// Why the store did not do what it was asked.
+/// Errors of the store.
 package enum StoreError: Error, Hashable, Sendable {
-    /// There is no such thing, or it is somebody else's: the two can't be told apart.
+    /// The record does not exist or belongs to another user; the two cannot be distinguished.
     case notFound
     case emailTaken
     case invalidCursor
-    /// A value outside its range, or text without end.
+    /// A value is out of range or too long; the text says which.
     case refused(String)
-    /// No room on the disk. Nothing was written; reading goes on, and so does writing as soon as there is room.
+    /// The disk is full. Nothing was written; reads continue, and writes work again once there is space.
     case full
-    /// More waits to be written than `StoreLimits.writesWaitingMax`, or another process holds the store for too long.
+    /// The write queue is full (`StoreLimits.writesWaitingMax`), or another process holds the lock for too long.
     case busy
     case cancelled
 
-    /// Another process has the store in this directory open.
+    /// Another process owns the store.
     case alreadyOpen(directory: String)
-    /// No key that was given is the one with this id, by which the store is locked.
+    /// None of the given master keys is the one that locks the store.
     case wrongMasterKey(neededID: String)
-    /// The directory holds no store.
+    /// The directory contains no store.
     case missing(directory: String)
-    /// Written by a newer version of this program.
+    /// The store was written by a newer version of this program.
     case fromTheFuture
-    /// What stands at `place` is not what was written there.
+    /// The value at `place` does not decrypt or decode.
     case damaged(place: String)
-    /// SQLite's own words; they never hold a value.
+    /// SQLite's message, which never contains values.
     case failed(String)
 }
 
@@ -52,18 +52,18 @@ extension StoreError {
 extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .notFound: "There is no such thing."
-        case .emailTaken: "This e-mail address has an account."
-        case .invalidCursor: "This is no cursor of this list."
+        case .notFound: "There is no such record."
+        case .emailTaken: "This e-mail address already has an account."
+        case .invalidCursor: "The cursor is not valid for this list."
         case .refused(let reason): reason
-        case .full: "There is no room on the store's disk."
-        case .busy: "The store has too much to do."
-        case .cancelled: "Nobody waits for this any more."
+        case .full: "The store's disk is full; free some space."
+        case .busy: "The store is overloaded; try again later."
+        case .cancelled: "The request was cancelled."
         case .alreadyOpen(let directory): "The store in \(directory) is open in another process."
-        case .wrongMasterKey(let id): "The store is locked with the master key \(id), which was not given."
+        case .wrongMasterKey(let id): "The store is locked with the master key \(id); add it to the configuration."
         case .missing(let directory): "There is no store in \(directory)."
-        case .fromTheFuture: "The store was written by a newer version of this program."
-        case .damaged(let place): "The store is damaged: \(place) is not what was written there."
+        case .fromTheFuture: "The store was written by a newer version of this program; update the program."
+        case .damaged(let place): "The store is damaged: \(place) cannot be decrypted or decoded; restore a backup."
         case .failed(let reason): "The store failed: \(reason)."
         }
     }

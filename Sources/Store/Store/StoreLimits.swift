@@ -1,65 +1,65 @@
 internal import Dispatch
 
-/// Every limit of the store.
+/// The store's limits.
 package enum StoreLimits {
-    /// Writes that wait for the disk. One more is refused (`StoreError.busy`).
+    /// Queued writes. Further ones throw `StoreError.busy`.
     package static let writesWaitingMax = 1_024
-    /// Writes that share one commit.
+    /// Writes per commit.
     package static let writesPerCommitMax = 64
-    /// How long another process may hold the store, in seconds.
+    /// How long to wait for another process's lock, in seconds.
     package static let lockPatience = 5.0
 
-    /// Threads that read, as many as processors within this: they share no lock, and more would only take turns.
+    /// Reader threads, one per processor within this range.
     static let readersRange = 2...4
-    /// What each keeps of the database at hand, in bytes.
+    /// Page cache per reader, in bytes.
     static let readerCacheMax = 8 << 20
-    /// How much they give way to other threads, as `nice` counts it.
+    /// Reader threads' `nice` value: media threads go first.
     static let readersNiceness: Int32 = 5
 
-    /// Pages, 4 KiB each, after which the write-ahead log is brought into the database, beside the writers.
+    /// Checkpoint the write-ahead log after this many pages of 4 KiB, concurrently with writers.
     static let pagesPerCheckpoint = 500
-    /// Pages in the log at which it is begun anew.
+    /// Truncate the log at this many pages.
     static let logPagesMax = 8_192
-    /// Pages that may be left to be brought over while writers wait, and how often it is tried to have no more than that.
+    /// Pages that a blocking checkpoint may have to copy, and how many concurrent checkpoints try to get there first.
     static let logRestMax = 64
     static let logRoundsMax = 3
-    /// How long writers wait for those who read from the log, in milliseconds.
+    /// How long a blocking checkpoint waits for readers, in milliseconds.
     static let logReadersPatience = 20
-    /// How long what was deleted may stand in the log, sealed.
+    /// How long deleted (encrypted) data may stay in the log.
     static let deletedInLogMax = DispatchTimeInterval.seconds(3)
-    /// How often it is tried to empty the write-ahead log while others read, and the pause between: a second in all.
+    /// Attempts to truncate the log while readers block it, and the pause between them.
     static let logAttemptsMax = 10
     static let logPause = Duration.milliseconds(100)
 
-    /// Passwords that wait to be hashed. One more is refused (`StoreError.busy`); at two a time it would wait for seconds.
+    /// Passwords queued for hashing. Further ones throw `StoreError.busy`.
     package static let passwordsWaitingMax = 64
-    /// Passwords hashed at a time, 32 MiB each.
+    /// Concurrent password hashes, 32 MiB each.
     package static let passwordsAtOnceMax = 2
 
-    /// Devices of one user with a refresh token of their own. At one more, the one that was used the longest ago is forgotten.
+    /// Refresh token families per user. The least recently used one is dropped.
     package static let familiesPerUserMax = 32
 
-    /// Turns of one session: nine hours with one in three seconds. One more is refused.
+    /// Turns per session: nine hours at one in three seconds.
     package static let turnsPerSessionMax = 10_000
     /// In bytes of UTF-8.
     package static let turnTextMax = 64 << 10
     package static let clientContextMax = 64 << 10
     package static let sessionsPerPageMax = 200
-    /// Characters of a summary that a list shows.
+    /// Length of a list's summary snippet, in characters.
     package static let snippetLength = 160
 
-    /// How long the same idempotency key means the same session.
+    /// How long an idempotency key identifies a session.
     package static let idempotencyWindow = Duration.seconds(24 * 3_600)
-    /// How often a job is begun before it has failed: four days of `SummaryWorker.retryDelay(afterAttempts:)`.
+    /// Attempts before a job fails: four days of `SummaryWorker.retryDelay(afterAttempts:)`.
     package static let jobAttemptsMax = 24
-    /// How long a failed job is kept, for an operator to see.
+    /// How long failed jobs are kept for operators.
     package static let failedJobsKept = Duration.seconds(7 * 86_400)
 
-    /// How long a webhook is tried. After that it is dead, and the next of its room has its turn.
+    /// How long delivery of a webhook is retried before it is dead and its lane advances.
     package static let webhookPatience = Duration.seconds(24 * 3_600)
-    /// How long a delivered or dead webhook can be sent again. Shorter than the shortest retention of what it tells about.
+    /// How long delivered and dead webhooks can be replayed. Shorter than the shortest retention.
     package static let webhooksKept = Duration.seconds(3 * 86_400)
 
-    /// Sessions deleted in one transaction, so that nobody waits long for the disk.
+    /// Sessions deleted per transaction, which bounds how long other writers wait.
     static let deletionsPerCommit = 25
 }

@@ -1,29 +1,29 @@
 package import Identity
 internal import Synchronization
 
-/// Carries events from the store to their endpoints, at least once and in each lane's order.
+/// Delivers stored webhooks to their endpoints, at least once and in order within each lane.
 ///
-/// An event is taken out of the store only once its endpoint has said so; whatever goes wrong between, its lease runs out and it is sent
-/// again, with the same id. What fails holds up its own lane, and its endpoint when that is dead, but no other one.
+/// A webhook leaves the queue only after its endpoint has acknowledged it; otherwise its lease expires and it is sent again with the same
+/// id. A failure blocks only its lane, and its endpoint while that is dead.
 package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private let queue: WebhookQueue
     private let plan: WebhookRetryPlan
     private let key: IssuerKey
     private let send: Outgoing
     private let clock: C
-    /// How long nobody looks at the queue unless `wake` is called.
+    /// The polling interval, unless `wake` is called.
     private let pause: Duration
     private let now: @Sendable () -> WallTime
     private let chance: @Sendable () -> Double
     /// In the configuration's order.
     private let endpoints: Mutex<[WebhookEndpoint]>
-    /// Holds one "look again": more would say no more.
+    /// Coalesces wake-ups: one pending signal is enough.
     private let looks = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - urls: all endpoints, each of which is told everything. Events for others stay in the store.
-    ///   - key: an HS256 one; its issuer is what receivers know the gateway by.
-    ///   - chance: 0..<1, for the delays.
+    ///   - urls: all endpoints; each receives every event. Webhooks for other endpoints stay in the store.
+    ///   - key: an HS256 key; its issuer identifies the gateway to receivers.
+    ///   - chance: random numbers in 0..<1 for jitter.
     package init(
         _ queue: WebhookQueue, to urls: [String], plan: WebhookRetryPlan = WebhookRetryPlan(), signedWith key: IssuerKey, clock: C,
         pause: Duration = .seconds(1), now: @escaping @Sendable () -> WallTime, chance: @escaping @Sendable () -> Double,
@@ -40,12 +40,12 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         self.chance = chance
     }
 
-    /// Something was put into the queue.
+    /// Call when webhooks were enqueued.
     package func wake() {
         looks.continuation.yield()
     }
 
-    /// Until the task is cancelled; once.
+    /// Runs until the task is cancelled. Call once.
     package func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask {
@@ -59,7 +59,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         }
     }
 
-    /// What may be sent at once, with its endpoint's place. A store that cannot be read now is asked again after the pause.
+    /// Leases what may be sent now, with the endpoint's index. If the store cannot be read, the next poll retries.
     private func due() async -> [(StoredWebhook, at: Int)] {
         let time = now()
         let rooms = endpoints.withLock { $0.map { (url: $0.url, room: $0.room(at: time)) } }
@@ -75,7 +75,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private func deliver(_ webhook: StoredWebhook, at place: Int) async {
         let (answer, reason) = await attempt(webhook)
         let step = plan.step(afterAttempts: webhook.attempts, expiresAt: webhook.expiresAt, now: now(), chance: chance())
-        // Before anything is leased anew, the store knows what became of this one. If it cannot be told, the lease tells.
+        // The outcome is stored before the next lease. If that fails, the lease expires and decides.
         switch (answer, step) {
         case (.delivered, _): try? await queue.finish(webhook, now())
         case (.gone, _), (.failed, .givenUp): try? await queue.giveUp(webhook, reason, now())
@@ -85,7 +85,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
             switch (answer, step) {
             case (.delivered, _), (.gone, _): endpoints[place].answered()
             case (.failed, .again(let next)): endpoints[place].failed(next: next)
-            // The next one in the queue is as old, or answers.
+            // The next webhook may be tried at once.
             case (.failed, .givenUp): endpoints[place].failed(next: now())
             }
         }
@@ -99,7 +99,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
                 url: webhook.webhook.endpoint,
                 headers: [
                     OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("user-agent", "Patchbay"),
-                    // As it is, without "Bearer": LiveKit's receivers know no other.
+                    // Without "Bearer", as LiveKit's receivers expect.
                     OutgoingHeader("authorization", try BodySignature.token(for: body, at: now().milliseconds / 1_000, with: key)),
                 ],
                 body: body)
@@ -108,5 +108,38 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         } catch {
             return (.failed, "no answer: \(error)")
         }
+    }
+}
+
+/// The operations of a webhook queue.
+package struct WebhookQueue: Sendable {
+    /// Leases at most `limit` due webhooks for an endpoint, the oldest of each lane, for longer than a request may take.
+    package var lease: @Sendable (_ endpoint: String, _ limit: Int, _ now: WallTime) async throws -> [StoredWebhook]
+    package var finish: @Sendable (_ webhook: StoredWebhook, _ now: WallTime) async throws -> Void
+    /// The attempt failed; `reason` is shown to operators.
+    package var retry: @Sendable (_ webhook: StoredWebhook, _ due: WallTime, _ reason: String) async throws -> Void
+    package var giveUp: @Sendable (_ webhook: StoredWebhook, _ reason: String, _ now: WallTime) async throws -> Void
+
+    package init(
+        lease: @escaping @Sendable (_ endpoint: String, _ limit: Int, _ now: WallTime) async throws -> [StoredWebhook],
+        finish: @escaping @Sendable (_ webhook: StoredWebhook, _ now: WallTime) async throws -> Void,
+        retry: @escaping @Sendable (_ webhook: StoredWebhook, _ due: WallTime, _ reason: String) async throws -> Void,
+        giveUp: @escaping @Sendable (_ webhook: StoredWebhook, _ reason: String, _ now: WallTime) async throws -> Void
+    ) {
+        self.lease = lease
+        self.finish = finish
+        self.retry = retry
+        self.giveUp = giveUp
+    }
+
+    /// The queue in the store.
+    ///
+    /// - Parameter leaseSpan: must exceed the request timeout.
+    package init(_ store: SessionStore, leaseSpan: Duration = .seconds(30)) {
+        self.init(
+            lease: { try await store.leaseWebhooks(to: $0, limit: $1, for: leaseSpan, at: $2) },
+            finish: { try await store.delivered($0, at: $1) },
+            retry: { try await store.retry($0, due: $1, reason: $2) },
+            giveUp: { try await store.giveUp($0, reason: $1, at: $2) })
     }
 }

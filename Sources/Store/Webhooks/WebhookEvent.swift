@@ -1,17 +1,17 @@
 package import Wire
 
-/// Something that happened, as other servers are told it: LiveKit's webhook event, and ours in the same form.
+/// A webhook event: LiveKit's events, and ours in the same format.
 ///
-/// No event carries what was said: who is told of a session or a summary asks for it with the user's token.
+/// Events carry no conversation text: receivers of session events fetch it with the user's token.
 package struct WebhookEvent: Sendable, Hashable {
     package enum Fact: Sendable, Hashable {
         case roomStarted(WebhookRoom)
         case roomFinished(WebhookRoom)
         case participantJoined(WebhookRoom, ParticipantInfo)
         case participantLeft(WebhookRoom, ParticipantInfo, DisconnectReason)
-        /// It never got as far as to be there.
+        /// The participant never became active.
         case participantConnectionAborted(WebhookRoom, ParticipantInfo, DisconnectReason)
-        /// Of room and participant only sid and name or identity are told, as LiveKit does.
+        /// Carries only sid and name or identity of room and participant, as LiveKit does.
         case trackPublished(WebhookRoom, ParticipantSID, TrackInfo)
         case trackUnpublished(WebhookRoom, ParticipantSID, TrackInfo)
         case sessionEnded(Session)
@@ -19,7 +19,7 @@ package struct WebhookEvent: Sendable, Hashable {
         case call(WebhookCall)
     }
 
-    /// The same at each attempt and for each endpoint, so that a receiver can tell what it has had.
+    /// The same for every attempt and endpoint, so that receivers can deduplicate.
     package var id: WebhookID
     package var createdAt: WallTime
     package var fact: Fact
@@ -47,8 +47,7 @@ package struct WebhookEvent: Sendable, Hashable {
         }
     }
 
-    /// Events of one lane reach an endpoint one after the other: a room's name, which a session's room has too, so that `session_ended` comes
-    /// after what happened in it.
+    /// The delivery lane: the room's name, so that a session's events follow those of its room.
     package var lane: String {
         switch fact {
         case .roomStarted(let room), .roomFinished(let room), .participantJoined(let room, _), .participantLeft(let room, _, _),
@@ -76,11 +75,57 @@ package struct WebhookRoom: Sendable, Hashable {
 /// A call at the time of an event.
 package struct WebhookCall: Sendable, Hashable {
     package var info: CallInfo
-    /// Whom the event is about; nil if it is about the call's status.
+    /// The member concerned; nil if the event is about the call's status.
     package var member: CallMember?
 
     package init(_ info: CallInfo, member: CallMember? = nil) {
         self.info = info
         self.member = member
+    }
+}
+
+/// Protobuf JSON as LiveKit sends it: camel case, defaults left out, 64-bit integers as strings, enums by name.
+extension WebhookEvent: Encodable {
+    /// The exact body that is signed and sent.
+    package var body: [UInt8] {
+        // Encoding only throws for infinite numbers, which do not occur.
+        (try? JSON.encode(self, names: .asDeclared)) ?? []
+    }
+
+    /// Prefix of event identifiers in bodies.
+    package static let idPrefix = "EV_"
+
+    private enum Key: CodingKey {
+        case event, room, participant, id, createdAt, track, session, summary, call
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var event = encoder.container(keyedBy: Key.self)
+        try event.encode(name, forKey: .event)
+        switch fact {
+        case .roomStarted(let room), .roomFinished(let room):
+            try event.encode(RoomMessage(room), forKey: .room)
+        case .participantJoined(let room, let participant):
+            try event.encode(RoomMessage(room), forKey: .room)
+            try event.encode(ParticipantMessage(participant), forKey: .participant)
+        case .participantLeft(let room, let participant, let reason), .participantConnectionAborted(let room, let participant, let reason):
+            try event.encode(RoomMessage(room), forKey: .room)
+            try event.encode(ParticipantMessage(participant, left: reason), forKey: .participant)
+        case .trackPublished(let room, let participant, let track), .trackUnpublished(let room, let participant, let track):
+            try event.encode(["sid": room.info.sid.text, "name": room.info.name], forKey: .room)
+            try event.encode(["sid": participant.text, "identity": track.participant.text], forKey: .participant)
+            try event.encode(TrackMessage(track), forKey: .track)
+        case .sessionEnded(let session):
+            try event.encode(SessionMessage(session: session), forKey: .session)
+        case .summaryReady(let session, let summary):
+            try event.encode(SessionMessage(session: session), forKey: .session)
+            try event.encode(["id": summary.text, "sessionId": session.id.text], forKey: .summary)
+        case .call(let call):
+            try event.encode(CallMessage(call: call), forKey: .call)
+        }
+        try event.encode(Self.idPrefix + id.text, forKey: .id)
+        // Floor division, for times before 1970.
+        let seconds = createdAt.milliseconds >= 0 ? createdAt.milliseconds / 1_000 : (createdAt.milliseconds - 999) / 1_000
+        try event.encode(String(seconds), forKey: .createdAt)
     }
 }

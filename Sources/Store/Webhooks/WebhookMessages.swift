@@ -28,7 +28,7 @@ struct RoomMessage: Encodable {
 /// LiveKit's `ParticipantInfo`.
 struct ParticipantMessage: Encodable {
     private let participant: ParticipantInfo
-    /// Nil while it is there.
+    /// Nil while the participant is active.
     private let reason: DisconnectReason?
 
     init(_ participant: ParticipantInfo, left reason: DisconnectReason? = nil) {
@@ -122,7 +122,7 @@ struct SessionMessage: Encodable {
     }
 }
 
-/// Who is called and how it stands, without what the caller wrote into it.
+/// A call's parties and status, without the caller's own text.
 struct CallMessage: Encodable {
     let call: WebhookCall
 

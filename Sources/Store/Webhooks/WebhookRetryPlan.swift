@@ -1,22 +1,22 @@
-/// When an event that did not arrive is sent again.
+/// Exponential back-off with jitter.
 package struct WebhookRetryPlan: Sendable, Hashable {
     package enum Step: Sendable, Hashable {
         case again(at: WallTime)
-        /// It is too old, or nobody wants it any more.
+        /// The webhook has expired.
         case givenUp
     }
 
     /// After the first attempt.
     package var delayMin: Duration = .seconds(1)
-    /// Each delay is twice the one before it, up to this.
+    /// Delays double up to this.
     package var delayMax: Duration = .seconds(600)
 
     package init() {}
 
     /// - Parameters:
-    ///   - attempts: made so far, at least 1.
-    ///   - expiresAt: from when on it is not sent any more.
-    ///   - chance: 0..<1. The delay is a random part of its upper half, so that what failed together does not come back together.
+    ///   - attempts: at least 1.
+    ///   - expiresAt: when retries end.
+    ///   - chance: 0..<1. Jitter covers the upper half of the delay, so that simultaneous failures do not retry together.
     package func step(afterAttempts attempts: Int, expiresAt: WallTime, now: WallTime, chance: Double) -> Step {
         var whole = delayMin
         for _ in 1..<max(attempts, 1) where whole < delayMax { whole *= 2 }
@@ -26,14 +26,14 @@ package struct WebhookRetryPlan: Sendable, Hashable {
     }
 }
 
-/// What an answer of an endpoint means.
+/// The meaning of an endpoint's response.
 ///
-/// LiveKit takes every status but 429 and 5xx for a delivery. We do so with 2xx only, because an endpoint that was put up wrongly answers
-/// 404 or 401 for an hour, and what happened in it would be lost.
+/// LiveKit counts every status but 429 and 5xx as delivered. Here only 2xx counts, because a misconfigured endpoint answers 404 or 401 for
+/// a while, and its events would be lost.
 enum WebhookAnswer {
     case delivered
     case failed
-    /// 410: the endpoint wants nothing of this any more.
+    /// 410: the endpoint declines the event.
     case gone
 
     init(status: Int) {
@@ -42,5 +42,46 @@ enum WebhookAnswer {
         case 410: self = .gone
         default: self = .failed
         }
+    }
+}
+
+/// Concurrency control and circuit breaker of one endpoint: a dead endpoint gets one request at a time, at growing intervals.
+struct WebhookEndpoint {
+    /// Concurrent requests.
+    static let inFlightMax = 8
+    /// Consecutive failures after which an endpoint is dead until it answers.
+    static let failuresMax = 3
+
+    let url: String
+    private var inFlight = 0
+    private var failures = 0
+    private var closedUntil: WallTime?
+
+    init(url: String) {
+        self.url = url
+    }
+
+    private var isDead: Bool { failures >= Self.failuresMax }
+
+    func room(at now: WallTime) -> Int {
+        if let closedUntil, now < closedUntil { return 0 }
+        return max(0, (isDead ? 1 : Self.inFlightMax) - inFlight)
+    }
+
+    mutating func begin() {
+        inFlight += 1
+    }
+
+    mutating func answered() {
+        inFlight -= 1
+        failures = 0
+        closedUntil = nil
+    }
+
+    /// - Parameter next: the time of the failed webhook's next attempt.
+    mutating func failed(next: WallTime) {
+        inFlight -= 1
+        failures += 1
+        if isDead { closedUntil = next }
     }
 }

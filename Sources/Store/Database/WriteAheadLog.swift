@@ -3,15 +3,15 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Synchronization
 
-/// Where commits stand first, and the one who brings them from there into the database.
+/// The write-ahead log and its checkpoints.
 ///
-/// SQLite would do that in the commit that makes the log long, while everybody who writes waits for the disk. So it is done beside the writers, on a
-/// connection and a queue of its own. What only the writing connection can do, which is to begin the log anew, is left to it when little is missing.
+/// SQLite's automatic checkpoint runs within a commit while all writers wait. Here checkpoints run on their own connection and queue,
+/// concurrently with writers; only truncating the log, which needs the writing connection, is done there, when little is left to copy.
 ///
-/// What was deleted stands in the log too, sealed, and is gone when that has been emptied (`emptySoon()`).
+/// Deleted data remains in the log, encrypted, until it is truncated (`emptySoon()`).
 final class WriteAheadLog: Sendable {
     private struct State {
-        /// Pages written since something was brought over.
+        /// Pages written since the last checkpoint.
         var pages = 0
         var isCheckpointDue = false
         var isEmptyingDue = false
@@ -29,7 +29,7 @@ final class WriteAheadLog: Sendable {
         try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
     }
 
-    /// After a commit, by so many pages.
+    /// Called after a commit.
     func grew(by pages: Int) {
         let isDue = state.withLock { state in
             state.pages += pages
@@ -40,7 +40,7 @@ final class WriteAheadLog: Sendable {
         if isDue { queue.async { [weak self] in self?.checkpoint() } }
     }
 
-    /// What has been deleted is to leave the log within `StoreLimits.deletedInLogMax`, later only while somebody reads all the time.
+    /// Truncates the log within `StoreLimits.deletedInLogMax`, later only while readers block it.
     func emptySoon() {
         let isFirst = state.withLock { state in
             defer { state.isEmptyingDue = true }
@@ -49,14 +49,14 @@ final class WriteAheadLog: Sendable {
         if isFirst { queue.asyncAfter(deadline: .now() + StoreLimits.deletedInLogMax) { [weak self] in self?.emptyIfDue() } }
     }
 
-    /// - Returns: false if somebody reads from it.
+    /// - Returns: false if a reader blocks it.
     func empty() async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try self.emptyNow() }) }
         }
     }
 
-    /// Waits for what is under way. What was to be emptied soon is emptied now, unless somebody reads.
+    /// Waits for running checkpoints. A scheduled truncation happens now, unless readers block it.
     func close() throws {
         try queue.sync {
             let isEmptyingDue = state.withLock { state in
@@ -79,7 +79,7 @@ extension WriteAheadLog {
             state.isCheckpointDue = false
             return state.isClosed
         }
-        // What fails now the next one does: the log only grows meanwhile.
+        // On failure the log grows until the next checkpoint.
         guard !isClosed, let frames = try? bringOver().all, frames >= StoreLimits.logPagesMax else { return }
         _ = try? emptyNow()
     }
@@ -93,14 +93,14 @@ extension WriteAheadLog {
         if (try? emptyNow()) != true { emptySoon() }
     }
 
-    /// Most of it beside the writers, and only the rest in their way.
+    /// Copies most pages concurrently with writers, and only the rest while they wait.
     private func emptyNow() throws -> Bool {
         for _ in 0..<StoreLimits.logRoundsMax {
-            // If another process does the same just now, that is as good.
+            // Another process may be checkpointing, which serves as well.
             guard let log = try? bringOver(), log.all - log.done > StoreLimits.logRestMax else { break }
         }
         return try pool.writeWithoutTransaction { db in
-            // Whoever wants to write waits meanwhile, so we do not.
+            // Writers wait meanwhile.
             try db.execute(sql: "PRAGMA busy_timeout = \(StoreLimits.logReadersPatience)")
             defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Int(StoreLimits.lockPatience * 1_000))") }
             do {
@@ -112,7 +112,7 @@ extension WriteAheadLog {
         }
     }
 
-    /// As much as nobody reads; nobody waits for it.
+    /// A passive checkpoint: copies what no reader needs.
     ///
     /// - Returns: pages in the log, and how many of them are in the database.
     private func bringOver() throws -> (all: Int, done: Int) {
@@ -124,7 +124,7 @@ extension WriteAheadLog {
 }
 
 extension Database {
-    /// How many pages this connection has written since it was asked the last time.
+    /// Pages written by this connection since the last call.
     func takePagesWritten() -> Int {
         var (pages, unused): (CInt, CInt) = (0, 0)
         sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &unused, 1)

@@ -3,10 +3,10 @@ internal import Identity
 internal import Synchronization
 internal import Wire
 
-/// Hashes passwords beside everything else: few at a time, since each takes a tenth of a second of a core and 32 MiB.
+/// Hashes passwords on a queue of its own with limited concurrency: each takes a tenth of a second and 32 MiB.
 final class PasswordHasher: Sendable {
     private let cost: PasswordHash.Cost
-    /// What the password of somebody unknown is compared with, so that it takes as long as that of somebody known.
+    /// Compared with the passwords of unknown users, so that they take as long as those of known ones.
     private let nobody: PasswordHash
     private let workers: OperationQueue
     private let waiting = Mutex(0)
@@ -24,7 +24,7 @@ final class PasswordHasher: Sendable {
         return try await inTurn { PasswordHash(of: password, cost: cost) }
     }
 
-    /// - Parameter hash: nil for somebody unknown, whose password is never right.
+    /// - Parameter hash: nil for an unknown user, whose password never matches.
     func isRight(_ password: SecretText, for hash: PasswordHash?) async throws(StoreError) -> Bool {
         let nobody = nobody
         return try await inTurn { (hash ?? nobody).matches(password) && hash != nil }

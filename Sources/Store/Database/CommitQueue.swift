@@ -1,18 +1,18 @@
 internal import GRDB
 internal import Synchronization
 
-/// The one way into the database for what changes it.
+/// Group commit: the only path for writes.
 ///
-/// A commit waits for the disk (`synchronous=FULL`), and the disk takes one after the other. So all writes that have come while one was on its way
-/// share the next: each has a savepoint of its own, one that fails leaves the others alone, and all are answered after the commit. When
-/// the commit itself fails, or SQLite gives the whole transaction up (a full disk), each is tried once more by itself: nobody fails for a neighbour.
+/// Each commit waits for the disk (`synchronous=FULL`), so writes that arrive during a commit share the next one. Each write has its own
+/// savepoint; a failing write does not affect the others. If the commit fails, or SQLite rolls back the whole transaction (disk full), each
+/// write is retried alone.
 ///
-/// So the body of a write may run twice. It changes the database and nothing else.
+/// A write's body may therefore run twice and must have no other effects.
 final class CommitQueue: Sendable {
     private struct Write: Sendable {
-        /// Changes the database and tells how to answer once that is committed.
+        /// Changes the database and returns the completion to call after the commit.
         let run: @Sendable (Database) -> @Sendable () -> Void
-        /// Answers that nothing was committed.
+        /// Completes with an error: nothing was committed.
         let fail: @Sendable (StoreError) -> Void
     }
 
@@ -68,7 +68,7 @@ final class CommitQueue: Sendable {
         return isAccepted
     }
 
-    /// One commit at a time, so that others who need the writing connection (`SessionStore.compact()`) have their turn in between.
+    /// Schedules one commit at a time, so that other users of the writing connection (`SessionStore.compact()`) get their turn.
     private func scheduleCommit() {
         pool.asyncWriteWithoutTransaction { db in
             let batch = self.state.withLock { state in

@@ -1,15 +1,16 @@
 internal import Foundation
 internal import GRDB
 internal import Identity
+internal import Wire
 
 /// The keys of an open store.
 ///
-/// The master key wraps a key of the store's own and one for each user; both are random, so that another master key means wrapping them anew and nothing
-/// else. From the store's key come the one for webhooks and the one for keyed hashes, by which rows are found without telling whose they are.
+/// The master key wraps the store's key and one key per user. These are random, so rotating the master key only rewraps them. The store's
+/// key derives the key for shared data and the key for keyed hashes, by which rows are found without revealing identities.
 struct Keychain: Sendable {
-    /// All unwrap. The first is for a store that has none yet.
+    /// All can unwrap. The first locks a new store.
     private(set) var masterKeys: [MasterKey]
-    /// For what belongs to no single user.
+    /// For data that belongs to no single user.
     let shared: SealingKey
     private let lookupKey: [UInt8]
 
@@ -19,7 +20,7 @@ struct Keychain: Sendable {
         lookupKey = storeKey.derived(for: "lookup").revealedBytes
     }
 
-    /// A hash that nobody without the store's key can make. `purpose` keeps equal texts of two kinds apart.
+    /// A keyed hash (HMAC-SHA256). `purpose` separates kinds of text.
     func lookup(_ parts: String..., purpose: String) -> [UInt8] {
         var message = Array(purpose.utf8)
         for part in parts {
@@ -49,7 +50,7 @@ extension Keychain {
         return Keychain(masterKeys: masterKeys, storeKey: try unwrap(row[1], wrappedWith: row[0], at: storeKeyPlace, masterKeys))
     }
 
-    /// For a new store.
+    /// Creates the keys of a new store.
     static func make(in db: Database, with masterKeys: [MasterKey]) throws -> Keychain {
         let storeKey = SealingKey()
         try db.execute(
@@ -58,7 +59,7 @@ extension Keychain {
         return Keychain(masterKeys: masterKeys, storeKey: storeKey)
     }
 
-    /// Wrapped with the master key that wraps the store's: between two commits that may have become another.
+    /// Wraps the key with the master key that currently wraps the store's, which may have been rotated.
     func makeUserKey(for user: UserID, in db: Database) throws -> SealingKey {
         let masterID = try String.fetchOne(db, sql: "SELECT master_key FROM store_keys WHERE name = 'store'")
         guard let master = masterKeys.first(where: { $0.id == masterID }) else {
@@ -71,7 +72,7 @@ extension Keychain {
         return key
     }
 
-    /// - Throws: `notFound` if there is no such user, or none any more.
+    /// - Throws: `notFound` if the user does not exist or is being deleted.
     func userKey(of user: UserID, in db: Database) throws -> SealingKey {
         let statement = try db.cachedStatement(sql: "SELECT master_key, sealed FROM user_keys WHERE user_id = ?")
         guard let row = try Row.fetchOne(statement, arguments: [user.text]) else { throw StoreError.notFound }
@@ -108,5 +109,74 @@ extension Keychain {
             throw StoreError.damaged(place: place)
         }
         return key
+    }
+}
+
+/// Encryption of columns. A value opens only at its place, `table.column.row`.
+extension SealingKey {
+    func seal(_ text: String, at place: String) -> Data {
+        Data(SealedBox.seal(Array(text.utf8), with: self, at: place))
+    }
+
+    func seal(_ value: some Encodable, at place: String) throws -> Data {
+        Data(SealedBox.seal(try JSON.encode(value, names: .asDeclared), with: self, at: place))
+    }
+
+    func openText(_ sealed: Data, at place: String) throws(StoreError) -> String {
+        guard let text = String(validating: try openBytes(sealed, at: place), as: UTF8.self) else { throw .damaged(place: place) }
+        return text
+    }
+
+    func open<T: Decodable>(_ sealed: Data, as type: T.Type, at place: String) throws(StoreError) -> T {
+        let bytes = try openBytes(sealed, at: place)
+        guard let value = try? JSON.decode(type, from: bytes, names: .asDeclared) else { throw .damaged(place: place) }
+        return value
+    }
+
+    private func openBytes(_ sealed: Data, at place: String) throws(StoreError) -> [UInt8] {
+        guard let bytes = SealedBox.open(Array(sealed), with: self, at: place) else { throw .damaged(place: place) }
+        return bytes
+    }
+}
+
+/// Decrypts texts of many rows that have one key, without allocating for each place (`table.column.row`).
+struct SealedReader: ~Copyable {
+    private var opener: SealedBoxOpener
+    private var place: [UInt8] = []
+
+    init(_ key: SealingKey) {
+        opener = SealedBoxOpener(key)
+    }
+
+    /// Nil for NULL.
+    ///
+    /// - Parameter column: the table and column, with a trailing dot.
+    /// - Throws: `damaged`.
+    mutating func text(_ sealed: UnsafeRawBufferPointer?, at column: StaticString, _ row: SessionID) throws(StoreError) -> String? {
+        guard let sealed else { return nil }
+        begin(column, row)
+        return try open(sealed)
+    }
+
+    /// - Throws: `damaged`.
+    mutating func turn(_ sealed: UnsafeRawBufferPointer, of session: SessionID, _ id: TurnID) throws(StoreError) -> String {
+        begin("turns.text.", session)
+        place.append(UInt8(ascii: " "))
+        id.append(to: &place)
+        return try open(sealed)
+    }
+
+    private mutating func begin(_ column: StaticString, _ row: SessionID) {
+        place.removeAll(keepingCapacity: true)
+        place += UnsafeBufferPointer(start: column.utf8Start, count: column.utf8CodeUnitCount)
+        row.append(to: &place)
+    }
+
+    private mutating func open(_ sealed: UnsafeRawBufferPointer) throws(StoreError) -> String {
+        let place = place
+        guard let text = opener.openText(sealed.bytes, at: place.span.bytes) else {
+            throw .damaged(place: String(decoding: place, as: UTF8.self))
+        }
+        return text
     }
 }

@@ -4,16 +4,153 @@ internal import Identity
 internal import Wire
 
 extension SessionStore {
-    /// Notes webhooks to be sent, in this order.
+    /// Adds a job that is due at `due`. There is at most one job per kind and subject.
+    ///
+    /// - Returns: false if the job exists.
+    @discardableResult
+    package func enqueue(
+        _ kind: JobKind, subject: String, of user: UserID? = nil, session: SessionID? = nil, due: WallTime
+    ) async throws(StoreError) -> Bool {
+        try await writing { db in try Self.enqueue(kind: kind, subject: subject, of: user, session: session, due: due, in: db) }
+    }
+
+    /// Leases the job that has been due the longest for `span`. An unfinished job can be leased again when its lease expires, at most
+    /// `StoreLimits.jobAttemptsMax` times in all.
+    package func lease(_ kind: JobKind, for span: Duration, at now: WallTime) async throws(StoreError) -> Job? {
+        let hasDue = try await reading { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT 1 FROM jobs WHERE kind = ? AND failed_at IS NULL AND due_at <= ? LIMIT 1",
+                arguments: [kind.rawValue, now.milliseconds]) != nil
+        }
+        guard hasDue else { return nil }
+        return try await writing { db in
+            while true {
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT * FROM jobs WHERE kind = ? AND failed_at IS NULL AND due_at <= ? ORDER BY due_at, id LIMIT 1",
+                    arguments: [kind.rawValue, now.milliseconds])
+                guard let row else { return nil }
+                let job = Job(
+                    id: row["id"], kind: kind, subject: row["subject"], userID: (row["user_id"] as String?).flatMap(UserID.init(text:)),
+                    sessionID: (row["session_id"] as String?).flatMap(SessionID.init(text:)), attempts: row["attempts"] + 1)
+                // Started this often without an outcome: it probably crashes the process.
+                guard job.attempts <= StoreLimits.jobAttemptsMax else {
+                    try Self.markFailed(job, in: db, at: now)
+                    continue
+                }
+                try db.execute(
+                    sql: "UPDATE jobs SET attempts = ?, due_at = ?, is_leased = 1 WHERE id = ?",
+                    arguments: [job.attempts, (now + span).milliseconds, job.id])
+                return job
+            }
+        }
+    }
+
+    /// - Returns: false if the lease expired and another worker has the job.
+    @discardableResult
+    package func finish(_ job: Job) async throws(StoreError) -> Bool {
+        try await writing { db in try Self.finish(job, in: db) }
+    }
+
+    /// Returns a job to the queue, due at `due`; fails it if that was the last attempt.
+    ///
+    /// - Parameter reason: shown to operators.
+    /// - Returns: whether the job will be retried.
+    @discardableResult
+    package func retry(_ job: Job, due: WallTime, reason: String, at now: WallTime) async throws(StoreError) -> Bool {
+        guard job.attempts < StoreLimits.jobAttemptsMax else {
+            try await fail(job, reason: reason, at: now)
+            return false
+        }
+        let keychain = keychain
+        return try await writing { db in
+            try db.execute(
+                sql: "UPDATE jobs SET due_at = ?, reason = ?, is_leased = 0 WHERE id = ? AND attempts = ? AND failed_at IS NULL",
+                arguments: [
+                    due.milliseconds, keychain.shared.seal(reason, at: Self.jobPlace(job.id)), job.id, job.attempts,
+                ])
+            return db.changesCount == 1
+        }
+    }
+
+    /// Fails a job for good. A session without a summary gets the status `failed`.
+    package func fail(_ job: Job, reason: String, at now: WallTime) async throws(StoreError) {
+        let keychain = keychain
+        try await writing { db in
+            let sealed = keychain.shared.seal(reason, at: Self.jobPlace(job.id))
+            try db.execute(
+                sql: "UPDATE jobs SET reason = ? WHERE id = ? AND attempts = ? AND failed_at IS NULL",
+                arguments: [sealed, job.id, job.attempts])
+            if db.changesCount == 1 { try Self.markFailed(job, in: db, at: now) }
+        }
+    }
+
+    /// Failed jobs with their reasons, newest first.
+    package func failedJobs(limit: Int = 100) async throws(StoreError) -> [(kind: JobKind, subject: String, reason: String?)] {
+        let keychain = keychain
+        return try await reading { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT * FROM jobs WHERE failed_at IS NOT NULL ORDER BY failed_at DESC, id DESC LIMIT ?", arguments: [limit])
+            return try rows.map { row in
+                let reason = try (row["reason"] as Data?).map { try keychain.shared.openText($0, at: Self.jobPlace(row["id"])) }
+                return (JobKind(rawValue: row["kind"]), row["subject"], reason)
+            }
+        }
+    }
+}
+
+// MARK: - Rows
+
+extension SessionStore {
+    static func jobPlace(_ id: Int64) -> String { "jobs.reason.\(id)" }
+
+    @discardableResult
+    static func enqueue(
+        kind: JobKind, subject: String, of user: UserID?, session: SessionID?, due: WallTime, in db: Database
+    ) throws -> Bool {
+        // A failed job is replaced.
+        try db.execute(
+            sql: "DELETE FROM jobs WHERE kind = ? AND subject = ? AND failed_at IS NOT NULL", arguments: [kind.rawValue, subject])
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO jobs (kind, subject, user_id, session_id, due_at) VALUES (?, ?, ?, ?, ?)",
+            arguments: [kind.rawValue, subject, user?.text, session?.text, due.milliseconds])
+        return db.changesCount == 1
+    }
+
+    /// Enqueues the summary of an ended session whose conversation has changed. A worker that holds the old job loses its lease, because
+    /// the new job has another id.
+    static func resetSummary(of session: SessionID, user: UserID, due: WallTime, in db: Database) throws {
+        try db.execute(sql: "DELETE FROM jobs WHERE kind = ? AND subject = ?", arguments: [JobKind.summary.rawValue, session.text])
+        try enqueue(kind: .summary, subject: session.text, of: user, session: session, due: due, in: db)
+        try db.execute(
+            sql: "UPDATE sessions SET summary_status = 'pending' WHERE id = ? AND summary_status = 'failed'", arguments: [session.text])
+    }
+
+    static func isLeased(_ job: Job, in db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT 1 FROM jobs WHERE id = ? AND attempts = ? AND failed_at IS NULL", arguments: [job.id, job.attempts]) != nil
+    }
+
+    static func finish(_ job: Job, in db: Database) throws -> Bool {
+        try db.execute(sql: "DELETE FROM jobs WHERE id = ? AND attempts = ? AND failed_at IS NULL", arguments: [job.id, job.attempts])
+        return db.changesCount == 1
+    }
+
+    private static func markFailed(_ job: Job, in db: Database, at now: WallTime) throws {
+        try db.execute(sql: "UPDATE jobs SET failed_at = ? WHERE id = ?", arguments: [now.milliseconds, job.id])
+        if job.kind == .summary { try markSummaryFailed(job.subject, in: db) }
+    }
+}
+
+extension SessionStore {
+    /// Enqueues webhooks, to be sent in this order.
     package func tell(_ webhooks: [OutgoingWebhook], at now: WallTime) async throws(StoreError) {
         guard !webhooks.isEmpty else { return }
         let keychain = keychain
         try await writing { db in try Self.tell(webhooks, keychain, in: db, at: now) }
     }
 
-    /// Takes webhooks to be sent to `endpoint` now: of each lane (a room's to one endpoint) the first that waits, so that none overtakes another. A lane
-    /// is nobody else's until `span` has passed or its webhook was delivered or given back. What has waited for longer than
-    /// `StoreLimits.webhookPatience` is dead.
+    /// Leases webhooks for `endpoint`: the first of each lane (one room, one endpoint), so that none overtakes another. A lane is leased
+    /// until `span` has passed or its webhook is delivered or returned. Webhooks older than `StoreLimits.webhookPatience` become dead.
     package func leaseWebhooks(
         to endpoint: String, limit: Int, for span: Duration, at now: WallTime
     ) async throws(StoreError) -> [StoredWebhook] {
@@ -44,7 +181,7 @@ extension SessionStore {
         }
     }
 
-    /// - Returns: false if the lease ran out and somebody else has it, or it was deleted meanwhile.
+    /// - Returns: false if the lease expired, or the webhook was deleted.
     @discardableResult
     package func delivered(_ webhook: StoredWebhook, at now: WallTime) async throws(StoreError) -> Bool {
         let keychain = keychain
@@ -61,9 +198,9 @@ extension SessionStore {
         }
     }
 
-    /// Sends a webhook no more, unless somebody replays it. The next of its lane has its turn.
+    /// Marks a webhook dead, unless it is replayed, and advances its lane.
     ///
-    /// - Parameter reason: for an operator.
+    /// - Parameter reason: shown to operators.
     package func giveUp(_ webhook: StoredWebhook, reason: String, at now: WallTime) async throws(StoreError) {
         let keychain = keychain
         try await writing { db in
@@ -78,9 +215,9 @@ extension SessionStore {
         }
     }
 
-    /// Gives a webhook back, and with it its lane, to be tried again from `due` on.
+    /// Returns a webhook and its lane to the queue, due at `due`.
     ///
-    /// - Parameter reason: for an operator.
+    /// - Parameter reason: shown to operators.
     package func retry(_ webhook: StoredWebhook, due: WallTime, reason: String) async throws(StoreError) {
         let keychain = keychain
         try await writing { db in
@@ -106,7 +243,7 @@ extension SessionStore {
         }
     }
 
-    /// Sends a webhook again to every endpoint that it was for, as if it had just been told but in its old place.
+    /// Enqueues a webhook again for all its endpoints, at its old position.
     ///
     /// - Throws: `notFound`.
     package func replay(_ id: WebhookID, at now: WallTime) async throws(StoreError) {
@@ -122,7 +259,7 @@ extension SessionStore {
         }
     }
 
-    /// Ends the wait of webhooks whose time is over, those for endpoints of which nobody asks any more too.
+    /// Marks expired webhooks dead, including those for endpoints that are no longer configured.
     static func expireWebhooks(in db: Database, at now: WallTime) throws {
         try db.execute(
             sql: "UPDATE webhooks SET closed_at = ?1, status = 'dead' WHERE closed_at IS NULL AND expires_at <= ?1",
@@ -140,7 +277,7 @@ extension SessionStore {
 extension SessionStore {
     static func tell(_ webhooks: [OutgoingWebhook], _ keychain: Keychain, in db: Database, at now: WallTime) throws {
         for webhook in webhooks {
-            // Told of somebody or something that was deleted in between: it would have been deleted too.
+            // Its user or session was deleted in the meantime.
             guard try exists(webhook.userID?.text, in: "users", db), try exists(webhook.sessionID?.text, in: "sessions", db) else {
                 continue
             }
@@ -164,7 +301,7 @@ extension SessionStore {
         Data(keychain.lookup(webhook.endpoint, webhook.room, purpose: "lane"))
     }
 
-    /// A hash that stands for an endpoint.
+    /// A keyed hash of an endpoint.
     private static func receiver(_ endpoint: String, _ keychain: Keychain) -> Data {
         Data(keychain.lookup(endpoint, purpose: "endpoint"))
     }
@@ -183,7 +320,7 @@ extension SessionStore {
             db, sql: "SELECT * FROM webhooks WHERE lane = ? AND closed_at IS NULL ORDER BY number LIMIT 1", arguments: [lane])
     }
 
-    /// A lane that is open already goes on at its own pace: something of it may be on its way.
+    /// An open lane keeps its due time: one of its webhooks may be in flight.
     private static func openLane(of webhook: OutgoingWebhook, _ keychain: Keychain, in db: Database, at now: WallTime) throws {
         try db.execute(
             sql: "INSERT OR IGNORE INTO webhook_lanes (lane, endpoint, due_at) VALUES (?, ?, ?)",
@@ -194,7 +331,7 @@ extension SessionStore {
         try db.execute(sql: "UPDATE webhook_lanes SET due_at = ?, is_leased = ? WHERE lane = ?", arguments: [due.milliseconds, isLeased, lane])
     }
 
-    /// Gives a lane to its next webhook.
+    /// Advances a lane to its next webhook.
     private static func passOn(_ lane: Data, in db: Database, at now: WallTime) throws {
         if try firstWaiting(in: lane, db) == nil { try forgetLane(lane, in: db) } else { try setDue(now, ofLane: lane, in: db) }
     }

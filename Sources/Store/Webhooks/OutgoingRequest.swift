@@ -1,4 +1,4 @@
-/// One request that the gateway makes of another server.
+/// An outgoing POST request.
 package struct OutgoingRequest: Sendable, Hashable {
     package var url: String
     package var headers: [OutgoingHeader]
@@ -11,7 +11,7 @@ package struct OutgoingRequest: Sendable, Hashable {
     }
 }
 
-/// One field of a request, its name in small letters.
+/// A header field with a lower-case name.
 package struct OutgoingHeader: Sendable, Hashable {
     package var name: String
     package var value: String
@@ -32,5 +32,5 @@ package struct OutgoingResponse: Sendable, Hashable {
     }
 }
 
-/// Carries a request (always a POST) to its server. It gives up by itself after a while, by throwing.
+/// Sends a request. Throws on failure, including its own timeout.
 package typealias Outgoing = @Sendable (OutgoingRequest) async throws -> OutgoingResponse

@@ -1,0 +1,156 @@
+internal import Dispatch
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+internal import Glibc
+internal import Synchronization
+
+/// A pool of read connections, one per reader thread (`StoreThreads`), so that none waits.
+///
+/// GRDB's own pool needs four queue hops per read and parses its SQL each time.
+final class Readers: Sendable {
+    let threads: StoreThreads
+    private let connections: [DatabaseQueue]
+    private let free: Mutex<[DatabaseQueue]>
+
+    init(path: String, configuration: Configuration) throws {
+        var configuration = configuration
+        configuration.readonly = true
+        configuration.prepareDatabase { db in
+            // The cache is invalidated by commits; in quiet times it makes lists cheap.
+            try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.readerCacheMax >> 10)")
+        }
+        let range = StoreLimits.readersRange
+        let count = min(max(range.lowerBound, ProcessInfo.processInfo.activeProcessorCount), range.upperBound)
+        let connections = try (0..<count).map { _ in try DatabaseQueue(path: path, configuration: configuration) }
+        self.connections = connections
+        free = Mutex(connections)
+        threads = StoreThreads(count: count, name: "store")
+    }
+
+    deinit {
+        threads.end()
+    }
+
+    /// Reads in one transaction. Call on one of `threads`.
+    func read<T>(_ body: (Database) throws -> T) throws -> T {
+        // There are as many connections as threads, unless the threads have ended.
+        guard let connection = free.withLock({ $0.popLast() }) else { throw StoreError.failed("the store is closed") }
+        defer { free.withLock { $0.append(connection) } }
+        return try connection.unsafeRead { db in
+            try db.cachedStatement(sql: "BEGIN").execute()
+            defer {
+                do { try db.cachedStatement(sql: "COMMIT").execute() } catch { try? db.rollback() }
+            }
+            return try body(db)
+        }
+    }
+
+    /// Waits for running reads.
+    func close() throws {
+        for connection in connections { try connection.close() }
+        threads.end()
+    }
+}
+
+/// Executor for store reads. A request runs on one thread from start to end, and blocking on the disk affects only the store.
+///
+/// The threads have a lower priority than the shards' threads. Callers bound the number of queued tasks.
+package final class StoreThreads: TaskExecutor {
+    private struct State {
+        var waiting: [UnownedJob] = []
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+    /// Counts queued jobs; `end()` adds one per thread.
+    private let news = DispatchSemaphore(value: 0)
+    private let count: Int
+
+    init(count: Int, name: String) {
+        self.count = count
+        for index in 0..<count {
+            let thread = Thread { self.work() }
+            thread.name = "\(name)-\(index)"
+            thread.start()
+        }
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isTaken = state.withLock { state in
+            guard !state.isEnded else { return false }
+            state.waiting.append(job)
+            return true
+        }
+        if isTaken {
+            news.signal()
+        } else {
+            // Runs to find that the store is closed.
+            DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    /// Ends the threads after the queued jobs.
+    func end() {
+        let isFirst = state.withLock { state in
+            defer { state.isEnded = true }
+            return !state.isEnded
+        }
+        if isFirst { for _ in 0..<count { news.signal() } }
+    }
+
+    private func work() {
+        // On Linux this affects the calling thread only.
+        _ = nice(StoreLimits.readersNiceness)
+        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    private func next() -> UnownedJob? {
+        news.wait()
+        return state.withLock { state in state.waiting.isEmpty ? nil : state.waiting.removeFirst() }
+    }
+}
+
+/// Iterates over a statement's rows without copying column values, unlike GRDB's rows; for lists. A column is valid until `next()`.
+struct RowReader: ~Copyable {
+    private let statement: Statement
+    private let handle: OpaquePointer
+
+    /// - Parameter statement: from `cachedStatement(sql:)`, with one argument for each question mark.
+    init(_ statement: Statement, _ arguments: StatementArguments) {
+        self.statement = statement
+        handle = statement.sqliteStatement
+        statement.setUncheckedArguments(arguments)
+    }
+
+    /// - Returns: false at the end.
+    mutating func next() throws -> Bool {
+        let code = sqlite3_step(handle)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+    }
+
+    /// Text or a blob; nil for NULL.
+    func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
+        guard sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
+        // SQLite documents this order of the two calls.
+        let start = sqlite3_column_blob(handle, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+    }
+
+    /// Nil for NULL.
+    func text(_ column: Int32) -> String? { bytes(column).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// Nil for NULL.
+    func integer(_ column: Int32) -> Int64? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
+    }
+
+    deinit {
+        sqlite3_reset(handle)
+    }
+}
