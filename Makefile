@@ -24,6 +24,7 @@ test: setup certs interop ## build everything and run all tests
 		--filter '^(PatchbayClient|Command)Tests' --skip 'BadLinkTests|BadNetworkTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^CommandTests.BadNetworkTests'
+	Tests/Interop/client-sample
 
 bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)
 	$(SWIFT) build -c release --product patchbay

@@ -113,7 +113,7 @@ class ReconnectingSocket {
     final func restart() {
         switch phase {
         case .open: connection?.close(.left)
-        case .connecting where !isInitialAttempt: connection?.abort()
+        case .connecting where !isInitialAttempt: abortConnection()
         case .connecting, .backingOff, .leaving, .ended: return
         }
         detach()
@@ -152,7 +152,7 @@ class ReconnectingSocket {
     }
 
     private func attemptTimedOut() {
-        connection?.abort()
+        abortConnection()
         detach()
         attemptFailed(
             ConnectError(
@@ -197,6 +197,12 @@ class ReconnectingSocket {
         wake(at: instant)
     }
 
+    /// Closes the socket without being told: the channel may become inactive before `abort` returns.
+    private func abortConnection() {
+        connection?.delegate = nil
+        connection?.abort()
+    }
+
     private func detach() {
         connection?.delegate = nil
         connection = nil
@@ -220,7 +226,7 @@ class ReconnectingSocket {
             wake(at: deadline)
             sendLeave(reason: reason)
         case .connecting, .backingOff:
-            connection?.abort()
+            abortConnection()
             detach()
             end(.left)
         case .leaving, .ended: break
@@ -273,7 +279,7 @@ class ReconnectingSocket {
             switch heartbeat?.verdict(at: now) {
             case .ping: sendPing(at: now)
             case .dead:
-                connection?.abort()
+                abortConnection()
                 connectionLost(.pingTimeout)
             case .nothing, nil: break
             }

@@ -14,7 +14,7 @@ struct AdministrationTests {
         return try GatewayAdministrator(url: gateway.url, token: token, trust: gateway.options.trust)
     }
 
-    @Test func roomsAreListedAndShown() async throws {
+    @Test func roomsAreListedAndDescribed() async throws {
         try await TestGateway.run { gateway in
             let name = "a room, ü?"
             let alice = try await gateway.join("alice", room: name)
@@ -30,7 +30,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test func aTrackIsMutedAndAParticipantRemoved() async throws {
+    @Test func trackIsMutedAndParticipantRemoved() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let voice = try await alice.publish()
@@ -43,7 +43,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test func aRoomIsDeleted() async throws {
+    @Test func roomIsDeleted() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             try await administrator(at: gateway, of: "lobby").deleteRoom("lobby")
@@ -52,7 +52,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test func refusalsSayWhy() async throws {
+    @Test func errorsNameTheReason() async throws {
         try await TestGateway.run { gateway in
             let administrator = try administrator(at: gateway, of: "lobby")
             await #expect(throws: AdministrationError.self) { try await administrator.room("lobby") }

@@ -3,10 +3,10 @@ import PatchbayClient
 import Testing
 import Wire
 
-/// An assistant that speaks faster than real time, over the real gateway.
+/// An assistant that sends faster than real time, over a real gateway.
 @Suite(.timeLimit(.minutes(1)))
 struct AheadCallTests {
-    @Test func whatIsPushedAtOnceIsHeardInRealTimeAndWithoutAGap() async throws {
+    @Test func pushedAudioIsReleasedInRealTimeWithoutGaps() async throws {
         try await TestGateway.run { gateway in
             let assistant = try await gateway.join("assistant", kind: .agent)
             let user = try await gateway.join("user")
@@ -32,7 +32,7 @@ struct AheadCallTests {
         }
     }
 
-    @Test func whatIsTakenBackIsNotHeardAndTheRestIsToldOf() async throws {
+    @Test func clearedAudioIsNotPlayedAndThePositionIsReported() async throws {
         try await TestGateway.run { gateway in
             let assistant = try await gateway.join("assistant", kind: .agent)
             let user = try await gateway.join("user")
@@ -49,7 +49,7 @@ struct AheadCallTests {
             #expect(clock.position?.playedTo == nil)
             await assistant.leave()
             let chunks = await listening.value
-            // Against what was really heard, not against the time: on a busy machine this test comes late with its clear.
+            // Compared with the audio heard, not with time: on a busy machine the clear may be late.
             let heardMs = chunks.count { $0.content == .sound } * 20
             #expect(heardMs < 5_000)
             #expect((heardMs - 400...heardMs + 40).contains(cut.heard.playedMs), "\(cut), heard \(heardMs)")

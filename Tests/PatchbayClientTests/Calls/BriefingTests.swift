@@ -6,7 +6,7 @@ import Wire
 
 @Suite(.timeLimit(.minutes(1)))
 struct BriefingTests {
-    @Test func anAssistantFindsInHelloWhatTheSessionIsAbout() async throws {
+    @Test func helloBriefsTheAssistantAboutTheSession() async throws {
         let briefing = SessionBriefing(
             sessionId: "s", context: "phone", clientContext: "on the road",
             pastSummaries: [PastSummary(title: "Groceries", summary: "Apples were ordered.", endedAt: 1_700_000_000)])

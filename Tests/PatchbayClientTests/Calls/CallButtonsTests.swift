@@ -2,10 +2,10 @@ import PatchbayClient
 import Testing
 import Wire
 
-/// What the buttons of a call screen do, seen from both sides.
+/// The actions of a call screen, seen from both sides.
 @Suite(.timeLimit(.minutes(1)))
 struct CallButtonsTests {
-    @Test func theFirstDeviceToAnswerWins() async throws {
+    @Test func firstDeviceToAnswerWins() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
             let (caller, hers) = (try await ann.device(), try await ann.device())
@@ -27,13 +27,13 @@ struct CallButtonsTests {
             #expect(try await his[1 - winner].ending() == .answeredElsewhere)
             #expect(his[1 - winner].calls.callsElsewhere.map(\.id) == [call.id])
             try await his[winner].told(.active, of: call.id)
-            // Hers that did not call shows nothing.
+            // The caller's other device shows nothing.
             #expect(hers.calls.calls.isEmpty)
             await room.leave()
         }
     }
 
-    @Test func whoHangsUpBeforeAnAnswerHasCancelled() async throws {
+    @Test func hangUpBeforeAnAnswerCancels() async throws {
         try await CallGateway.run { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
@@ -52,7 +52,7 @@ struct CallButtonsTests {
     }
 
     @Test(arguments: zip([false, true], [CallEnding.rejected, .busy]))
-    func aRejectionIsToldOnAllSidesWithItsReason(busy: Bool, ending: CallEnding) async throws {
+    func rejectionReachesAllDevicesWithItsReason(busy: Bool, ending: CallEnding) async throws {
         try await CallGateway.run { gateway in
             let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
             let (caller, callee, other) = (try await ann.device(), try await bob.device(), try await bob.device())
@@ -69,11 +69,11 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func aCallThatNobodyAnswersIsMissed() async throws {
+    @Test func unansweredCallIsMissed() async throws {
         try await CallGateway.run(ringTime: .milliseconds(500)) { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
             var room: RoomConnection?
-            // On a slow day it has rung out before its room is joined.
+            // On a slow machine it may time out before its room is joined.
             do throws(CallFailure) { room = try await caller.call([bob.party]).room } catch { #expect(error == .over(.unanswered)) }
             #expect(try await callee.ending() == .unanswered)
             #expect(try await caller.ending() == .unanswered)
@@ -81,7 +81,7 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func whoTalksIsBusy() async throws {
+    @Test func userInACallIsBusy() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob, cat) = (try await gateway.user("ann"), try await gateway.user("bob"), try await gateway.user("cat"))
             let (anns, bobs, cats) = (try await ann.device(), try await bob.device(), try await cat.device())
@@ -93,7 +93,7 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func holdAndResumeAreSeenFromBothSides() async throws {
+    @Test func holdAndResumeAreVisibleOnBothSides() async throws {
         try await CallGateway.run { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
@@ -109,7 +109,7 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func whatIsSaidOnHoldIsNotHeard() async throws {
+    @Test func audioOnHoldIsNotForwarded() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
@@ -127,7 +127,7 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func theOthersAreToldThatSomebodyIsMuted() async throws {
+    @Test func muteIsVisibleToOthers() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
@@ -144,7 +144,7 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func aThirdOneIsInvitedAndTalksToo() async throws {
+    @Test func invitedThirdUserJoins() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob, cat) = (try await gateway.user("ann"), try await gateway.user("bob"), try await gateway.user("cat"))
             let (anns, bobs, cats) = (try await ann.device(), try await bob.device(), try await cat.device())
@@ -154,14 +154,14 @@ struct CallButtonsTests {
             let hers = try await cats.ring().answer()
             #expect(hers.participants.count == 2)
             try await call.hangUp()
-            // Two are left, and go on.
+            // The remaining two continue.
             #expect(try await anns.ending() == .completed)
             #expect(bobs.calls[call.id]?.state == .active && cats.calls[call.id]?.state == .active)
             _ = (room, his)
         }
     }
 
-    @Test func anotherDeviceTakesACallOver() async throws {
+    @Test func anotherDeviceTakesTheCallOver() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
             let (caller, phone, car) = (try await ann.device(), try await bob.device(), try await bob.device())
@@ -181,7 +181,7 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func anAssistantTakesCallsAsAPersonDoes() async throws {
+    @Test func assistantAnswersCalls() async throws {
         try await CallGateway.run { gateway in
             let ann = try await gateway.user("ann")
             let (caller, process) = (try await ann.device(), try await gateway.assistant("helper"))
@@ -196,7 +196,7 @@ struct CallButtonsTests {
         }
     }
 
-    @Test func whoCannotJoinTheRoomHangsUp() async throws {
+    @Test func deviceThatCannotJoinTheRoomHangsUp() async throws {
         try await CallGateway.run(publicURL: "wss://127.0.0.1:1") { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
             let failure = await #expect(throws: CallFailure.self) { _ = try await caller.call([bob.party]) }
@@ -211,7 +211,7 @@ struct CallButtonsTests {
     }
 }
 
-/// What became of an answer.
+/// The result of answering.
 private struct Attempt: Sendable {
     var room: RoomConnection?
     var failure: CallFailure?

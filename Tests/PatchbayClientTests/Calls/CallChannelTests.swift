@@ -2,10 +2,10 @@ import PatchbayClient
 import Testing
 import Wire
 
-/// Users ring each other from their devices.
+/// Calls between the devices of users.
 @Suite(.timeLimit(.minutes(1)))
 struct CallChannelTests {
-    @Test func whoAnswersHearsTheCaller() async throws {
+    @Test func answeringDeviceHearsTheCaller() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party], callerName: "Ann")

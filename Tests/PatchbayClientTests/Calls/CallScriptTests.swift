@@ -2,7 +2,7 @@ import PatchbayClient
 import Testing
 import Wire
 
-/// What a channel makes of gateways that do not what they should, or not at this moment.
+/// A channel against gateways that misbehave.
 @Suite(.timeLimit(.minutes(1)))
 struct CallScriptTests {
     private static let ann = CallParty.user(Identity(text: "ann"))
@@ -25,24 +25,24 @@ struct CallScriptTests {
         return try await CallChannel.connect(url: gateway.url, userToken: "t", options: options)
     }
 
-    @Test func aRequestThatIsNotAnsweredTimesOut() async throws {
+    @Test func unansweredRequestTimesOut() async throws {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1", calls: [Self.ringing])])
         let channel = try await connect(to: gateway) { $0.requestTimeout = .milliseconds(50) }
         let call = try await channel.ring()
         await #expect(throws: CallFailure.request(.timedOut)) { _ = try await call.answer() }
         await #expect(throws: RequestFailure.timedOut) { try await call.reject() }
-        // Nobody knows what became of it; it rings until we are told.
+        // The outcome is unknown; the call rings until an event arrives.
         #expect(channel.calls[call.id]?.state == .connecting)
     }
 
-    @Test func whatIsAskedWhenTheLineBreaksFailsAtOnce() async throws {
+    @Test func pendingRequestFailsWhenTheConnectionBreaks() async throws {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1")], .breaksAtCalls)
         let channel = try await connect(to: gateway)
         await #expect(throws: CallFailure.request(.notConnected)) { _ = try await channel.call([Self.ann]) }
         _ = try await channel.first { if case .reconnected = $0 { true } else { nil } }
     }
 
-    @Test func aHelloThatDoesNotComeInTimeIsAFailure() async throws {
+    @Test func missingHelloTimesOut() async throws {
         let gateway = try ScriptedGateway(greeting: [Array("{}".utf8)])
         let error = await #expect(throws: ConnectError.self) {
             _ = try await connect(to: gateway) { $0.connectTimeout = .milliseconds(500) }
@@ -50,7 +50,7 @@ struct CallScriptTests {
         #expect(error?.kind == .timeout)
     }
 
-    @Test func whatCannotBeReadIsCountedAndPassedOver() async throws {
+    @Test func unreadableMessagesAreCountedAndSkipped() async throws {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1")])
         let channel = try await connect(to: gateway)
         gateway.say("nonsense")
@@ -61,7 +61,7 @@ struct CallScriptTests {
         #expect(channel.statistics.messagesUnread == 3)
     }
 
-    @Test func aCallThatEndedWhileTheLineWasLostIsTakenOffTheScreen() async throws {
+    @Test func callEndedDuringAReconnectIsRemoved() async throws {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1", calls: [Self.ringing]), Self.hello("DV_2")])
         let channel = try await connect(to: gateway)
         let call = try await channel.ring()
@@ -72,7 +72,7 @@ struct CallScriptTests {
         #expect(channel.calls[call.id] == nil)
     }
 
-    @Test func whoeverIsInvitedToReconnectDoes() async throws {
+    @Test func retryableCloseCodeReconnects() async throws {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1"), Self.hello("DV_2")])
         let channel = try await connect(to: gateway)
         gateway.close(.slowConsumer)
@@ -82,7 +82,7 @@ struct CallScriptTests {
         #expect(channel.device.text == "DV_2")
     }
 
-    @Test func whoeverIsForbiddenToReconnectStaysAway() async throws {
+    @Test func finalCloseCodeEndsTheChannel() async throws {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1")])
         let channel = try await connect(to: gateway)
         gateway.close(.limit)
@@ -91,7 +91,7 @@ struct CallScriptTests {
         await #expect(throws: CallFailure.request(.ended)) { _ = try await channel.call([Self.ann]) }
     }
 
-    @Test func aGatewayThatFallsSilentIsLeftForAnotherConnection() async throws {
+    @Test func silentGatewayCausesAReconnect() async throws {
         let gateway = try ScriptedGateway(greeting: [Self.hello("DV_1"), Self.hello("DV_2")], .isSilent)
         let channel = try await connect(to: gateway)
         let reason = try await channel.first { if case .reconnecting(_, _, let reason) = $0 { reason } else { nil } }

@@ -5,7 +5,7 @@ import Wire
 
 @Suite(.timeLimit(.minutes(1)))
 struct LifetimeTests {
-    @Test func whoeverIsForgottenHasLeft() async throws {
+    @Test func releasedRoomLeaves() async throws {
         try await TestGateway.run { gateway in
             let bob = try await gateway.join("bob")
             var alice: RoomConnection? = try await gateway.join("alice")
@@ -13,7 +13,7 @@ struct LifetimeTests {
             alice = nil
             let left = try await bob.first { if case .gateway(.participantLeft(let who, _), _) = $0 { who } else { nil } }
             #expect(left.text == "alice")
-            // A track outlives its room, and says so.
+            // A track may outlive its room.
             await #expect(throws: RequestFailure.ended) {
                 while true { try await voice?.speak(Sound.tone(milliseconds: 40)) }
             }
@@ -21,14 +21,14 @@ struct LifetimeTests {
         }
     }
 
-    @Test func aHundredRoomsShareAThread() async throws {
+    @Test func hundredRoomsShareAThread() async throws {
         try await TestGateway.run { gateway in
             let first = try await gateway.join("first")
             try await withThrowingTaskGroup(of: RoomConnection.self) { group in
                 for number in 0..<100 { group.addTask { try await gateway.join("guest \(number)", room: "room \(number % 10)") } }
                 var rooms: [RoomConnection] = []
                 for try await room in group { rooms.append(room) }
-                // Those who joined early have learnt of the others by now, or soon will.
+                // Early participants learn of later ones by events.
                 for room in rooms { while room.participants.count < 9 { try await Task.sleep(for: .milliseconds(5)) } }
                 for room in rooms { await room.leave() }
             }
@@ -36,7 +36,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func eventsBeginWithHelloAndEndWithTheEnd() async throws {
+    @Test func eventsStartWithHelloAndEndWithDisconnected() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             await alice.leave()

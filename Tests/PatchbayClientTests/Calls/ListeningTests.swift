@@ -5,7 +5,7 @@ import Wire
 
 @Suite(.timeLimit(.minutes(1)))
 struct ListeningTests {
-    @Test func whatIsSpokenIsHeardAsSound() async throws {
+    @Test func spokenPCMIsHeardAsPCM() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -18,8 +18,8 @@ struct ListeningTests {
             try await voice.unpublish()
             let samples = await heard.flatMap(\.samples)
 
-            // What the codec makes of the sound is the codec's business. The loudest pieces of it must be there, in whatever delay: most
-            // of them, since a player that a busy machine does not let run conceals what it could not play in time.
+            // The codec changes the waveform. The loudest pieces must be there at any delay: most
+            // of them, because a player that is starved of CPU conceals audio.
             var decoder = try OpusDecoder()
             let expected = try PCMSpeech(spoken).frames().flatMap { try decoder.decode($0.packet) }
             let pieces = stride(from: 0, to: expected.count - 4_800, by: 4_800).map { expected[$0..<$0 + 4_800] }
@@ -32,7 +32,7 @@ struct ListeningTests {
         }
     }
 
-    @Test func soundGoesOnAtItsPaceAndEndsWithTheTrack() async throws {
+    @Test func pcmKeepsRealTimeAndEndsWithTheTrack() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -52,7 +52,7 @@ struct ListeningTests {
             try await speaking
 
             #expect(chunks.allSatisfy { $0.samples.count == 960 })
-            // All that was said, the pause in it, and never more than time has passed.
+            // All speech with its pause, and never more than the elapsed time.
             #expect(chunks.count >= 30)
             #expect(.milliseconds(20 * chunks.count) <= lasted + .milliseconds(200))
             #expect(lasted > .milliseconds(900))
@@ -62,14 +62,14 @@ struct ListeningTests {
         }
     }
 
-    @Test func severalReadersOfATrackHearTheSame() async throws {
+    @Test func readersOfATrackReceiveTheSame() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
             let voice = try await alice.publish()
             let track = try await bob.track(of: "alice")
             let (one, other) = (bob.frames(of: track.sid), bob.frames(of: track.sid))
-            // Both are there before the first frame is: the gateway answers bob after it has taken both in.
+            // Both streams exist before the first frame: the gateway replies to bob after adding them.
             _ = try await bob.refreshToken()
             try await voice.speak(Sound.tone(milliseconds: 200))
             try await voice.unpublish()
@@ -81,7 +81,7 @@ struct ListeningTests {
         }
     }
 
-    @Test func aTrackThatIsNotThereEndsAtOnce() async throws {
+    @Test func unknownTrackEndsAtOnce() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             #expect(await alice.frames(of: TrackSID(text: "TR_none")).prefix(1).isEmpty)
@@ -90,7 +90,7 @@ struct ListeningTests {
         }
     }
 
-    @Test func whoDoesNotSubscribeHearsNothingUntilItDoes() async throws {
+    @Test func framesArriveOnlyAfterSubscribing() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             var options = gateway.options

@@ -6,7 +6,7 @@ import Wire
 struct ProcedureTests {
     private let bob = Identity(text: "bob")
 
-    @Test func aMethodIsCalledAndAnswers() async throws {
+    @Test func procedureReturnsAResponse() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let callee = try await gateway.join("bob")
@@ -25,7 +25,7 @@ struct ProcedureTests {
         }
     }
 
-    @Test func aSlowMethodTimesOut() async throws {
+    @Test func slowProcedureTimesOut() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let callee = try await gateway.join("bob")
@@ -42,7 +42,7 @@ struct ProcedureTests {
         }
     }
 
-    @Test func manyCallsAreAnsweredEachWithItsOwn() async throws {
+    @Test func concurrentCallsGetTheirOwnResponses() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let callee = try await gateway.join("bob")

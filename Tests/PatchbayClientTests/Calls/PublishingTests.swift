@@ -3,10 +3,10 @@ import PatchbayClient
 import Testing
 import Wire
 
-/// Over the real gateway and real TLS.
+/// Over a real gateway and TLS.
 @Suite(.timeLimit(.minutes(1)))
 struct PublishingTests {
-    @Test func whatIsPublishedArrivesByteForByte() async throws {
+    @Test func publishedFramesArriveUnchanged() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")

@@ -5,7 +5,7 @@ import Wire
 
 @Suite(.timeLimit(.minutes(1)))
 struct ReconnectTests {
-    @Test func whoComesTooLateFindsItsTracksAgain() async throws {
+    @Test func lateReconnectRepublishesTracks() async throws {
         try await TestGateway.run(room: RoomSettings(resumeWindow: .zero)) { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -51,7 +51,7 @@ struct ReconnectTests {
         }
     }
 
-    @Test func aLostLineIsTakenUpAgainWithItsTracks() async throws {
+    @Test func lostConnectionIsResumedWithItsTracks() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -62,7 +62,7 @@ struct ReconnectTests {
             try await voice.speak(Sound.tone(milliseconds: 60))
 
             alice.dropConnection()
-            // Talk ends by its own rules, before or after the line is lost.
+            // Talk events may arrive before or after the loss.
             let told = try await alice.words(until: "reconnected").filter { !["stats", "talkStarted", "talkStopped"].contains($0) }
             #expect(told.suffix(3) == ["reconnecting 1", "hello", "reconnected"])
             #expect(alice.hello.resumed == true)
@@ -76,7 +76,7 @@ struct ReconnectTests {
         }
     }
 
-    @Test func eventsOfTheTimeBetweenComeOnceAndInOrder() async throws {
+    @Test func resumeReplaysMissedEventsOnceAndInOrder() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -91,8 +91,8 @@ struct ReconnectTests {
             for number in 0..<200 {
                 if number % 10 == 5 { alice.dropConnection() }
                 try await bob.sendData("\(number)", topic: "n")
-                // Back before it is cut again, or there is nothing to cut.
-                if number % 10 == 9 { try await alice.isBack(UInt64(number / 10 + 1)) }
+                // Wait for the reconnect before dropping again.
+                if number % 10 == 9 { try await alice.hasReconnected(UInt64(number / 10 + 1)) }
             }
             #expect(await numbers.value == Array(0..<200))
             #expect(alice.statistics.reconnects == 20)
@@ -102,16 +102,16 @@ struct ReconnectTests {
         }
     }
 
-    @Test func whatIsMutedWhileTheLineIsDownIsMutedAfterwards() async throws {
+    @Test func muteDuringAReconnectIsApplied() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
             let voice = try await alice.publish()
             let track = try await bob.track(of: "alice")
             alice.dropConnection()
-            // The line may break before the request is made, before it is done or before it is answered.
+            // The connection may break before the request is sent, handled or answered.
             do throws(RequestFailure) { try await voice.mute() } catch { #expect(error == .notConnected && error.isRetryable) }
-            try await alice.isBack(1)
+            try await alice.hasReconnected(1)
             let isMuted = bob.snapshot.tracks.first { $0.sid == track.sid }?.muted
             if isMuted != true {
                 _ = try await bob.first { if case .gateway(.trackMuted(track.sid, _), _) = $0 { true } else { nil } }
@@ -121,7 +121,7 @@ struct ReconnectTests {
         }
     }
 
-    @Test func aListenersStreamGoesOn() async throws {
+    @Test func frameStreamContinuesAfterAReconnect() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -139,7 +139,7 @@ struct ReconnectTests {
         }
     }
 
-    @Test func requestsOnTheWayFailWhenTheLineBreaks() async throws {
+    @Test func pendingRequestsFailWhenTheConnectionBreaks() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -159,7 +159,7 @@ struct ReconnectTests {
         }
     }
 
-    @Test func whoDoesNotWantToIsNotReconnected() async throws {
+    @Test func reconnectNeverEndsTheRoom() async throws {
         try await TestGateway.run { gateway in
             var options = gateway.options
             options.reconnect = .never
@@ -170,7 +170,7 @@ struct ReconnectTests {
         }
     }
 
-    @Test func theOlderOfTwoWithOneIdentityStaysAway() async throws {
+    @Test func duplicateIdentityEndsTheOlderConnection() async throws {
         try await TestGateway.run { gateway in
             let older = try await gateway.join("alice")
             let newer = try await gateway.join("alice")

@@ -4,7 +4,7 @@ import Wire
 
 @Suite(.timeLimit(.minutes(1)))
 struct RequestTests {
-    @Test func whatIsSentReachesTheOther() async throws {
+    @Test func sentMessagesReachTheOtherParticipant() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob", kind: .agent)
@@ -37,7 +37,7 @@ struct RequestTests {
         }
     }
 
-    @Test func anAssistantTellsItsStateAndItsWords() async throws {
+    @Test func assistantStateAndSegmentsReachTheUser() async throws {
         try await TestGateway.run { gateway in
             let user = try await gateway.join("user")
             let agent = try await gateway.join("agent", kind: .agent)
@@ -53,7 +53,7 @@ struct RequestTests {
         }
     }
 
-    @Test func mutingIsToldAndStopsFrames() async throws {
+    @Test func mutingEmitsEventsAndStopsFrames() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let bob = try await gateway.join("bob")
@@ -72,7 +72,7 @@ struct RequestTests {
         }
     }
 
-    @Test func refusalsAreErrorsWithACode() async throws {
+    @Test func refusedRequestsThrowACode() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let failure = await #expect(throws: RequestFailure.self) { try await alice.subscribe(TrackSID(text: "TR_none")) }
@@ -84,7 +84,7 @@ struct RequestTests {
         }
     }
 
-    @Test func afterLeavingNothingIsDone() async throws {
+    @Test func requestsAfterLeaveFail() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let voice = try await alice.publish()
@@ -100,7 +100,7 @@ struct RequestTests {
         }
     }
 
-    @Test func tokensAreRefreshed() async throws {
+    @Test func tokenIsRefreshed() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")
             let fresh = try await alice.refreshToken()

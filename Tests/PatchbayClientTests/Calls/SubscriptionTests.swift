@@ -56,7 +56,7 @@ struct SubscriptionTests {
             let track = try await bob.track(of: "alice").sid
             try await bob.subscribe(track, subscribed: false)
             bob.dropConnection()
-            try await bob.isBack(1)
+            try await bob.hasReconnected(1)
             #expect(await restorable(of: bob) == [track: false])
             await alice.leave()
             await bob.leave()

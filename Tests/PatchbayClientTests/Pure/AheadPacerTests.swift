@@ -4,14 +4,14 @@ import Wire
 @testable import PatchbayClient
 
 struct AheadPacerTests {
-    @Test func halfAMinuteLeavesAtOnceAndTheRestAsItIsHeard() {
+    @Test func thirtySecondsAreSentAtOnceAndTheRestInRealTime() {
         var pacer = AheadPacer()
         let deadlines = (0..<1_600).map { _ in pacer.deadline(ticks: 960, at: .milliseconds(0)) }
         #expect(deadlines[..<1_501].allSatisfy { $0 == .milliseconds(0) })
         #expect(deadlines[1_550] == .milliseconds(1_000))
     }
 
-    @Test func afterAPauseThereIsRoomAgain() {
+    @Test func pauseRestoresTheLead() {
         var pacer = AheadPacer()
         for _ in 0..<1_500 { _ = pacer.deadline(ticks: 960, at: .milliseconds(0)) }
         let later = Instant.milliseconds(60_000)

@@ -4,7 +4,7 @@ import Wire
 
 @testable import PatchbayClient
 
-/// A track that the gateway lets out ahead of its time, as a listener plays it.
+/// Playout of an `ahead` track as released by the gateway.
 struct AheadPlayoutTests {
     private let packets: [[UInt8]]
 
@@ -21,7 +21,7 @@ struct AheadPlayoutTests {
             late: Int64(arrival - number * 20))
     }
 
-    /// As the gateway paces: 300 ms at once, then 100 ms whenever the lead is down to 220.
+    /// Paced like the gateway: 300 ms at once, then 100 ms whenever the lead has fallen to 220 ms.
     private func paced(_ count: Int, stall: (Int) -> Int = { _ in 0 }) -> [ReceivedFrame] {
         var arrived = 0
         return (0..<count).map { number in
@@ -45,7 +45,7 @@ struct AheadPlayoutTests {
         return (played, playout.playout)
     }
 
-    @Test func speechIsPlayedFromItsFirstFrameSampleForSample() throws {
+    @Test func speechPlaysFromItsFirstFrameUnchanged() throws {
         let (chunks, playout) = try play(paced(packets.count), chunks: packets.count)
         var decoder = try OpusDecoder()
         let expected = try packets.map { try decoder.decode($0) }
@@ -55,8 +55,8 @@ struct AheadPlayoutTests {
     }
 
     @Test(arguments: 0..<8)
-    func stallsShorterThanTheLeadAreNotHeard(seed: Int) throws {
-        // Each message draws its own.
+    func stallsShorterThanTheLeadAreInaudible(seed: Int) throws {
+        // Each message has its own delay.
         let late = paced(140) { message in
             var random = SplitMix64(seed: seed * 10_000 + message)
             return random.chance(20) ? 150 : Int(random.next() % 40)
@@ -66,7 +66,7 @@ struct AheadPlayoutTests {
         #expect(chunks.allSatisfy { $0.content == .sound })
     }
 
-    @Test func aGapInTimestampsIsSilence() throws {
+    @Test func timestampGapsPlayAsSilence() throws {
         let frames = (0..<5).map { frame($0, arrival: 0) } + (5..<10).map { frame($0, arrival: 60, skippedTicks: 4_800) }
         let (chunks, playout) = try play(frames, chunks: 15)
         let contents = [PCMChunk.Content.sound, .silence, .sound].flatMap { [$0, $0, $0, $0, $0] }
@@ -74,9 +74,9 @@ struct AheadPlayoutTests {
         #expect(playout.concealedMs == 0)
     }
 
-    @Test func aTalkspurtAfterSilenceBeginsAtOnce() throws {
+    @Test func talkspurtAfterSilenceStartsAtOnce() throws {
         let first = (0..<5).map { frame($0, arrival: 0, flags: $0 == 4 ? .talkspurtEnd : []) }
-        // Ten seconds on the track's clock, one on ours.
+        // Ten seconds on the track's clock, one second of real time.
         let second = (5..<10).map { frame($0, arrival: 1_000, flags: $0 == 5 ? .talkspurtStart : [], skippedTicks: 480_000) }
         let (chunks, playout) = try play(first + second, chunks: 60)
         #expect(chunks[5..<50].allSatisfy { $0.content == .silence })
@@ -84,15 +84,15 @@ struct AheadPlayoutTests {
         #expect(playout.underruns == 0)
     }
 
-    @Test func noFrameIsHeldLongerThanTheLeadItCanHaveHad() throws {
-        // The gateway had run dry and started its clock anew, while we still had 200 ms.
+    @Test func framesAreHeldForAtMostTheLead() throws {
+        // The gateway's queue ran empty and restarted its clock while 200 ms were still buffered here.
         let frames = (0..<10).map { frame($0, arrival: 0) } + (10..<15).map { frame($0, arrival: 0, skippedTicks: 96_000) }
         let (chunks, _) = try play(frames, chunks: 20)
         #expect(chunks[10..<15].allSatisfy { $0.content == .silence })
         #expect(chunks[15..<20].allSatisfy { $0.content == .sound })
     }
 
-    @Test func anUnderrunIsConcealedAndCounted() throws {
+    @Test func underrunsAreConcealedAndCounted() throws {
         let frames = (0..<5).map { frame($0, arrival: 0) } + (5..<10).map { frame($0, arrival: 150) }
         let (chunks, playout) = try play(frames, chunks: 15)
         #expect(chunks[5].content == .concealment)
@@ -103,7 +103,7 @@ struct AheadPlayoutTests {
 
     // MARK: Clearing
 
-    @Test func aClearedTrackFadesOutInTenMilliseconds() throws {
+    @Test func clearedTrackFadesOutWithinTenMilliseconds() throws {
         var playout = try AheadPlayout(channels: 1)
         for number in 20..<35 { playout.insert(frame(number, arrival: 0)) }
         for turn in 0..<4 { _ = playout.next(at: at(turn * 20)) }
@@ -118,7 +118,7 @@ struct AheadPlayoutTests {
         #expect(isDry)
     }
 
-    @Test func framesOfAnOlderEpochAreDeadAndThoseOfTheNewOnePlayAtOnce() throws {
+    @Test func olderEpochsAreDroppedAndTheNewOnePlaysAtOnce() throws {
         var playout = try AheadPlayout(channels: 1)
         for number in 0..<15 { playout.insert(frame(number, arrival: 0, epoch: 255)) }
         _ = playout.next(at: at(0))
@@ -132,9 +132,9 @@ struct AheadPlayoutTests {
         #expect(playedMs == 40, "one frame of each epoch; the one that faded is not counted")
     }
 
-    // MARK: What was heard
+    // MARK: Playout position
 
-    @Test func whatWasGivenOutCountsAsHeard() throws {
+    @Test func returnedAudioCountsAsHeard() throws {
         var playout = try AheadPlayout(channels: 1)
         for number in 0..<15 { playout.insert(frame(number, arrival: 0)) }
         let before = playout.position(heldTicks: 0)
@@ -144,7 +144,7 @@ struct AheadPlayoutTests {
         #expect(position == PlayoutPosition(epoch: 0, playedTo: MediaTime(ticks: 4_800), bufferedMs: 200, isPlaying: true))
     }
 
-    @Test func whatTheDeviceHoldsDoesNot() throws {
+    @Test func audioHeldByTheDeviceDoesNotCountAsHeard() throws {
         var playout = try AheadPlayout(channels: 1)
         for number in 0..<15 { playout.insert(frame(number, arrival: 0)) }
         for turn in 0..<5 { _ = playout.next(at: at(turn * 20)) }
@@ -154,7 +154,7 @@ struct AheadPlayoutTests {
         #expect(all?.playedTo == nil)
     }
 
-    @Test func afterTheEndTheDeviceRunsEmptyToo() throws {
+    @Test func positionReachesTheEndWhenTheDeviceDrains() throws {
         var playout = try AheadPlayout(channels: 1)
         for number in 0..<3 { playout.insert(frame(number, arrival: 0, flags: number == 2 ? .talkspurtEnd : [])) }
         let held = 1_920
@@ -169,7 +169,7 @@ struct AheadPlayoutTests {
         #expect(isPlaying == false)
     }
 
-    @Test func afterAClearNothingOfTheNewEpochHasBeenHeard() throws {
+    @Test func nothingIsHeardOfANewEpochAtFirst() throws {
         var playout = try AheadPlayout(channels: 1)
         for number in 0..<15 { playout.insert(frame(number, arrival: 0)) }
         for turn in 0..<5 { _ = playout.next(at: at(turn * 20)) }

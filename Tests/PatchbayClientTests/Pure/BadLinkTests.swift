@@ -4,7 +4,7 @@ import Wire
 
 @testable import PatchbayClient
 
-/// Twenty seconds of a man's voice over a link that loses packets, played as a listener would hear it. In virtual time.
+/// Twenty seconds of speech over a lossy link, played by a subscriber in virtual time.
 struct BadLinkTests {
     private static let packets: [[UInt8]] = {
         guard let sound = try? Sound.goForward() else { return [] }
@@ -12,7 +12,7 @@ struct BadLinkTests {
         return (try? PCMSpeech(long).frames().prefix(1_000).map(\.packet)) ?? []
     }()
 
-    /// How the playing stood after each chunk of 20 ms.
+    /// Playout statistics after each 20 ms chunk.
     private func play(_ frames: [ReceivedFrame], chunks: Int) throws -> [PlayoutStatistics] {
         var playout = try PCMPlayout(channels: 1, jitter: JitterLimits(), expectedStall: .milliseconds(120))
         var waiting = frames[...]
@@ -27,9 +27,9 @@ struct BadLinkTests {
         }
     }
 
-    /// A lost packet that is lost again when it is repaired stalls twice as long, and no buffer that one can talk over hides that. It
-    /// happens once in a run or not at all, so one run is allowed more than all of them together.
-    @Test func withTwoPercentLossLittleIsInvented() throws {
+    /// A retransmission that is lost as well stalls twice as long, which no conversational jitter buffer hides. It
+    /// happens at most once per run, so a single run is allowed more than the average.
+    @Test func twoPercentLossNeedsLittleConcealment() throws {
         var shares: [Double] = []
         var delays: [Double] = []
         for seed in 0..<12 {
@@ -43,7 +43,7 @@ struct BadLinkTests {
         #expect(delays.allSatisfy { $0 < 130 }, "\(delays)")
     }
 
-    @Test func withoutLossNothingIsInventedAndTheDelayIsTheLeast() throws {
+    @Test func lossFreeLinkHasNoConcealmentAndMinimumDelay() throws {
         var playout = try PCMPlayout(channels: 1, jitter: JitterLimits())
         for (turn, frame) in RepairingLink(lossPercent: 0).carry(Self.packets, seed: 0).enumerated() {
             playout.insert(frame)
@@ -55,7 +55,7 @@ struct BadLinkTests {
     }
 
     @Test(arguments: [0, 2] as [Double], 0..<3)
-    func twoSecondsAfterAnOutageTheDelayIsBack(lossPercent: Double, seed: Int) throws {
+    func delayRecoversTwoSecondsAfterAnOutage(lossPercent: Double, seed: Int) throws {
         let link = RepairingLink(lossPercent: lossPercent, outage: 8_000..<11_000)
         let course = try play(link.carry(Self.packets, seed: seed), chunks: 1_000)
         let before = median(course[350..<400].map(\.delayMs))
@@ -63,7 +63,7 @@ struct BadLinkTests {
         #expect(abs(after - before) <= 20, "\(before) before, \(after) after")
     }
 
-    @Test func whatIsHeardOnABadLinkIsStillTheVoice() throws {
+    @Test func speechSurvivesABadLink() throws {
         let frames = RepairingLink().carry(Self.packets, seed: 1)
         var playout = try PCMPlayout(channels: 1, jitter: JitterLimits(), expectedStall: .milliseconds(120))
         var waiting = frames[...]
@@ -78,7 +78,7 @@ struct BadLinkTests {
         }
         var decoder = try OpusDecoder()
         let spoken = try Self.packets[..<300].flatMap { try decoder.decode($0) }
-        // Pieces of 50 ms, wherever they have moved to; some have a seam in them.
+        // Pieces of 50 ms at any offset; some contain a cross-fade.
         let likeness = stride(from: 48_000, to: 240_000, by: 24_000).map { start in
             Sound.correlation(
                 of: spoken[start..<start + 2_400], in: Array(heard[max(start - 24_000, 0)..<min(start + 24_000, heard.count)]))

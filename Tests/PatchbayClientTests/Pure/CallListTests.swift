@@ -17,7 +17,7 @@ struct CallListTests {
 
     private static func party(_ name: String) -> CallParty { .user(Identity(text: name)) }
 
-    /// A call from `caller` with two members, as it is after its event number `seq`.
+    /// A call from `caller` with two members, after event number `seq`.
     private static func info(
         _ seq: UInt64, _ status: CallStatus, me: CallStatus, bob: CallStatus, caller: String = "bob", device: String? = nil,
         meHeld: Bool = false, bobHeld: Bool = false
@@ -34,14 +34,14 @@ struct CallListTests {
 
     private mutating func happens(_ kind: CallEvent.Kind, _ info: CallInfo) -> [CallUpdate] { calls.apply(.event(CallEvent(kind, info))) }
 
-    /// Told of something that this user did.
+    /// Applies an event caused by this user.
     private mutating func take(_ kind: CallEvent.Kind, _ info: CallInfo) -> [CallUpdate] {
         calls.apply(.event(CallEvent(kind, info, by: Self.party("me"))))
     }
 
     private var state: Call.State? { calls[CallID(text: "CA_1")]?.state }
 
-    @Test mutating func anIncomingCallRingsIsAnsweredHereAndEnds() {
+    @Test mutating func incomingCallIsAnsweredHereAndEnds() {
         guard case .appeared(let call) = happens(.incoming, Self.ringing).first else {
             Issue.record("no call appeared")
             return
@@ -56,7 +56,7 @@ struct CallListTests {
         #expect(calls.calls.isEmpty)
     }
 
-    @Test mutating func aCallThatAnotherDeviceAnsweredStopsRingingHere() {
+    @Test mutating func callAnsweredElsewhereStopsRinging() {
         _ = happens(.incoming, Self.ringing)
         let elsewhere = Self.info(2, .answered, me: .answered, bob: .answered, device: "DV_car")
         #expect(happens(.answered, elsewhere).map(\.ending) == [.answeredElsewhere])
@@ -64,7 +64,7 @@ struct CallListTests {
         #expect(happens(.held, Self.info(3, .answered, me: .answered, bob: .answered, device: "DV_car", bobHeld: true)).isEmpty)
     }
 
-    @Test mutating func aCallFromAnotherDeviceIsBroughtHere() {
+    @Test mutating func callFromAnotherDeviceIsTakenOver() {
         let elsewhere = Self.info(2, .answered, me: .answered, bob: .answered, device: "DV_car")
         #expect(happens(.answered, elsewhere).isEmpty)
         let reply = CallReply(Self.answeredHere, livekitToken: "t")
@@ -72,7 +72,7 @@ struct CallListTests {
         #expect(state == .active)
     }
 
-    @Test mutating func aCallThatAnotherDeviceTakesOverEndsHere() {
+    @Test mutating func callTakenOverByAnotherDeviceEndsHere() {
         _ = happens(.incoming, Self.ringing)
         _ = happens(.answered, Self.answeredHere)
         let elsewhere = Self.info(3, .answered, me: .answered, bob: .answered, device: "DV_car")
@@ -82,21 +82,21 @@ struct CallListTests {
         #expect(happens(.ended, over).isEmpty, "it ends once")
     }
 
-    @Test mutating func aCallThatIsTakenOverByHTTPEndsHere() {
+    @Test mutating func takeoverByHTTPEndsTheCallHere() {
         _ = happens(.incoming, Self.ringing)
         _ = happens(.answered, Self.answeredHere)
         let elsewhere = Self.info(3, .answered, me: .answered, bob: .answered)
         #expect(take(.moved, elsewhere).map(\.ending) == [.movedElsewhere])
     }
 
-    @Test mutating func aCallThatIsTakenOverByHTTPOnceMoreEndsHereToo() {
+    @Test mutating func secondTakeoverByHTTPEndsTheCallHere() {
         _ = calls.apply(CallReply(Self.info(2, .answered, me: .answered, bob: .answered), livekitToken: "t"))
         #expect(state == .active)
         #expect(take(.moved, Self.info(3, .answered, me: .answered, bob: .answered)).map(\.ending) == [.movedElsewhere])
     }
 
     @Test(arguments: [true, false])
-    mutating func aCallThatThisDeviceGoesOnWithByHTTPIsHere(answerFirst: Bool) {
+    mutating func callJoinedByHTTPReplyIsHere(answerFirst: Bool) {
         _ = happens(.incoming, Self.ringing)
         _ = happens(.answered, Self.answeredHere)
         let moved = Self.info(3, .answered, me: .answered, bob: .answered)
@@ -106,7 +106,7 @@ struct CallListTests {
         #expect(state == .active)
     }
 
-    @Test mutating func aCallThatWasTakenOverAndIsBroughtBackIsHereAgain() {
+    @Test mutating func callTakenBackIsHereAgain() {
         _ = happens(.incoming, Self.ringing)
         _ = happens(.answered, Self.answeredHere)
         _ = happens(.moved, Self.info(3, .answered, me: .answered, bob: .answered, device: "DV_car"))
@@ -115,7 +115,7 @@ struct CallListTests {
         #expect(state == .active)
     }
 
-    @Test mutating func anOutgoingCallConnectsAndBecomesActive() {
+    @Test mutating func outgoingCallBecomesActive() {
         let started = Self.info(1, .ringing, me: .answered, bob: .ringing, caller: "me", device: "DV_here")
         _ = calls.apply(.reply(re: 1, CallReply(started, livekitToken: "t")))
         #expect(calls.calls.first?.direction == .outgoing)
@@ -124,14 +124,14 @@ struct CallListTests {
         #expect(state == .active)
     }
 
-    @Test mutating func aCallThatTheOtherSideDoesNotTakeEndsByItsName() {
+    @Test mutating func unansweredOutgoingCallEndsWithItsStatus() {
         let started = Self.info(1, .ringing, me: .answered, bob: .ringing, caller: "me", device: "DV_here")
         _ = happens(.started, started)
         let over = Self.info(3, .rejected, me: .rejected, bob: .rejected, caller: "me", device: "DV_here")
         #expect(happens(.ended, over).map(\.ending) == [.rejected])
     }
 
-    @Test mutating func anAnswerByHTTPThatComesLateDoesNotPutTheCallBack() {
+    @Test mutating func lateHTTPReplyDoesNotRevertTheCall() {
         let started = Self.info(1, .ringing, me: .answered, bob: .ringing, caller: "me")
         #expect(happens(.started, started).isEmpty, "without a device it may be another's")
         #expect(happens(.answered, Self.info(2, .answered, me: .answered, bob: .answered, caller: "me")).isEmpty)
@@ -139,7 +139,7 @@ struct CallListTests {
         #expect(state == .active)
     }
 
-    @Test mutating func anAnswerByHTTPToACallThatIsOverShowsNothing() {
+    @Test mutating func httpReplyForAnEndedCallShowsNothing() {
         let started = Self.info(1, .ringing, me: .answered, bob: .ringing, caller: "me")
         _ = happens(.started, started)
         _ = happens(.ended, Self.info(3, .busy, me: .busy, bob: .busy, caller: "me"))
@@ -148,7 +148,7 @@ struct CallListTests {
     }
 
     @Test(arguments: [(true, false), (false, true), (true, true)])
-    mutating func aCallIsHeldByEitherSide(_ held: (me: Bool, bob: Bool)) {
+    mutating func callIsHeldByEitherSide(_ held: (me: Bool, bob: Bool)) {
         _ = happens(.incoming, Self.ringing)
         _ = happens(.answered, Self.answeredHere)
         let info = Self.info(3, .answered, me: .answered, bob: .answered, device: "DV_here", meHeld: held.me, bobHeld: held.bob)
@@ -162,47 +162,47 @@ struct CallListTests {
         #expect(state == .active)
     }
 
-    @Test mutating func anOlderAccountChangesNothing() {
+    @Test mutating func olderCallInfoIsIgnored() {
         _ = happens(.incoming, Self.ringing)
         _ = happens(.answered, Self.answeredHere)
         #expect(happens(.incoming, Self.ringing).isEmpty)
         #expect(state == .active)
     }
 
-    @Test mutating func aChannelThatComesBackFindsItsCallAgain() {
+    @Test mutating func reconnectedChannelKeepsItsCall() {
         _ = happens(.incoming, Self.ringing)
         _ = happens(.answered, Self.answeredHere)
         #expect(calls.apply(.hello(Self.hello("DV_again", calls: [Self.answeredHere]))).isEmpty)
         #expect(state == .active)
     }
 
-    @Test mutating func whatEndedWhileTheChannelWasLostIsTakenOffTheScreen() {
+    @Test mutating func callEndedWhileDisconnectedIsRemoved() {
         _ = happens(.incoming, Self.ringing)
         #expect(calls.apply(.hello(Self.hello("DV_again"))).map(\.ending) == [.whileAway])
         #expect(calls.calls.isEmpty)
     }
 
-    @Test mutating func aCallThatRingsAlreadyAppearsWithTheHello() {
+    @Test mutating func ringingCallAppearsWithHello() {
         let updates = calls.apply(.hello(Self.hello("DV_again", calls: [Self.ringing])))
         #expect(updates.count == 1)
         #expect(state == .connecting)
     }
 
-    @Test mutating func aRefusalTellsWhoWasFaster() {
+    @Test mutating func conflictErrorUpdatesTheCall() {
         _ = happens(.incoming, Self.ringing)
         let elsewhere = Self.info(2, .answered, me: .answered, bob: .answered, device: "DV_car")
         #expect(calls.apply(.error(re: 1, CallError(.conflict, "late", call: elsewhere))).map(\.ending) == [.answeredElsewhere])
         #expect(happens(.answered, elsewhere).isEmpty, "it ends once")
     }
 
-    @Test mutating func whoIsInvitedAgainRingsAgain() {
+    @Test mutating func reinvitedCallRingsAgain() {
         _ = happens(.incoming, Self.ringing)
         #expect(happens(.missed, Self.info(2, .answered, me: .timeout, bob: .answered)).map(\.ending) == [.unanswered])
         #expect(happens(.incoming, Self.info(3, .answered, me: .ringing, bob: .answered)).count == 1)
         #expect(state == .connecting)
     }
 
-    @Test mutating func callsWithoutEndAreNotRemembered() {
+    @Test mutating func numberOfRememberedCallsIsBounded() {
         for number in 0..<500 {
             var info = Self.ringing
             info.id = CallID(text: "CA_\(number)")

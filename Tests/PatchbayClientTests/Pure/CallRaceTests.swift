@@ -4,7 +4,7 @@ import Wire
 
 @testable import PatchbayClient
 
-/// Devices at the gateway's own desk, every message as text in between.
+/// Devices against the gateway's call state machine, with every message encoded.
 struct CallRaceTests {
     private struct Device {
         var id: DeviceID
@@ -66,12 +66,12 @@ struct CallRaceTests {
             try devices[index].read(bytes)
         }
 
-        /// Which of these devices show a call that goes on.
+        /// The devices that show an ongoing call.
         func active(_ indices: Range<Int>) -> Int { indices.count { devices[$0].calls.calls.contains { $0.state == .active } } }
     }
 
     @Test(arguments: 0..<100 as Range<UInt64>)
-    func everyScreenShowsEachCallOnceAndLetsGoOfIt(_ seed: UInt64) throws {
+    func everyDeviceShowsAndRemovesEachCallOnce(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var exchange = try Exchange(seed: seed)
         try exchange.ask(0, .start(CallStart(to: [.user(Identity(text: "bob"))])))

@@ -14,7 +14,7 @@ struct DisconnectionTests {
         #expect(!Disconnection(closeCode: code).isRetryable)
     }
 
-    @Test func ownEndsAreFinal() {
+    @Test func localEndsAreFinal() {
         #expect(!Disconnection.left.isRetryable)
         #expect(Disconnection.pingTimeout.isRetryable)
         #expect(Disconnection(closeCode: 4103) == .closed(.removed))

@@ -29,7 +29,7 @@ struct OggSpeechTests {
         return frames
     }
 
-    @Test func packetsAreSentAsTheyAre() throws {
+    @Test func packetsAreUnchanged() throws {
         let frames = try frames(file())
         #expect(frames.map(\.packet) == packets)
         #expect(frames.first?.flags == .talkspurtStart)
@@ -43,7 +43,7 @@ struct OggSpeechTests {
         #expect(8...30 ~= frames[5].level.level)
     }
 
-    @Test func whatIsNoOggIsRefused() {
+    @Test func invalidOggIsRejected() {
         #expect(throws: OggOpusError.self) { _ = try OggSpeech([1, 2, 3]) }
     }
 }

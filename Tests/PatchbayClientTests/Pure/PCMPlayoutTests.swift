@@ -15,7 +15,7 @@ struct PCMPlayoutTests {
         .number(number, flags: flags, epoch: epoch, packet: packets[number], late: late)
     }
 
-    /// What is played from 40 ms on, one chunk every 20 ms.
+    /// The chunks from 40 ms on, one every 20 ms.
     private func play(_ frames: [ReceivedFrame], chunks: Int) throws -> [PCMChunk] {
         var playout = try PCMPlayout(channels: 1, jitter: JitterLimits())
         var waiting = frames.sorted { $0.arrivedAt < $1.arrivedAt }[...]
@@ -31,7 +31,7 @@ struct PCMPlayoutTests {
         return Array(played.prefix(chunks))
     }
 
-    @Test func whatComesInOrderIsPlayedAsItWasDecoded() throws {
+    @Test func orderedFramesPlayAsDecoded() throws {
         let chunks = try play((0..<50).map { frame($0) }, chunks: 50)
         var decoder = try OpusDecoder()
         let expected = try packets.map { try decoder.decode($0) }
@@ -39,19 +39,19 @@ struct PCMPlayoutTests {
         #expect(chunks.allSatisfy { $0.content == .sound })
     }
 
-    @Test func aLostFrameIsConcealed() throws {
+    @Test func lostFrameIsConcealed() throws {
         let chunks = try play((0..<50).filter { $0 != 20 }.map { frame($0) }, chunks: 50)
         #expect(chunks.map(\.content).filter { $0 == .concealment }.count == 1)
         #expect(chunks[20].content == .concealment)
         #expect(chunks[20].samples.contains { $0 != 0 })
     }
 
-    @Test func aLostFrameIsRebuiltFromTheNextOneIfThatCanBeDone() throws {
+    @Test func lostFrameIsRecoveredFromInbandFEC() throws {
         let settings = SpeechSettings(bitsPerSecond: 32_000, inbandFEC: true, expectedLossPercent: 20)
         let spoken = try PCMSpeech(Sound.goForward(), settings: settings).frames()
         var decoder = try OpusDecoder()
         let whole = try spoken.map { try decoder.decode($0.packet) }
-        /// How like the original what is played in the place of every tenth frame is.
+        /// Similarity of the original and the audio played in place of every tenth frame.
         func likeness(hidingFlags hidden: FrameFlags) throws -> Double {
             let frames = spoken.enumerated().filter { $0.offset % 10 != 5 }.map { number, frame in
                 ReceivedFrame.number(number, flags: frame.flags.subtracting(hidden), packet: frame.packet)
@@ -64,25 +64,25 @@ struct PCMPlayoutTests {
         #expect(with > without, "\(with) with, \(without) without")
     }
 
-    @Test func aLateFrameIsDropped() throws {
+    @Test func lateFrameIsDropped() throws {
         let chunks = try play((0..<50).map { frame($0, late: $0 == 20 ? 300 : 0) }, chunks: 90)
         #expect(chunks[20].content == .concealment)
         #expect(chunks.filter { $0.content == .sound }.count == 49)
     }
 
-    @Test func afterTheLastFrameThereIsSilence() throws {
+    @Test func silenceFollowsTheLastFrame() throws {
         let chunks = try play((0..<10).map { frame($0, flags: $0 == 9 ? .talkspurtEnd : []) }, chunks: 15)
         #expect(chunks[10...].allSatisfy { $0.content == .silence && $0.samples.allSatisfy { $0 == 0 } })
     }
 
-    @Test func speechThatBreaksOffIsConcealedForAMomentAndThenSilent() throws {
+    @Test func interruptedSpeechIsConcealedThenSilent() throws {
         let chunks = try play((0..<10).map { frame($0) }, chunks: 30)
         #expect(chunks[10].content == .concealment)
         #expect(chunks[10].samples.contains { $0 != 0 })
         #expect(chunks[20...].allSatisfy { $0.content == .silence && $0.samples.allSatisfy { $0 == 0 } })
     }
 
-    @Test func framesOfAnOlderEpochAreDead() throws {
+    @Test func framesOfOlderEpochsAreDropped() throws {
         var playout = try PCMPlayout(channels: 1, jitter: JitterLimits())
         playout.insert(frame(0, epoch: 255))
         playout.insert(frame(1, epoch: 0))

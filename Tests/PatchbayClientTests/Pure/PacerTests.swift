@@ -6,7 +6,7 @@ import Wire
 struct PacerTests {
     private var pacer = Pacer()
 
-    @Test mutating func lateWakeUpsDoNotAddUp() {
+    @Test mutating func lateWakeUpsDoNotAccumulate() {
         var deadlines: [Instant] = []
         var now = Instant.milliseconds(0)
         for _ in 0..<1_000 {
@@ -18,27 +18,27 @@ struct PacerTests {
         #expect(deadlines[999] - deadlines[0] == .milliseconds(999 * 20))
     }
 
-    @Test mutating func oddLengthsDoNotDriftEither() {
-        // 2.5 ms are 120 ticks; a third of a microsecond is cut off only at the end.
+    @Test mutating func oddDurationsDoNotDrift() {
+        // 2.5 ms are 120 ticks; rounding does not accumulate.
         let first = pacer.deadline(ticks: 121, at: .milliseconds(0))
         var last = first
         for _ in 0..<48_000 { last = pacer.deadline(ticks: 121, at: last) }
         #expect((last - first) == .seconds(121))
     }
 
-    @Test mutating func silenceIsWaitedFor() {
+    @Test mutating func silenceDelaysTheNextFrame() {
         let first = pacer.deadline(ticks: 960, at: .milliseconds(0))
         #expect(pacer.deadline(ticks: 960, silenceBefore: 4_800, at: first) - first == .milliseconds(120))
         #expect(pacer.end == first + .milliseconds(140))
     }
 
-    @Test mutating func whatIsALittleLateCatchesUp() {
+    @Test mutating func smallDelaysAreCaughtUp() {
         let first = pacer.deadline(ticks: 960, at: .milliseconds(0))
         #expect(pacer.deadline(ticks: 960, at: .milliseconds(219)) - first == .milliseconds(20))
         #expect(pacer.deadline(ticks: 960, at: .milliseconds(219)) - first == .milliseconds(40))
     }
 
-    @Test mutating func whatWasHeldUpGoesOnFromNow() {
+    @Test mutating func longStallsRescheduleFromNow() {
         _ = pacer.deadline(ticks: 960, at: .milliseconds(0))
         #expect(pacer.deadline(ticks: 960, at: .milliseconds(5_000)) == .milliseconds(5_000))
         #expect(pacer.deadline(ticks: 960, at: .milliseconds(5_000)) == .milliseconds(5_020))

@@ -6,7 +6,7 @@ import Wire
 struct PendingRequestsTests {
     private var pending = PendingRequests<String>()
 
-    @Test mutating func eachAnswerFindsItsRequestOnce() {
+    @Test mutating func eachReplyFindsItsRequestOnce() {
         let first = pending.add("first", deadline: .milliseconds(10))
         let second = pending.add("second", deadline: .milliseconds(20))
         #expect(first != second)
@@ -16,7 +16,7 @@ struct PendingRequestsTests {
         #expect(pending.take(99) == nil)
     }
 
-    @Test mutating func thoseWhoseTimeIsOverAreTakenOldestFirst() {
+    @Test mutating func expiredRequestsAreTakenOldestFirst() {
         _ = pending.add("late", deadline: .milliseconds(30))
         let answered = pending.add("answered", deadline: .milliseconds(10))
         _ = pending.add("a", deadline: .milliseconds(20))

@@ -6,7 +6,7 @@ import Wire
 struct PlayoutReportsTests {
     private let track = TrackSID(text: "TR_a")
 
-    /// When reports went out, if it was looked every 20 ms.
+    /// The times of reports when polled every 20 ms.
     private func times(_ count: Int, _ position: (Int) -> PlayoutPosition) -> [Int] {
         var reports = PlayoutReports()
         return (0..<count).map { $0 * 20 }.filter {
@@ -23,19 +23,19 @@ struct PlayoutReportsTests {
         #expect(times(50) { position($0) } == [0, 200, 400, 600, 800])
     }
 
-    @Test func theEndIsToldAtOnceAndOnce() {
+    @Test func endIsReportedOnceAndAtOnce() {
         #expect(times(50) { position(min($0, 300), isPlaying: $0 < 300) } == [0, 200, 300])
     }
 
-    @Test func aNewEpochIsToldAtOnce() {
+    @Test func newEpochIsReportedAtOnce() {
         #expect(times(20) { position($0, epoch: $0 < 260 ? 0 : 1, isPlaying: $0 < 260) } == [0, 200, 260])
     }
 
-    @Test func silenceFromTheBeginningIsNotTold() {
+    @Test func initialSilenceIsNotReported() {
         #expect(times(50) { position($0, isPlaying: false) }.isEmpty)
     }
 
-    @Test func aReportSaysUpToWhereAndWhatIsLeft() {
+    @Test func reportContainsPositionAndBuffer() {
         var reports = PlayoutReports()
         let report = reports.report(position(100, epoch: 7), of: track, at: .milliseconds(0))
         #expect(report == PlayoutProgress(track: track, epoch: 7, playedTs: 4_800, bufferedMs: 200))

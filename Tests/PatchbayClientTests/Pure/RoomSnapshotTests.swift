@@ -23,7 +23,7 @@ struct RoomSnapshotTests {
 
     private var who: [String] { snapshot.participants.map(\.identity.text) }
 
-    @Test mutating func peopleComeAndGo() {
+    @Test mutating func participantsJoinAndLeave() {
         snapshot.apply(.participantJoined(Self.info("carol")))
         #expect(who == ["bob", "carol"])
         snapshot.apply(.participantLeft(Identity(text: "bob"), reason: .clientInitiated))
@@ -31,7 +31,7 @@ struct RoomSnapshotTests {
         #expect(snapshot.tracks.isEmpty)
     }
 
-    @Test mutating func tracksComeAndGoAndAreMuted() {
+    @Test mutating func tracksArePublishedMutedAndUnpublished() {
         snapshot.apply(.trackPublished(Self.track("TR_2", of: "bob")))
         #expect(snapshot.tracks.map(\.sid.text) == ["TR_b", "TR_2"])
         snapshot.apply(.trackMuted(TrackSID(text: "TR_2"), of: Identity(text: "bob")))
@@ -43,7 +43,7 @@ struct RoomSnapshotTests {
         #expect(snapshot.local.tracks?.count == 1)
     }
 
-    @Test mutating func anUpdateThatSaysNothingOfTracksLeavesThem() {
+    @Test mutating func updateWithoutTracksKeepsThem() {
         snapshot.apply(.participantUpdated(Self.info("bob", name: "Bob"), connection: .connected))
         #expect(snapshot.participants.first?.name == "Bob")
         #expect(snapshot.tracks.count == 1)

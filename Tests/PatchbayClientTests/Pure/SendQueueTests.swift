@@ -3,7 +3,7 @@ import Testing
 @testable import PatchbayClient
 
 struct SendQueueTests {
-    @Test func theOldestGoesFirst() {
+    @Test func oldestFrameIsDroppedFirst() {
         var queue = SendQueue(limit: 3)
         let dropped = (1...5).map { queue.append([UInt8($0)]) }
         #expect(dropped == [0, 0, 0, 1, 1])
@@ -11,7 +11,7 @@ struct SendQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func itStaysSmallHoweverLongItIsUsed() {
+    @Test func memoryStaysBounded() {
         var queue = SendQueue(limit: 4)
         for round in 0..<1_000 {
             _ = queue.append([UInt8(truncatingIfNeeded: round)])
@@ -22,7 +22,7 @@ struct SendQueueTests {
         #expect(queue.removeAll() == queue.count + 3)
     }
 
-    @Test func whatIsTakenBackLeavesTheRestInOrder() {
+    @Test func removalKeepsTheOrder() {
         var queue = SendQueue(limit: 9)
         for number in 0..<6 as Range<UInt8> { _ = queue.append([number]) }
         _ = queue.popFirst()

@@ -15,13 +15,13 @@ struct SpeechEncoderTests {
         return frames + (try encoder.finish())
     }
 
-    @Test func talkspurtsAreFoundInTheSound() throws {
+    @Test func talkspurtsAreDetected() throws {
         let frames = try encode([silence, tone, silence])
         #expect(frames.count == 150)
         let starts = frames.indices.filter { frames[$0].flags.contains(.talkspurtStart) }
         let ends = frames.indices.filter { frames[$0].flags.contains(.talkspurtEnd) }
         #expect(starts == [50])
-        // 200 ms of hangover after the tone's last loud frame.
+        // The detector's hangover is 200 ms.
         #expect(ends.count == 1 && 105...112 ~= ends[0])
         #expect(frames[60].level.isVoice)
         #expect(frames[60].level.level < 40)
@@ -29,35 +29,35 @@ struct SpeechEncoderTests {
         #expect(frames[10].level.level == 127)
     }
 
-    @Test func theLastFrameEndsWhatGoesOn() throws {
+    @Test func lastFrameEndsTheTalkspurt() throws {
         let frames = try encode([tone])
         #expect(frames.last?.flags == .talkspurtEnd)
         #expect(frames.dropLast().allSatisfy { !$0.flags.contains(.talkspurtEnd) })
     }
 
     @Test(arguments: [1, 7, 960, 1_000, 4_801])
-    func piecesOfAnySizeGiveTheSameFrames(size: Int) throws {
+    func framesDoNotDependOnPieceSizes(size: Int) throws {
         let pieces = stride(from: 0, to: tone.count, by: size).map { Array(tone[$0..<min($0 + size, tone.count)]) }
         #expect(try encode(pieces) == encode([tone]))
     }
 
-    @Test func aLastPieceIsFilledUp() throws {
+    @Test func lastPieceIsPadded() throws {
         #expect(try encode([Array(tone[..<1_000])]).count == 2)
         #expect(try encode([]).isEmpty)
     }
 
-    @Test func silenceIsLeftOutWithDTX() throws {
+    @Test func dtxOmitsSilence() throws {
         let settings = SpeechSettings(dtx: true)
         let frames = try encode([tone, silence, silence, tone], settings)
         #expect(frames.count < 150)
         let marked = frames.filter { $0.flags.contains(.dtx) }
         #expect(!marked.isEmpty)
         #expect(marked.allSatisfy { $0.packet.count <= 2 })
-        // No time is lost: what is not sent is told.
+        // No time is lost: unsent silence is declared.
         #expect(frames.reduce(0) { $0 + $1.ticks + $1.silenceBefore } == 200 * 960)
     }
 
-    @Test func aWholeSoundIsOneTalkspurt() throws {
+    @Test func completePCMIsOneTalkspurt() throws {
         let frames = try PCMSpeech(PCMBuffer(samples: silence + tone + silence + tone + silence)).frames()
         #expect(frames.count == 250)
         #expect(frames.first?.flags == .talkspurtStart)
@@ -67,7 +67,7 @@ struct SpeechEncoderTests {
     }
 
     @Test(arguments: [8_000, 16_000, 44_100, 48_000])
-    func anyRateIsSpoken(rate: Int) throws {
+    func anySampleRateIsResampled(rate: Int) throws {
         let sound = try Sound.tone(milliseconds: 500).resampled(to: rate)
         #expect(try PCMSpeech(sound).frames().count == 25)
     }

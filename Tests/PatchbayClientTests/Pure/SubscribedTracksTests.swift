@@ -11,7 +11,7 @@ struct RemoteTracksTests {
         TrackInfo(sid: TrackSID(text: sid), alias: TrackAlias(alias), participant: Identity(text: identity), description: PublishTrack())
     }
 
-    @Test mutating func framesGoToTheirTracksListeners() {
+    @Test mutating func framesReachTheReadersOfTheirTrack() {
         tracks.add(info("TR_a", alias: 1))
         tracks.add(info("TR_b", alias: 2))
         tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_b"))
@@ -21,21 +21,21 @@ struct RemoteTracksTests {
         #expect(tracks.receive(.number(1, alias: 3)).undelivered == 1)
     }
 
-    @Test mutating func whatIsMissingInTheNumberingIsLost() {
+    @Test mutating func sequenceGapsCountAsLost() {
         tracks.add(info("TR_a", alias: 1))
         tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_a"))
         let lost = [65_534, 65_535, 65_536, 65_540, 65_541].map { tracks.receive(.number($0)).lost }
         #expect(lost == [0, 0, 0, 3, 0])
     }
 
-    @Test mutating func theFirstListenerGetsWhatCameBefore() {
+    @Test mutating func firstReaderReceivesEarlierFrames() {
         tracks.add(info("TR_a", alias: 1))
         for number in 0..<StreamLimits.unclaimedFramesMax { #expect(tracks.receive(.number(number)).undelivered == 0) }
         tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_a"))
         #expect(inbox.takeAll().frames.count == StreamLimits.unclaimedFramesMax)
     }
 
-    @Test mutating func whatNobodyAskedForInTimeIsDroppedAndCounted() {
+    @Test mutating func unclaimedFramesAreDroppedAndCounted() {
         tracks.add(info("TR_a", alias: 1))
         let unheard = (0...StreamLimits.unclaimedFramesMax + 1).map { tracks.receive(.number($0)).undelivered }.reduce(0, +)
         #expect(unheard == StreamLimits.unclaimedFramesMax + 2)
@@ -43,7 +43,7 @@ struct RemoteTracksTests {
         #expect(inbox.takeAll().frames.isEmpty)
     }
 
-    @Test mutating func aReaderThatStaysAwayLosesTheOldest() {
+    @Test mutating func slowReaderLosesTheOldestFrames() {
         tracks.add(info("TR_a", alias: 1))
         tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_a"))
         let overflowed = (0..<StreamLimits.framesMax + 3).map { tracks.receive(.number($0)).overflowed }.reduce(0, +)
@@ -53,7 +53,7 @@ struct RemoteTracksTests {
         #expect(tracks.receive(.number(9_999)).undelivered == 1)
     }
 
-    @Test mutating func aPlayerIsToldThatItsTrackWasCleared() {
+    @Test mutating func clearReachesThePlayer() {
         tracks.add(info("TR_a", alias: 1))
         tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_a"))
         tracks.clear(TrackSID(text: "TR_b"), epoch: 3)
@@ -63,7 +63,7 @@ struct RemoteTracksTests {
         #expect(inbox.takeAll().clearedEpoch == nil)
     }
 
-    @Test mutating func whatWasClearedBeforeAnybodyAskedIsNotKept() {
+    @Test mutating func clearedUnclaimedFramesAreDropped() {
         tracks.add(info("TR_a", alias: 1))
         _ = tracks.receive(.number(0, epoch: 0))
         tracks.clear(TrackSID(text: "TR_a"), epoch: 1)
@@ -85,7 +85,7 @@ struct RemoteTracksTests {
         #expect(late.takeAll().isFinished)
     }
 
-    @Test mutating func afterAReconnectWhatIsStillThereGoesOn() {
+    @Test mutating func remainingTracksKeepTheirReadersAfterAReconnect() {
         tracks.add(info("TR_a", alias: 1))
         tracks.add(info("TR_b", alias: 2))
         let other = FrameInbox()

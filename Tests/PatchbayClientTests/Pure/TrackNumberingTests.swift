@@ -12,12 +12,12 @@ struct TrackNumberingTests {
         numbering.number(ticks: 960, timing, flags: flags, at: .milliseconds(milliseconds))
     }
 
-    @Test mutating func theFirstFrameStartsATalkspurt() {
+    @Test mutating func firstFrameStartsATalkspurt() {
         #expect(next(at: 0).flags == .talkspurtStart)
         #expect(next(at: 20).flags == [])
     }
 
-    @Test mutating func sequenceAndTimestampGoOnAndWrap() {
+    @Test mutating func sequenceAndTimestampWrap() {
         let numbers = (0..<4).map { next(at: Int64($0) * 20) }
         #expect(numbers.map(\.sequence.value) == [65_534, 65_535, 0, 1])
         #expect(numbers.map(\.timestamp.ticks) == [.max - 959, 0, 960, 1_920])
@@ -25,38 +25,38 @@ struct TrackNumberingTests {
 
     @Test mutating func aPauseOf200MillisecondsIsKeptAndFlagged() {
         _ = next(at: 0)
-        // The first frame is over at 20 ms.
+        // The first frame ends at 20 ms.
         let after = next(at: 220)
         #expect(after.flags == .talkspurtStart)
         #expect(after.timestamp.distance(from: MediaTime(ticks: 0)) == 9_600)
         #expect(after.sequence.value == 65_535)
     }
 
-    @Test mutating func aShorterPauseIsJitter() {
+    @Test mutating func shorterPausesAreJitter() {
         _ = next(at: 0)
         let after = next(at: 219)
         #expect(after.flags == [])
         #expect(after.timestamp.ticks == 0)
     }
 
-    @Test mutating func framesSentAheadMakeNoPause() {
+    @Test mutating func framesSentAheadCauseNoPause() {
         for _ in 0..<50 { _ = next(at: 0) }
         let after = next(at: 1_100)
         #expect(after.flags == [])
         #expect(after.timestamp.distance(from: MediaTime(ticks: .max - 959)) == 50 * 960)
     }
 
-    @Test mutating func afterAClearTheNextFrameStartsATalkspurtAndNoTimeGoesBack() {
+    @Test mutating func clearStartsATalkspurtAndKeepsTimestampsMonotonic() {
         for _ in 0..<500 { _ = next(at: 0) }
         numbering.clear()
         let after = next(at: 1_000)
         #expect(after.flags == .talkspurtStart)
         #expect(after.timestamp.distance(from: MediaTime(ticks: .max - 959)) == 500 * 960)
-        // What was cleared is not waited for: a pause is one again.
+        // A later pause counts again.
         #expect(next(at: 1_220).flags == .talkspurtStart)
     }
 
-    @Test mutating func silenceThatIsNotSentLeavesAGapInTime() {
+    @Test mutating func unsentSilenceLeavesATimestampGap() {
         _ = next(at: 0)
         let after = next(.afterSilence(ticks: 4_800), at: 120)
         #expect(after.timestamp.ticks == 4_800)
@@ -64,20 +64,20 @@ struct TrackNumberingTests {
         #expect(next(.afterSilence(ticks: 9_600), at: 340).flags == .talkspurtStart)
     }
 
-    @Test mutating func silenceAndAPauseOnTopOfIt() {
+    @Test mutating func pauseExtendsUnsentSilence() {
         _ = next(at: 0)
         let after = next(.afterSilence(ticks: 960), at: 1_020)
         #expect(after.timestamp.ticks == 48_000)
         #expect(after.flags == .talkspurtStart)
     }
 
-    @Test mutating func timestampsNeverGoBack() {
+    @Test mutating func timestampsNeverDecrease() {
         _ = next(.at(MediaTime(ticks: 10_000)), at: 0)
         #expect(next(.at(MediaTime(ticks: 9_000)), at: 20).timestamp.ticks == 10_960)
         #expect(next(.at(MediaTime(ticks: 30_000)), at: 40).flags == .talkspurtStart)
     }
 
-    @Test mutating func theGatewaysOwnFlagsAreLeftOut() {
+    @Test mutating func gatewayFlagsAreRemoved() {
         _ = next(at: 0)
         #expect(next(at: 20, flags: [.discontinuity, .dtx, FrameFlags(rawValue: 1)]).flags == .dtx)
     }

@@ -6,14 +6,14 @@ import Wire
 struct UtteranceCollectorTests {
     private var collector = UtteranceCollector()
 
-    @Test mutating func anUtteranceIsAllFromStartToEnd() {
+    @Test mutating func utteranceSpansStartToEndFlag() {
         #expect(collector.collect(.number(0, flags: .talkspurtStart, voice: false)) == nil)
         #expect(collector.collect(.number(1)) == nil)
         #expect(collector.collect(.number(2, flags: .talkspurtEnd, voice: false))?.count == 3)
         #expect(collector.deadline == nil)
     }
 
-    @Test mutating func voiceStartsOneTooAndBringsHalfASecondOfWhatWasBefore() {
+    @Test mutating func voiceStartsAnUtteranceWithHalfASecondOfLeadIn() {
         for number in 0..<100 { #expect(collector.collect(.number(number, voice: false)) == nil) }
         #expect(collector.deadline == nil)
         #expect(collector.collect(.number(100)) == nil)
@@ -21,7 +21,7 @@ struct UtteranceCollectorTests {
         #expect(utterance?.count == 27)
     }
 
-    @Test mutating func aPauseEndsIt() {
+    @Test mutating func pauseEndsAnUtterance() {
         _ = collector.collect(.number(0, flags: .talkspurtStart))
         _ = collector.collect(.number(1))
         #expect(collector.deadline == .milliseconds(320))
@@ -30,7 +30,7 @@ struct UtteranceCollectorTests {
         #expect(collector.tick(at: .milliseconds(900)) == nil)
     }
 
-    @Test mutating func theGatewaysWordEndsItOnceSomethingWasSaid() {
+    @Test mutating func talkStoppedEndsAnUtteranceWithVoice() {
         _ = collector.collect(.number(0, flags: .talkspurtStart, voice: false))
         #expect(collector.talkStopped(.silence) == nil)
         _ = collector.collect(.number(1))
@@ -39,13 +39,13 @@ struct UtteranceCollectorTests {
         #expect(collector.talkStopped(.silence) == nil)
     }
 
-    @Test mutating func nobodyTalksForMoreThanAMinute() {
+    @Test mutating func utterancesEndAfterAMinute() {
         var utterances: [Int] = []
         for number in 0..<6_100 { if let utterance = collector.collect(.number(number)) { utterances.append(utterance.count) } }
         #expect(utterances == [3_002, 3_002])
     }
 
-    @Test func whatWasHeardCanBeSaidAgain() {
+    @Test func receivedFramesCanBeRepeated() {
         let heard: [ReceivedFrame] = [
             .number(5, flags: [.talkspurtStart, .discontinuity]), .number(6), .number(7, flags: .talkspurtEnd, skippedTicks: 960),
         ]

@@ -9,15 +9,15 @@ import Store
 import Synchronization
 import Wire
 
-/// A real gateway with accounts, over TLS, whose users ring each other.
+/// A real gateway with accounts, over TLS, for calls between users.
 struct CallGateway: Sendable {
     let url: String
     let keys: KeyRing
     private let backend: BackendServices
 
-    /// Runs a gateway for as long as `body` does, with a store that is gone afterwards.
+    /// Runs a gateway with a temporary store during `body`.
     ///
-    /// - Parameter publicURL: where rooms are said to be; nil: where the gateway is.
+    /// - Parameter publicURL: the URL of rooms; nil for the gateway's own.
     static func run(
         ringTime: Duration = CallSettings().ringTime, publicURL: String? = nil, _ body: @Sendable (CallGateway) async throws -> Void
     ) async throws {
@@ -54,13 +54,13 @@ struct CallGateway: Sendable {
         return CallUser(gateway: self, id: try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id)
     }
 
-    /// Two users, each with a device: who calls, and who is called.
+    /// Two users with a device each: the caller and the callee.
     func annAndBob() async throws -> (ann: CallUser, bob: CallUser, caller: CallChannel, callee: CallChannel) {
         let (ann, bob) = (try await user("ann"), try await user("bob"))
         return (ann, bob, try await ann.device(), try await bob.device())
     }
 
-    /// A process of an assistant, which takes calls.
+    /// An assistant's process, which answers calls.
     func assistant(_ id: String) async throws -> CallChannel {
         var grant = VideoGrant()
         grant.agent = true
@@ -81,21 +81,21 @@ struct CallUser: Sendable {
     let gateway: CallGateway
     let id: UserID
 
-    /// As in rooms.
+    /// The user's identity in rooms.
     var identity: Identity { Identity(text: id.text) }
     var party: CallParty { .user(identity) }
 
-    /// - Parameter age: how many seconds ago it was made.
+    /// - Parameter age: seconds since the token was issued.
     func token(age: Int64 = 0) throws -> String { try gateway.token(for: id, age: age) }
 
-    /// Another of the user's devices.
+    /// Connects another device of the user.
     func device(age: Int64 = 0, _ change: (inout RoomOptions) -> Void = { _ in }) async throws -> CallChannel {
         var options = gateway.options
         change(&options)
         return try await CallChannel.connect(url: gateway.url, userToken: try token(age: age), options: options)
     }
 
-    /// A device that shows one token after the other, of these ages; the last one as often as it is asked.
+    /// Connects a device whose token source returns tokens of these ages; the last one repeatedly.
     func device(renewing ages: [Int64]) async throws -> CallChannel {
         let left = Mutex(ages[...])
         return try await CallChannel.connect(url: gateway.url, options: gateway.options) {
@@ -105,7 +105,7 @@ struct CallUser: Sendable {
 }
 
 extension RoomConnection {
-    /// A track of ours, and how it is heard by somebody else in the room.
+    /// Publishes a track and returns another participant's frames of it.
     func voice(heardIn other: RoomConnection, as user: CallUser) async throws -> (voice: LocalTrack, frames: AsyncStream<ReceivedFrame>) {
         let voice = try await publish(name: "mic")
         return (voice, other.frames(of: try await other.track(of: user.identity.text).sid))

@@ -2,7 +2,7 @@ import PatchbayClient
 import Wire
 
 extension ReceivedFrame {
-    /// A frame of 20 ms: number `number` of its track, sent at `number` × 20 ms and arrived so late.
+    /// A 20 ms frame: number `number` of its track, sent at `number` × 20 ms, with an arrival delay.
     static func number(
         _ number: Int, alias: UInt16 = 1, flags: FrameFlags = [], voice: Bool = true, epoch: UInt8 = 0, packet: [UInt8] = [0xFC, 1, 2],
         skippedTicks: Int = 0, late milliseconds: Int64 = 0

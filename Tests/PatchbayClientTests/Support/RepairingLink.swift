@@ -6,12 +6,12 @@ import Wire
 struct RepairingLink {
     var delayMs = 50
     var lossPercent = 2.0
-    /// From when until when nothing passes.
+    /// The period in which nothing passes, in ms.
     var outage = 0..<0
-    /// Frames older than this are dropped before the outage's end, as the gateway does.
+    /// Frames older than this at the end of the outage are dropped, as by the gateway.
     var ageMaxMs = 200
 
-    /// What arrives of frames that were sent in an even stream.
+    /// The frames that arrive of those sent every 20 ms.
     func carry(_ packets: [[UInt8]], seed: Int) -> [ReceivedFrame] {
         var random = SplitMix64(seed: seed)
         var arrived = 0
@@ -21,7 +21,7 @@ struct RepairingLink {
             var passes = sent + delayMs
             while random.chance(lossPercent) { passes += 2 * delayMs + 20 }
             if outage.contains(sent) {
-                // What the kernel had taken comes when the wire is up, what waited in the gateway only if it is fresh then.
+                // Frames in the kernel arrive after the outage; frames queued in the gateway only if still fresh.
                 if sent > outage.lowerBound + 300, sent < outage.upperBound - ageMaxMs { continue }
                 passes = outage.upperBound + delayMs + (sent > outage.lowerBound + 300 ? 2 * delayMs : 0)
             }

@@ -2,8 +2,8 @@ import Foundation
 import Sockets
 import Wire
 
-/// Lets in whoever comes, over real TLS, and says what a test wants said: a hello at first, then what it is told to. It
-/// answers pings and nothing else.
+/// Accepts all connections over TLS and sends what a test orders: a hello first, then its messages. It
+/// answers only pings.
 final class ScriptedGateway: Sendable {
     private enum Order: Sendable {
         case say([UInt8])
@@ -14,14 +14,14 @@ final class ScriptedGateway: Sendable {
     let url: String
     private let orders = Mailbox<Order>()
 
-    /// What it does with requests.
+    /// How it handles requests.
     enum Manner: Sendable {
         case answersPings, isSilent
-        /// Goes away without a word when a call is started.
+        /// Drops the connection when a call is started.
         case breaksAtCalls
     }
 
-    /// - Parameter greeting: what is said to the first who connects, the second, …; the last one's also to those who follow.
+    /// - Parameter greeting: the first message for each connection in turn; the last one is repeated.
     init(greeting: [[UInt8]], _ manner: Manner = .answersPings) throws {
         let files = try TestCertificates.shared.get()
         let listener = try Listener(host: "127.0.0.1", port: 0, shared: false)
@@ -32,7 +32,7 @@ final class ScriptedGateway: Sendable {
             guard let loop = try? Loop(settings: settings, delegate: voice) else { return listener.close() }
             voice.loop = loop
             loop.listen(on: listener)
-            // Closes the listener in the end.
+            // Closes the listener at the end.
             withExtendedLifetime(voice) { loop.run(wokenBy: orders) }
         }
     }

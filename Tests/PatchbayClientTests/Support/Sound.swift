@@ -1,9 +1,9 @@
 import Audio
 import Foundation
 
-/// Sounds made by arithmetic.
+/// Synthetic audio.
 enum Sound {
-    /// A tone that swells and fades like syllables, so that it has a shape to be found again.
+    /// A tone with a syllable-like envelope, which correlation can locate.
     static func tone(milliseconds: Int, hertz: Double = 440) -> PCMBuffer {
         let samples = (0..<milliseconds * 48).map { index in
             let time = Double(index) / 48_000
@@ -24,11 +24,11 @@ enum Sound {
         sound.reduce(0) { $0 + Double($1) * Double($1) }
     }
 
-    /// How like `sound` the likest stretch of `heard` is: 1 is the same but for its loudness, 0 is nothing alike. What is above 1.5
-    /// kHz does not count.
+    /// The maximum correlation of `sound` with a stretch of `heard`: 1 is identical up to its level, 0 unrelated. Frequencies above 1.5
+    /// kHz are ignored.
     static func correlation(of sound: ArraySlice<Int16>, in heard: [Int16]) -> Double {
         let wanted = coarse(sound)
-        // A player may have moved it by less than what is looked at as one.
+        // The offset may be less than one averaged group of samples.
         return stride(from: 0, to: 16, by: 4).reduce(0) { max($0, correlation(of: wanted, in: coarse(heard.dropFirst($1)))) }
     }
 
@@ -50,7 +50,7 @@ enum Sound {
         return Double(best)
     }
 
-    /// Sixteen samples in one.
+    /// Averages groups of sixteen samples.
     private static func coarse(_ sound: ArraySlice<Int16>) -> [Float] {
         stride(from: sound.startIndex, to: sound.endIndex - 15, by: 16).map { start in
             Float(sound[start..<start + 16].reduce(0) { $0 + Int($1) })

@@ -7,13 +7,13 @@ import PatchbayClient
 import Sockets
 import Wire
 
-/// A real gateway on a free loopback port, over TLS with certificates made for this run.
+/// A real gateway on a free loopback port, over TLS with certificates created for this run.
 struct TestGateway: Sendable {
     let url: String
     let keys: KeyRing
     private let gateway: Gateway
 
-    /// Runs a gateway for as long as `body` does.
+    /// Runs a gateway during `body`.
     static func run(
         room: RoomSettings = RoomSettings(), facts: AuditEventQueue? = nil, _ body: @Sendable (TestGateway) async throws -> Void
     ) async throws {
@@ -26,7 +26,7 @@ struct TestGateway: Sendable {
         let test = TestGateway(url: "wss://127.0.0.1:\(gateway.port)", keys: keys, gateway: gateway)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await gateway.run() }
-            // The first call waits for the rooms to be empty, the second one does not.
+            // The first call waits for empty rooms, the second one does not.
             defer { for _ in 1...2 { gateway.drain() } }
             while gateway.state.phase != .serving { try await Task.sleep(for: .milliseconds(1)) }
             try await body(test)
@@ -53,7 +53,7 @@ struct TestGateway: Sendable {
     }
 }
 
-/// Made once a run, in a directory of their own.
+/// Created once per run in a directory of their own.
 struct TestCertificates {
     let certificate: String
     let privateKey: String

@@ -2,17 +2,17 @@ import PatchbayClient
 import Testing
 import Wire
 
-/// The room did not tell what was waited for.
-struct NotTold: Error {}
+/// The expected event did not arrive.
+struct EventNotReceived: Error {}
 
 extension RoomConnection {
-    /// Reads events until `pick` finds what it looks for.
+    /// Reads events until `pick` returns a value.
     func first<Found>(_ pick: (RoomEvent) -> Found?) async throws -> Found {
         for await event in events { if let found = pick(event) { return found } }
-        throw NotTold()
+        throw EventNotReceived()
     }
 
-    /// What happens, in a word each, until one of them is `last`.
+    /// Event names up to `last`.
     func words(until last: String) async throws -> [String] {
         var words: [String] = []
         _ = try await first { event -> Bool? in
@@ -28,15 +28,15 @@ extension RoomConnection {
         return words
     }
 
-    /// Returns when the line was lost and found so many times.
-    func isBack(_ times: UInt64) async throws {
+    /// Waits for a number of reconnects.
+    func hasReconnected(_ times: UInt64) async throws {
         while statistics.reconnects < times {
-            if disconnection != nil { throw NotTold() }
+            if disconnection != nil { throw EventNotReceived() }
             try await Task.sleep(for: .milliseconds(2))
         }
     }
 
-    /// Waits for somebody's track.
+    /// Waits for a participant's track.
     func track(of identity: String) async throws -> TrackInfo {
         if let track = snapshot.tracks.first(where: { $0.participant.text == identity }) { return track }
         return try await first {
@@ -46,7 +46,7 @@ extension RoomConnection {
 }
 
 extension AsyncStream {
-    /// The first elements, or all if the stream ends before.
+    /// The first elements, or all if the stream ends earlier.
     func prefix(_ count: Int) async -> [Element] {
         var elements: [Element] = []
         for await element in self {
@@ -58,23 +58,23 @@ extension AsyncStream {
 }
 
 extension CallChannel {
-    /// Reads events until `pick` finds what it looks for.
+    /// Reads events until `pick` returns a value.
     func first<Found>(_ pick: (CallChannelEvent) -> Found?) async throws -> Found {
         for await event in events { if let found = pick(event) { return found } }
-        throw NotTold()
+        throw EventNotReceived()
     }
 
-    /// The next call that rings here.
+    /// Waits for the next incoming call.
     func ring() async throws -> Call {
         try await first { if case .incoming(let call) = $0 { call } else { nil } }
     }
 
-    /// How the next call to end here does.
+    /// Waits for the next call to end.
     func ending() async throws -> CallEnding {
         try await first { if case .ended(_, let ending) = $0 { ending } else { nil } }
     }
 
-    /// A call as soon as it is in a state.
+    /// Waits until a call is in a state.
     @discardableResult
     func told(_ state: Call.State, of id: CallID) async throws -> Call {
         if let call = calls[id], call.state == state { return call }

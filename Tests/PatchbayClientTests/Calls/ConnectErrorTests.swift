@@ -4,14 +4,14 @@ import Testing
 import Wire
 
 @Suite(.timeLimit(.minutes(1)))
-struct RefusalTests {
+struct ConnectErrorTests {
     private func refusal(of token: String, at gateway: TestGateway) async throws -> ConnectError {
         try await #require(throws: ConnectError.self) {
             _ = try await RoomConnection.connect(url: gateway.url, token: token, options: gateway.options)
         }
     }
 
-    @Test func aBadTokenIsUnauthorized() async throws {
+    @Test func malformedTokenIsUnauthorized() async throws {
         try await TestGateway.run { gateway in
             let error = try await refusal(of: "not.a.token", at: gateway)
             #expect(error.kind == .refused)
@@ -21,7 +21,7 @@ struct RefusalTests {
         }
     }
 
-    @Test func anExpiredTokenSaysSo() async throws {
+    @Test func expiredTokenIsNamed() async throws {
         try await TestGateway.run { gateway in
             let error = try await refusal(of: gateway.token("alice", expiresIn: -600), at: gateway)
             #expect(error.status == 401)
@@ -30,7 +30,7 @@ struct RefusalTests {
         }
     }
 
-    @Test func aTokenWithoutTheGrantIsForbidden() async throws {
+    @Test func missingGrantIsForbidden() async throws {
         try await TestGateway.run { gateway in
             let error = try await refusal(of: gateway.token("alice") { $0.roomJoin = false }, at: gateway)
             #expect(error.status == 403)
@@ -38,7 +38,7 @@ struct RefusalTests {
         }
     }
 
-    @Test func aCertificateThatIsNotTrustedIsNot() async throws {
+    @Test func untrustedCertificateIsRejected() async throws {
         try await TestGateway.run { gateway in
             let error = try await #require(throws: ConnectError.self) {
                 _ = try await RoomConnection.connect(url: gateway.url, token: gateway.token("alice"))
@@ -50,7 +50,7 @@ struct RefusalTests {
         }
     }
 
-    @Test func anAuthorityThatCannotBeReadIsASetupError() async throws {
+    @Test func unreadableCAFileIsASetupError() async throws {
         let error = try await #require(throws: ConnectError.self) {
             _ = try await RoomConnection.connect(
                 url: "wss://127.0.0.1:1", token: "x", options: RoomOptions(trust: .authority(path: "/nowhere.pem")))
@@ -58,7 +58,7 @@ struct RefusalTests {
         #expect(error.kind == .setup)
     }
 
-    @Test func whereNobodyListensNobodyAnswers() async throws {
+    @Test func closedPortIsUnreachable() async throws {
         let error = try await #require(throws: ConnectError.self) {
             _ = try await RoomConnection.connect(url: "wss://127.0.0.1:1", token: "x", options: RoomOptions(trust: .anybody))
         }
@@ -66,7 +66,7 @@ struct RefusalTests {
         #expect(error.isRetryable)
     }
 
-    @Test func aNameThatIsNotKnownIsToldAtOnce() async throws {
+    @Test func unknownHostFailsAtOnce() async throws {
         let error = try await #require(throws: ConnectError.self) {
             _ = try await RoomConnection.connect(url: "wss://nobody.invalid", token: "x", options: RoomOptions(trust: .anybody))
         }

@@ -3,16 +3,16 @@ import PatchbayClient
 import Testing
 import Wire
 
-/// A channel's own connection: who is let in, and what becomes of it.
+/// The connection of a channel: admission, reconnects, tokens.
 @Suite(.timeLimit(.minutes(1)))
-struct CallLineTests {
+struct CallConnectionTests {
     private func refusal(of token: String, at url: String, _ options: RoomOptions) async throws -> ConnectError {
         try await #require(throws: ConnectError.self) {
             _ = try await CallChannel.connect(url: url, userToken: token, options: options)
         }
     }
 
-    @Test func aTokenThatIsNoneIsRefused() async throws {
+    @Test func malformedTokenIsRefused() async throws {
         try await CallGateway.run { gateway in
             let error = try await refusal(of: "not.a.token", at: gateway.url, gateway.options)
             #expect(error.status == 401 && error.code == "malformed_token" && !error.isRetryable)
@@ -21,7 +21,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func aTokenThatHasExpiredIsRefused() async throws {
+    @Test func expiredTokenIsRefused() async throws {
         try await CallGateway.run { gateway in
             let ann = try await gateway.user("ann")
             let error = try await refusal(of: try ann.token(age: 3_600), at: gateway.url, gateway.options)
@@ -29,7 +29,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func aRoomsTokenIsNoUsers() async throws {
+    @Test func roomTokenIsNotAUserToken() async throws {
         try await CallGateway.run { gateway in
             let room = try TokenMinter.mint(
                 AccessToken(identity: "ann", expires: 4_000_000_000, video: .joining("lobby")), with: try #require(gateway.keys.signer))
@@ -37,7 +37,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func aGatewayWithoutAccountsSaysThatItRingsNobody() async throws {
+    @Test func gatewayWithoutAccountsRefusesChannels() async throws {
         try await TestGateway.run { gateway in
             let error = try await refusal(of: try gateway.token("ann"), at: gateway.url, gateway.options)
             #expect(error.status == 404)
@@ -45,7 +45,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func aLostLineIsFoundAgainAndStillRings() async throws {
+    @Test func reconnectedChannelStillRings() async throws {
         try await CallGateway.run { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
@@ -58,14 +58,14 @@ struct CallLineTests {
             #expect(callee.device != before)
             #expect(callee.statistics.reconnects == 1)
             #expect(callee.calls[call.id]?.state == .connecting)
-            // What was handed out before leads to the new connection.
+            // Calls returned before use the new connection.
             let his = try await ringing.answer()
             try await caller.told(.active, of: call.id)
             _ = (room, his)
         }
     }
 
-    @Test func aCallGoesOnWhileItsDevicesLinesAreLost() async throws {
+    @Test func callSurvivesLostChannels() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
@@ -76,7 +76,7 @@ struct CallLineTests {
             #expect(await frames.prefix(3).count == 3)
             for channel in [caller, callee] {
                 _ = try await channel.first { if case .reconnected = $0 { true } else { nil } }
-                // It is still this device's, though the gateway knows it by another name now.
+                // The call stays on this device although its id has changed.
                 #expect(channel.calls[call.id]?.state == .active)
             }
             try await call.hangUp()
@@ -84,7 +84,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func aFresherTokenTakesTheUsersCallsAlong() async throws {
+    @Test func renewedTokenKeepsTheCalls() async throws {
         try await CallGateway.run { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (call, room) = try await caller.call([bob.party])
@@ -100,10 +100,10 @@ struct CallLineTests {
         }
     }
 
-    @Test func aChannelEndsWithItsToken() async throws {
+    @Test func channelEndsWithItsToken() async throws {
         try await CallGateway.run { gateway in
             let ann = try await gateway.user("ann")
-            // Over for as long as is allowed, but for some seconds.
+            // Expires within the allowed clock skew, some seconds from now.
             let channel = try await ann.device(age: 900 + 54)
             let reason = try await channel.first { if case .disconnected(let reason) = $0 { reason } else { nil } }
             #expect(reason == .closed(.tokenRevoked))
@@ -111,10 +111,10 @@ struct CallLineTests {
         }
     }
 
-    @Test func aChannelWithASourceOfTokensOutlivesTheFirstOnTheSameConnection() async throws {
+    @Test func tokenSourceRenewsOnTheSameConnection() async throws {
         try await CallGateway.run { gateway in
             let (ann, bob) = (try await gateway.user("ann"), try await gateway.user("bob"))
-            // The first one is over for as long as is allowed, but for some seconds.
+            // The first one expires some seconds from now.
             let (caller, callee) = (try await ann.device(), try await bob.device(renewing: [900 + 56, 0]))
             let device = callee.device
             try await Task.sleep(for: .seconds(6))
@@ -125,10 +125,10 @@ struct CallLineTests {
         }
     }
 
-    @Test func aChannelWhoseTokenIsOverComesBackWithAnother() async throws {
+    @Test func expiredChannelReconnectsWithAFreshToken() async throws {
         try await CallGateway.run { gateway in
             let bob = try await gateway.user("bob")
-            // The second one does not help, and is not asked about again before the first is over.
+            // The second one has expired and is not retried before the first expires.
             let channel = try await bob.device(renewing: [900 + 56, 5_000, 0])
             let reason = try await channel.first { if case .reconnecting(_, _, let reason) = $0 { reason } else { nil } }
             #expect(reason == .closed(.tokenRevoked))
@@ -136,7 +136,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func aChannelThatIsNeverGivenAGoodTokenIsOver() async throws {
+    @Test func channelWithoutAValidTokenFails() async throws {
         try await CallGateway.run { gateway in
             let bob = try await gateway.user("bob")
             let error = await #expect(throws: ConnectError.self) { _ = try await bob.device(renewing: [5_000]) }
@@ -144,7 +144,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func whatIsAskedOfAClosedChannelFailsForGood() async throws {
+    @Test func requestsOnAClosedChannelFail() async throws {
         try await CallGateway.run { gateway in
             let (_, bob, caller, callee) = try await gateway.annAndBob()
             let (_, room) = try await caller.call([bob.party])
@@ -157,7 +157,7 @@ struct CallLineTests {
         }
     }
 
-    @Test func whoeverIsForgottenIsClosed() async throws {
+    @Test func releasedChannelCloses() async throws {
         try await CallGateway.run { gateway in
             let ann = try await gateway.user("ann")
             var channel: CallChannel? = try await ann.device()
