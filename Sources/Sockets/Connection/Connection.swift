@@ -368,7 +368,7 @@ package import Wire
         // libwebsockets reports nothing for a name that it could not resolve.
         if phase == .connecting, !isServer { connectFailed("no such host, or no way to it") }
         unsafe wsi = nil
-        unsafe (layer.direct, layer.attached) = unsafe (nil, nil)
+        unsafe (layer.direct, layer.attached) = (nil, nil)
         phase = .closed
     }
 
