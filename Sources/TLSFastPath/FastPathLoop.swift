@@ -21,7 +21,7 @@ internal import Wire
     /// Nil if the fast path is off: then connections are only checked (`InterposedConnection`).
     private let isActive: Bool
     /// By descriptor. Not retained: `forget` comes before a connection goes.
-    @exclusivity(unchecked) private var connections: [Unmanaged<RecordConnection>?] = []
+    @exclusivity(unchecked) private var connections: [Unmanaged<RecordConnection>?] = unsafe []
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FastPathLoop.bytesMax, alignment: 64)
     /// Where each record is sealed that leaves the loop.
     let outgoing = UnsafeMutableRawPointer.allocate(byteCount: FastPathLoop.bytesMax, alignment: 64)
@@ -185,7 +185,7 @@ internal import Wire
     func flushOnTimer(_ connection: RecordConnection) {
         guard unsafe !connection.writer.isOnTimerList else { return }
         unsafe connection.writer.isOnTimerList = true
-        if unsafe queues.timer.isEmpty { connection.connection.loop.wake(withinMilliseconds: Self.timerMilliseconds) }
+        if unsafe queues.timer.isEmpty { unsafe connection.connection.loop.wake(withinMilliseconds: Self.timerMilliseconds) }
         unsafe queues.timer.append(connection)
     }
 

@@ -13,10 +13,12 @@ enum FastPathTrial {
         case failed(String)
     }
 
-    static let result = run()
+    static let result = unsafe run()
 
     /// - Parameter resolve: the address that libraries get for a name.
-    static func run(resolvingBy resolve: (String) -> UnsafeMutableRawPointer? = DynamicSymbol.resolved) -> Result {
+    static func run(
+        resolvingBy resolve: (String) -> UnsafeMutableRawPointer? = { unsafe DynamicSymbol.resolved($0) }
+    ) -> Result {
         for name in InterposedSymbol.allCases {
             guard let found = unsafe resolve(name.rawValue), let own = unsafe DynamicSymbol.library(name.rawValue), unsafe found != own else {
                 return .failed("\(name.rawValue) is not interposed")
@@ -59,7 +61,7 @@ enum FastPathTrial {
         // Without a handle nothing is started; libuv is not called.
         let start = unsafe unsafeBitCast(
             function, to: (@convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeMutableRawPointer?) -> Int32).self)
-        _ = unsafe start(nil, 0, nil)
+        _ = start(nil, 0, nil)
         return InterposedPoll.calls > before
     }
 
@@ -155,7 +157,7 @@ enum InterposedSymbol: String, CaseIterable {
 @safe private final class TrialConnection: InterposedConnection {
     private(set) var called: InterposedSymbol?
 
-    init() { super.init() }
+    override init() { super.init() }
 
     override func sslRead(_ ssl: UnsafeMutableRawPointer, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int32 { note(.read) }
     override func sslWrite(_ ssl: UnsafeMutableRawPointer, _ bytes: UnsafeRawBufferPointer) -> Int32 { note(.write) }

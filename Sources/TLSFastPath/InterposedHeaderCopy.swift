@@ -40,6 +40,6 @@ private enum SubprotocolHeader {
 
 private typealias HeaderCopy = @convention(c) (OpaquePointer?, UnsafeMutablePointer<CChar>?, Int32, UInt32) -> Int32
 
-nonisolated(unsafe) private let libraryCopy: HeaderCopy? = unsafe DynamicSymbol.library("lws_hdr_copy").map {
+private let libraryCopy: HeaderCopy? = unsafe DynamicSymbol.library("lws_hdr_copy").map {
     unsafe unsafeBitCast($0, to: HeaderCopy.self)
 }

@@ -11,18 +11,18 @@ enum InterposedPoll {
 
     static func register(_ loop: FastPathLoop, for uv: UnsafeMutableRawPointer) {
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(loop).toOpaque())
-        unsafe loops.withLock { $0[UInt(bitPattern: uv)] = address }
+        loops.withLock { $0[UInt(bitPattern: uv)] = address }
         // For `socketEvent`, which comes with every event.
         unsafe uv.assumingMemoryBound(to: uv_loop_t.self).pointee.data = unsafe UnsafeMutableRawPointer(bitPattern: address)
     }
 
     static func unregister(_ uv: UnsafeMutableRawPointer) {
-        unsafe loops.withLock { $0[UInt(bitPattern: uv)] = nil }
+        loops.withLock { $0[UInt(bitPattern: uv)] = nil }
         unsafe uv.assumingMemoryBound(to: uv_loop_t.self).pointee.data = nil
     }
 
     fileprivate static func loop(of uv: UnsafeMutablePointer<uv_loop_t>) -> FastPathLoop? {
-        let address = unsafe loops.withLock { $0[UInt(bitPattern: uv)] }
+        let address = loops.withLock { $0[UInt(bitPattern: uv)] }
         return unsafe UnsafeRawPointer(bitPattern: address ?? 0).map {
             unsafe Unmanaged<FastPathLoop>.fromOpaque($0).takeUnretainedValue()
         }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Sockets
 
 /// One direction of a TLS 1.3 connection after its handshake: seals or opens records in order (RFC 8446 section 5.2).
 ///
@@ -161,8 +162,7 @@ struct RecordCiphers: ~Copyable {
             !notes.sawKeyUpdate
         else { return nil }
         let isServer = unsafe SSL_is_server(ssl) == 1
-        guard let theirs = TrafficSecret(copying: isServer ? notes.client : notes.server, of: suite),
-            let ours = TrafficSecret(copying: isServer ? notes.server : notes.client, of: suite),
+        guard let theirs = notes.copySecret(ofServer: !isServer, of: suite), let ours = notes.copySecret(ofServer: isServer, of: suite),
             let opening = RecordCipher(theirs, .opening, after: notes.opened),
             let sealing = RecordCipher(ours, .sealing, after: notes.sealed)
         else { return nil }

@@ -109,24 +109,12 @@ extension RecordConnection {
         return unsafe input == .held
     }
 
-    override func holdInput() {
-        super.holdInput()
-        unsafe (reader.plain, reader.plainTaken) = ([], 0)
-    }
-
     // MARK: What libwebsockets asks OpenSSL for
 
     /// Opened bytes that libwebsockets has not taken.
     var pending: Int { unsafe reader.plain.count - reader.plainTaken }
 
-    override func sslPending(_ ssl: UnsafeMutableRawPointer) -> Int32 { Int32(pending) }
-
-    override func sslWant(_ ssl: UnsafeMutableRawPointer) -> Int32 {
-        // A write never waits.
-        unsafe reader.ending == nil ? SSL_READING : SSL_NOTHING
-    }
-
-    override func sslRead(_ ssl: UnsafeMutableRawPointer, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int32 {
+    func readPlain(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int32 {
         if pending == 0 {
             guard unsafe input == .open else {
                 _ = drop()
@@ -148,13 +136,7 @@ extension RecordConnection {
         return Int32(taken)
     }
 
-    override func sslWrite(_ ssl: UnsafeMutableRawPointer, _ bytes: UnsafeRawBufferPointer) -> Int32 {
-        guard unsafe write(bytes, .now) else { return -1 }
-        unsafe noteWritten(bytes)
-        return Int32(bytes.count)
-    }
-
-    override func sslError(_ ssl: UnsafeMutableRawPointer, _ result: Int32) -> Int32 {
+    func error(of result: Int32) -> Int32 {
         if result > 0 { return SSL_ERROR_NONE }
         if unsafe input == .ended { return SSL_ERROR_ZERO_RETURN }
         return switch unsafe reader.ending {
@@ -166,7 +148,7 @@ extension RecordConnection {
     }
 
     /// 0 after our alert, 1 after the peer's `close_notify` as well.
-    override func sslShutdown(_ ssl: UnsafeMutableRawPointer) -> Int32 {
+    func shutDown() -> Int32 {
         if unsafe !writer.hasSentAlert {
             send(TLSAlert.closeNotify)
             return unsafe reader.ending == .closed ? 1 : 0
@@ -218,9 +200,9 @@ extension RecordConnection {
     private func received(_ content: UnsafeMutableRawBufferPointer, _ type: UInt8) -> Finding {
         switch ContentType(rawValue: type) {
         case .applicationData:
-            if content.isEmpty { return unsafe reader.idle.noteEmptyRecord() ? .processed : fail(.unexpectedMessage) }
+            if unsafe content.isEmpty { return unsafe reader.idle.noteEmptyRecord() ? .processed : fail(.unexpectedMessage) }
             unsafe reader.idle = IdleRecords()
-            return .content(content)
+            return unsafe .content(content)
         case .alert: return unsafe received(alert: UnsafeRawBufferPointer(content))
         case .handshake: return unsafe received(handshake: UnsafeRawBufferPointer(content))
         case nil: return fail(.unexpectedMessage)
@@ -241,7 +223,7 @@ extension RecordConnection {
 
     private func received(alert: UnsafeRawBufferPointer) -> Finding {
         // RFC 8446 section 5.1: no empty fragments of this type.
-        guard !alert.isEmpty else { return fail(.unexpectedMessage) }
+        guard unsafe !alert.isEmpty else { return fail(.unexpectedMessage) }
         guard alert.count == 2 else { return fail(.decodeError) }
         switch unsafe alert[1] {
         case TLSAlert.closeNotify.rawValue: return end(.closed)

@@ -45,6 +45,33 @@ internal import Wire
     override var sealingCipherAddress: UInt { unsafe ciphers.sealing.address }
     override func prefetchSealingCipher() { unsafe ciphers.sealing.prefetch() }
 
+    // MARK: What libwebsockets asks OpenSSL for
+
+    override func sslRead(_ ssl: UnsafeMutableRawPointer, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int32 {
+        unsafe readPlain(buffer, count)
+    }
+
+    override func sslWrite(_ ssl: UnsafeMutableRawPointer, _ bytes: UnsafeRawBufferPointer) -> Int32 {
+        guard unsafe write(bytes, .now) else { return -1 }
+        unsafe noteWritten(bytes)
+        return Int32(bytes.count)
+    }
+
+    override func sslPending(_ ssl: UnsafeMutableRawPointer) -> Int32 { Int32(pending) }
+
+    override func sslWant(_ ssl: UnsafeMutableRawPointer) -> Int32 {
+        // A write never waits.
+        unsafe reader.ending == nil ? SSL_READING : SSL_NOTHING
+    }
+
+    override func sslShutdown(_ ssl: UnsafeMutableRawPointer) -> Int32 { shutDown() }
+    override func sslError(_ ssl: UnsafeMutableRawPointer, _ result: Int32) -> Int32 { error(of: result) }
+
+    override func holdInput() {
+        super.holdInput()
+        unsafe (reader.plain, reader.plainTaken) = ([], 0)
+    }
+
     // MARK: Messages
 
     override var isCongested: Bool { unsafe !writer.unsent.isEmpty }

@@ -17,7 +17,7 @@ internal import Glibc
 
     /// Uses memory of the caller, which stays valid and allocated for longer.
     init(in storage: UnsafeMutableBufferPointer<UInt8>) {
-        unsafe start = unsafe storage.baseAddress!
+        unsafe start = storage.baseAddress!
         count = storage.count
         isOwned = false
     }
@@ -98,6 +98,11 @@ internal import Glibc
     private(set) var sealed: UInt64 = 0
     /// Either side has changed its key, so the recorded secrets are no longer in use.
     private(set) var sawKeyUpdate = false
+
+    func copySecret(ofServer: Bool, of suite: CipherSuite) -> TrafficSecret? {
+        if ofServer { return TrafficSecret(copying: server, of: suite) }
+        return TrafficSecret(copying: client, of: suite)
+    }
 
     /// Records the secrets of all handshakes of this `SSL_CTX`.
     static func record(of context: OpaquePointer) {

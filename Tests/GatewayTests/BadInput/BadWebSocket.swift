@@ -33,7 +33,7 @@ extension BadWebSocket {
         BadWebSocket("opcode 11", 1002, RawFrame(opcode: 11, payload: [1])),
         BadWebSocket("opcode 15", 1002, RawFrame(opcode: 15, payload: [1])),
         BadWebSocket("a ping in pieces", 1002, RawFrame(isFinal: false, opcode: 9, payload: [1])),
-        BadWebSocket("a ping of 126 bytes", nil, .ping([UInt8](repeating: 1, count: 126))),
+        BadWebSocket("a ping of 126 bytes", 1002, .ping([UInt8](repeating: 1, count: 126))),
         BadWebSocket("a continuation of nothing", 1002, piece(0, ping, isFinal: true)),
         BadWebSocket("a message inside another", 1002, piece(1, "{"), piece(1, ping, isFinal: true)),
         BadWebSocket("a length of 2⁶³ and more", nil, RawFrame(opcode: 2, payload: [1], claimedLength: .max)),

@@ -2,6 +2,8 @@ import COpenSSL
 import Foundation
 import Glibc
 
+@testable import TLSFastPath
+
 /// A client's TCP connection, with TLS once it is asked for. Knows nothing of WebSocket and nothing of libwebsockets, so that
 /// every byte is the test's own.
 ///
@@ -47,6 +49,8 @@ final class RawSocket {
     /// What a client has to offer.
     enum Versions: Sendable {
         case recent, upTo11, upTo12
+        /// TLS 1.2 with these suites, in OpenSSL's syntax.
+        case suites12(String)
         /// TLS 1.3 with one cipher suite.
         case suite(String)
     }
@@ -61,6 +65,9 @@ final class RawSocket {
             SSL_ctrl(tls, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_VERSION), nil)
             SSL_ctrl(tls, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_1_VERSION), nil)
         case .upTo12: SSL_ctrl(tls, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        case .suites12(let names):
+            SSL_ctrl(tls, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+            SSL_set_cipher_list(tls, names)
         case .suite(let name): SSL_set_ciphersuites(tls, name)
         }
         let names = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
@@ -156,6 +163,12 @@ final class RawSocket {
     /// Says that nothing more comes (RFC 8446 section 6.1).
     func sayGoodbye() { if let tls { SSL_shutdown(tls) } }
 
+    /// Ends OpenSSL's part: the test seals and opens its own records from here on.
+    func takeOverRecords() throws -> CraftedRecords {
+        guard let tls, let ciphers = RecordCiphers(of: tls) else { throw DidNotHappen(what: "keys of the connection") }
+        return CraftedRecords(socket: self, ciphers: ciphers)
+    }
+
     // MARK: The end
 
     /// Ends without a word: FIN, and no TLS alert.
@@ -226,7 +239,12 @@ final class RawSocket {
     }
 
     /// One for all connections; OpenSSL counts references to it under its own lock. Trusts anybody.
-    private nonisolated(unsafe) static let context: OpaquePointer = SSL_CTX_new(TLS_client_method())!
+    private nonisolated(unsafe) static let context: OpaquePointer = {
+        let context = SSL_CTX_new(TLS_client_method())!
+        // For tests that go on with records of their own.
+        HandshakeSecrets.record(of: context)
+        return context
+    }()
 
     /// Writing to a connection that is gone is an error and no signal.
     private static let prepared: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
