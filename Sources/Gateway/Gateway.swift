@@ -108,7 +108,7 @@ package final class Gateway: Service {
     private func runShard(_ index: Int) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let thread = Thread { [context, listeners] in
-                let shard = Shard(index: index, common: context, mailbox: context.mailboxes[index])
+                let shard = Shard(index: index, gateway: context, mailbox: context.mailboxes[index])
                 var error: (any Error)?
                 shard.run(listeners: listeners[index]) { problem in
                     error = problem
@@ -124,17 +124,19 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    var rooms: RoomService { RoomService(
-            shards: ShardControl(
-                count: mailboxes.count, homeShard: { [directory] in directory.home(of: $0) }, isDraining: { [state] in state.phase >= .draining },
-                send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) })) }
-
-    /// Makes the router, of the gateway's own routes and these.
+    /// Makes the router, from the gateway's own routes and others.
     mutating func serve(_ others: [Route]) {
         let routes = OperationRoutes.routes(rooms, state, metrics, fastPath: settings.recordLayer?.state ?? .notLinked) + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
     }
+}
 
-    var serverInfo: ServerInfo { settings.serverInfo }
+extension Gateway {
+    /// A recording that fails is stopped by its room, which tells its participants.
+    private func startRecorder() {
+        context.recorder?.start { [rooms = context.rooms] order in
+            rooms.order(.stopRecording(order.recording, .failed), in: order.room.info.name)
+        }
+    }
 }

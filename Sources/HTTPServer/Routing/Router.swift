@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Identity
 internal import Logging
 package import Sockets
 
@@ -71,15 +72,16 @@ package struct Router: Sendable {
 
     private func run(_ route: Route, _ question: HTTPServerRequest) async -> HTTPServerResponse {
         do {
-            if route.needsToken, !failures.mayTry(question.peerAddress, at: question.receivedAt) {
-                throw HTTPError(
-                    .tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute",
-                    retryAfterSeconds: 60)
-            }
+            if route.needsToken, !failures.mayVerify(from: question.peerAddress, at: question.receivedAt) { throw HTTPError.tooManyAttempts }
             return try await route.handle(question)
         } catch let error as any HTTPErrorConvertible {
             let refusal = error.httpError
-            if route.needsToken, refusal.status == .unauthorized { failures.record(from: question.peerAddress, at: question.receivedAt) }
+            // A request without a token is no failed attempt.
+            if route.needsToken, refusal.status == .unauthorized, refusal.code != TokenError.missing.code,
+                failures.record(from: question.peerAddress, at: question.receivedAt)
+            {
+                return HTTPServerResponse(HTTPError.tooManyAttempts)
+            }
             return HTTPServerResponse(refusal)
         } catch {
             // Its type only: what it says may be somebody's words.
