@@ -61,7 +61,7 @@ struct ReplayLaneTests {
         var outbox = Outbox()
         let isBelowLimit = [outbox.append(control: [1]), outbox.append(replay: event, seq: 1), outbox.append(replay: event, seq: 2)]
         #expect(isBelowLimit == [true, true, true])
-        let messages = [outbox.next(mayTakeFrame: true), outbox.next(mayTakeFrame: true), outbox.next(mayTakeFrame: true)]
+        let messages = [outbox.next(allowsFrame: true), outbox.next(allowsFrame: true), outbox.next(allowsFrame: true)]
         #expect(messages == [.control(event.bytes(seq: 1)), .control(event.bytes(seq: 2)), .control([1])])
         let (isEmpty, replayBytes) = (outbox.isEmpty, outbox.replayBytes)
         #expect(isEmpty)

@@ -59,7 +59,7 @@ final class ConnectionAdmission {
         }
     }
 
-    /// Finds the request's token and verifies it. Failures are limited per address (`SharedFailures`); a request without a token is none.
+    /// Finds the request's token and verifies it. Failures are limited per address (`AuthFailureLimiter`); a request without a token is none.
     private func verify<Claims>(
         _ request: UpgradeRequest, _ verify: (String) throws(TokenError) -> Claims
     ) throws(HTTPError) -> Claims {
