@@ -10,6 +10,19 @@ package enum Limits {
     package static let outboxFramesMax = 2_048
     /// Control messages waiting for one subscriber, in bytes; beyond it the subscriber is a slow consumer.
     package static let controlBacklogBytesMax = 256 * 1_024
+    /// Replayed events waiting for one client, in bytes. More than any replay has: the kept transcript segments and one resume's events are
+    /// 3.2 MB and 1 MiB at most, and `hello` is accepted whatever its size.
+    package static let replayBytesMax = 4 << 20
+    /// Requests of one participant per second, and at once. Clients send a few per second; an assistant that streams transcripts, some tens.
+    package static let requestsPerSecond = 100
+    package static let requestBurst = 200
+    /// The same for `ping` and `playout.progress`: five progress reports a second for each of 200 tracks.
+    package static let reportsPerSecond = 1_000
+    package static let reportBurst = 2_000
+    /// Bytes of events per second that one participant's requests may cause, counted once per recipient, and at once: a tenth of what a
+    /// shard can send. The burst lets 250 recipients have a message of the greatest size.
+    package static let requestCostPerSecond = 4 << 20
+    package static let requestCostBurst = 16 << 20
     /// Frames held by one shard's store; beyond it new frames are dropped and counted.
     package static let storedFramesMax = 65_536
     /// A subscriber of an `ahead` track gets more once less than this is left of what it has, looked at every 20 ms.

@@ -8,34 +8,33 @@ internal import ServiceLifecycle
 internal import Sockets
 internal import Wire
 
-/// The whole server as one service: shards on threads of their own, a drain at a graceful shutdown.
+/// The server as one service: runs each shard on a thread of its own, and drains them on graceful shutdown.
 package final class Gateway: Service {
     let context: GatewayContext
-    /// Of each shard: its share of the port, and the port of its own.
+    /// By shard: a listener on the shared port and, with several shards, one on the shard's own port.
     private let listeners: [[Listener]]
     private let log = Logger(label: "patchbay.gateway")
-    /// The port that is really bound.
+    /// The port that is bound.
     package let port: Int
 
     package var state: GatewayState { context.state }
     package var metrics: MetricsBoard { context.metrics }
-    /// The ports that lead to one shard each, in their order; empty where there is one shard only.
+    /// The port that leads to each shard alone; empty if there is one shard only.
     package var shardPorts: [Int] { context.shardPorts }
 
-    /// The door to the rooms, from any thread.
+    /// Queries and commands to rooms, from any thread.
     package var rooms: RoomService { context.rooms }
-    /// All that is served by HTTP.
+    /// All HTTP routes.
     package var routes: [Route] { context.router.routes }
 
-    /// Binds the ports, so that what is wrong is known before anything runs.
+    /// Binds the ports, so that configuration errors are found before anything runs.
     ///
-    /// - Throws: `ListenError` if a port cannot be had, `TLSFileError` if the certificate cannot be used.
-    ///
+    /// - Throws: `ListenError` if a port cannot be bound, `TLSFileError` if the certificate cannot be used.
     /// - Parameters:
-    ///   - facts: where to tell what happens in rooms; nil tells nobody.
-    ///   - recordings: where to write recordings of rooms; nil records nothing.
-    ///   - calls: the way to who keeps the calls; nil has none.
-    ///   - routes: what is served by HTTP besides the gateway's own routes. Given the door to the rooms and the keys by which tokens are believed.
+    ///   - facts: receives audit events of rooms; nil reports none.
+    ///   - recordings: stores recordings of rooms; nil records nothing.
+    ///   - calls: leads to the call service; nil serves no calls.
+    ///   - routes: makes HTTP routes beside the gateway's own, from the room service and the keys that verify tokens.
     package init(
         settings: GatewaySettings, keys: KeyRing, facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
         routes: (RoomService, KeysInUse) throws -> [Route] = { _, _ in [] }
@@ -44,7 +43,7 @@ package final class Gateway: Service {
         var settings = settings
         let isAlone = settings.shardCount == 1
         var listeners: [[Listener]] = []
-        // Shards share the port among themselves, not with another gateway: first it must be ours alone.
+        // Shards share the port among themselves (SO_REUSEPORT), but not with another gateway: bind it exclusively first.
         let first = try Listener(host: settings.host, port: settings.port, shared: false)
         settings.port = first.port
         if isAlone { listeners.append([first]) } else { first.close() }
@@ -68,7 +67,7 @@ package final class Gateway: Service {
         self.context = context
     }
 
-    /// Serves until all shards have ended: after a graceful shutdown, when the rooms are empty or the drain's time is over.
+    /// Serves until all shards have stopped: after a graceful shutdown, when the rooms are empty or the drain timeout has passed.
     package func run() async throws {
         let fastPath = context.settings.recordLayer?.state ?? .notLinked
         log.info("TLS fast path \(fastPath.isActive ? "on" : "off")", metadata: ["reason": "\(fastPath.reason)"])
@@ -90,7 +89,7 @@ package final class Gateway: Service {
         }
     }
 
-    /// Lets nobody in any more and ends when all have left. A second call sends everybody away at once.
+    /// Stops admitting connections, and ends when all have left. A second call closes all connections at once.
     package func drain() {
         context.state.phase = .draining
         let span = context.settings.drainTimeout
@@ -99,7 +98,7 @@ package final class Gateway: Service {
         for mailbox in context.mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
     }
 
-    /// Takes new keys and reads the certificate again. Calls go on; an unusable certificate is logged and the old one stays.
+    /// Replaces the keys and reloads the certificate. Connections stay open; an unusable certificate is logged and the previous one kept.
     package func reload(keys: KeyRing?) {
         if let keys { context.keysInUse.replace(with: keys) }
         for mailbox in context.mailboxes { mailbox.post(.reload(keys, context.settings.tls)) }
@@ -108,7 +107,7 @@ package final class Gateway: Service {
     private func runShard(_ index: Int) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let thread = Thread { [context, listeners] in
-                let shard = Shard(index: index, common: context, mailbox: context.mailboxes[index])
+                let shard = Shard(index: index, gateway: context, mailbox: context.mailboxes[index])
                 var error: (any Error)?
                 shard.run(listeners: listeners[index]) { problem in
                     error = problem
@@ -124,17 +123,19 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    var rooms: RoomService { RoomService(
-            shards: ShardControl(
-                count: mailboxes.count, homeShard: { [directory] in directory.home(of: $0) }, isDraining: { [state] in state.phase >= .draining },
-                send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) })) }
-
-    /// Makes the router, of the gateway's own routes and these.
+    /// Makes the router, from the gateway's own routes and others.
     mutating func serve(_ others: [Route]) {
         let routes = OperationRoutes.routes(rooms, state, metrics, fastPath: settings.recordLayer?.state ?? .notLinked) + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
     }
+}
 
-    var serverInfo: ServerInfo { settings.serverInfo }
+extension Gateway {
+    /// A recording that fails is stopped by its room, which tells its participants.
+    private func startRecorder() {
+        context.recorder?.start { [rooms = context.rooms] order in
+            rooms.send(.stopRecording(order.recording, .failed), to: order.room.info.name)
+        }
+    }
 }

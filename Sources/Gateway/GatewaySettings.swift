@@ -2,33 +2,33 @@ package import Engine
 package import Sockets
 package import Wire
 
-/// Everything that can be configured, with sensible values where there are any.
+/// The gateway's configuration, with defaults where there are sensible ones.
 package struct GatewaySettings: Sendable {
-    /// A numeric address to listen on.
+    /// The numeric address to listen on.
     package var host: String
-    /// 0 takes a free port.
+    /// 0 chooses a free port.
     package var port: Int
-    /// Threads that serve.
+    /// Shards, each with a thread of its own.
     package var shardCount: Int
-    /// The first of the ports that lead to one shard each; 0 takes free ones. Only where there are several shards.
+    /// The first of the ports that lead to one shard each; 0 chooses free ports. Unused with one shard.
     package var shardPortsFrom: Int
     package var tls: TLSFiles
     package var room: RoomSettings
-    /// Whether joining makes a room that is not there yet; otherwise it takes the grant `roomCreate`.
+    /// Whether joining creates a room that does not exist; otherwise the token needs the grant `roomCreate`.
     package var createsRooms: Bool
-    /// How long a drain may take before everybody is sent away.
+    /// How long a drain may take before all connections are closed.
     package var drainTimeout: Duration
     package var connectionsMax: Int
-    /// Whose web pages may call the HTTP API: `https://app.example`, or `*` for all.
+    /// Origins whose web pages may call the HTTP API: `https://app.example`, or `*` for all.
     package var allowedOrigins: [String]
-    /// How long a peer may take for TLS, and again for its request, in seconds.
+    /// How long a peer may take for the TLS handshake, and again for its request, in seconds.
     package var handshakeSecondsMax: Int
     /// What replaces OpenSSL's record layer; nil in programs without the module `TLSFastPath`.
     package var recordLayer: (any RecordLayer)?
     package var nodeName: String
     package var version: String
 
-    /// How the gateway names itself to clients.
+    /// How the gateway identifies itself to clients.
     package var serverInfo: ServerInfo { ServerInfo(version: version, node: nodeName) }
 
     package init(

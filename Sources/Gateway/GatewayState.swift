@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where the gateway is in its life, for whoever asks from any thread.
+/// The gateway's lifecycle phase, readable from any thread.
 package final class GatewayState: Sendable {
     package enum Phase: Int, Sendable, Comparable {
         case starting, serving, draining, stopped
@@ -14,7 +14,7 @@ package final class GatewayState: Sendable {
 
     package var phase: Phase {
         get { Phase(rawValue: phaseValue.load(ordering: .acquiring)) ?? .stopped }
-        // Never goes back: a drain may be asked for before a shard says that it serves.
+        // Never decreases: a drain may be requested before a shard reports that it serves.
         set { phaseValue.max(newValue.rawValue, ordering: .acquiringAndReleasing) }
     }
 }

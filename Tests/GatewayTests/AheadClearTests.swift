@@ -3,7 +3,7 @@ import Gateway
 import Testing
 import Wire
 
-/// What is said before somebody interrupts is not heard after it, whoever's thread it waits on.
+/// After a clear, no frame of the old epoch is delivered, whichever shard it is queued on.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct AheadClearTests {
     private let gateway: TestGateway
@@ -21,9 +21,9 @@ struct AheadClearTests {
         }
     }
 
-    /// Shards of the room's home, the publisher and a listener.
+    /// Shards of the room's home, the publisher and a subscriber.
     @Test(arguments: [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2], [2, 1, 0]], [false, true])
-    func nothingOfTheOldEpochIsHeardAfterTheWordThatItWasCleared(shards: [Int], listenerClears: Bool) throws {
+    func noFrameOfTheOldEpochFollowsTheClearedEvent(shards: [Int], listenerClears: Bool) throws {
         let home = try join("first", onShard: shards[0])
         let assistant = try join("assistant", onShard: shards[1])
         let listener = try join("listener", onShard: shards[2])
@@ -31,7 +31,7 @@ struct AheadClearTests {
         var next = 0
         for round in 0..<4 {
             let epoch = UInt8(round)
-            // The last of it is on its way when the clear comes.
+            // The last frames are in flight when the clear is requested.
             try say(next..<next + 500, of: track, epoch: epoch, by: assistant)
             next += 500
             try listener.take(until: "some of epoch \(epoch)") { $0.frames.contains { $0.bytes[7] == epoch } }
@@ -42,7 +42,7 @@ struct AheadClearTests {
             next += 500
             _ = try listener.event("the clear") { if case .playoutCleared = $0 { true } else { nil } }
             listener.frames.removeAll()
-            // As soon as anybody knows of it the assistant goes on.
+            // The assistant continues as soon as anybody knows of the clear.
             try say(next..<next + 25, of: track, epoch: epoch + 1, by: assistant)
             try listener.take(until: "what follows") { $0.frames.count >= 25 }
             #expect(listener.frames.map { TestFrame.sequence(of: $0.bytes) } == Array(next..<next + 25).map { $0 % 65_536 })
@@ -53,7 +53,7 @@ struct AheadClearTests {
         withExtendedLifetime(home) {}
     }
 
-    @Test func whoDoesNotReadWhileItIsClearedHearsNothingOfItLater() throws {
+    @Test func stalledSubscriberGetsNoClearedFramesLater() throws {
         let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: 0))
         let track = try assistant.publish(PublishTrack(name: "voice", source: .assistant, mode: .ahead))
         try say(0..<500, of: track, epoch: 0, by: assistant)
@@ -63,7 +63,7 @@ struct AheadClearTests {
         try say(500..<550, of: track, epoch: 1, by: assistant)
         _ = try listener.event("the clear") { if case .playoutCleared = $0 { true } else { nil } }
         let before = listener.frames.count
-        #expect(before < 120, "what waited is gone, but for what was on its way: \(before)")
+        #expect(before < 120, "queued frames are gone; only frames in flight remain: \(before)")
         try listener.take(until: "what follows") { $0.frames.count >= before + 50 }
         #expect(listener.frames[before...].allSatisfy { $0.bytes[7] == 1 })
     }

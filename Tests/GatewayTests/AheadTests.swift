@@ -3,7 +3,7 @@ import Gateway
 import Testing
 import Wire
 
-/// Speech that is sent faster than it plays comes out by the clock, over real sockets.
+/// Frames of `ahead` tracks that are sent faster than real time are released by the clock, over real sockets.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct AheadTests {
     private let gateway: TestGateway
@@ -15,7 +15,7 @@ struct AheadTests {
         try Caller(gateway, room: "r", identity: identity, receiveBuffer: receiveBuffer, shard: shard)
     }
 
-    /// Frames as an assistant sends them that has a second of audio at once.
+    /// Sends frames as an assistant does that gets a second of audio at a time.
     private func say(_ frames: Range<Int>, of track: TrackInfo, epoch: UInt8 = 0, by caller: Caller) throws {
         for first in stride(from: frames.lowerBound, to: frames.upperBound, by: 25) {
             let bundle = (first..<min(first + 25, frames.upperBound)).map { TestFrame.bytes(track.alias, $0, epoch: epoch) }
@@ -23,7 +23,7 @@ struct AheadTests {
         }
     }
 
-    /// Messages of media: when they came, and how many frames were in each.
+    /// Received media messages: their times, and how many frames were in each.
     private func messages(_ caller: Caller) -> [(at: ContinuousClock.Instant, frames: Int)] {
         var messages: [(at: ContinuousClock.Instant, frames: Int)] = []
         for (_, at) in caller.frames {
@@ -35,7 +35,7 @@ struct AheadTests {
     private func numbers(_ caller: Caller) -> [Int] { caller.frames.map { TestFrame.sequence(of: $0.bytes) } }
 
     @Test(arguments: [(30, [0, 0]), (10, [0, 1]), (10, [2, 0])])
-    func manySecondsThatComeInOneLeaveByTheClock(seconds: Int, shards: [Int]) throws {
+    func framesSentAtOnceAreReleasedByTheClock(seconds: Int, shards: [Int]) throws {
         let count = seconds * 50
         let (assistant, listener) = try (join("assistant", onShard: shards[0]), join("listener", onShard: shards[1]))
         let track = try assistant.publish(Self.description)
@@ -44,49 +44,49 @@ struct AheadTests {
         let saidAll = ContinuousClock.now
         while listener.frames.count < count, ContinuousClock.now < start + .seconds(seconds + 10) {
             try listener.takeAll(within: .milliseconds(200))
-            // It answers pings.
+            // Reading answers pings.
             try assistant.takeAll(within: .zero)
         }
         let isWhatWasSent = listener.frames.map(\.bytes) == (0..<count).map { TestFrame.bytes(track.alias, $0) }
         #expect(isWhatWasSent, "complete, in order, byte for byte")
         let messages = messages(listener)
         for (index, message) in messages.enumerated() {
-            // But for a look of 20 ms, by which the first may have come later than its time.
+            // Within one tick of 20 ms, by which the first message may have been late.
             let inASecond = messages[index...].prefix { $0.at < message.at + .milliseconds(980) }.count
-            // Ten by the clock, and to begin with three more at once. On a busy machine what was due in a stall follows it.
+            // Ten by the clock, and three more at the start. On a busy machine what was due in a stall follows it.
             let around = messages[max(0, index - 1)..<index + inASecond]
-            // Nor does anybody listen until all is said.
+            // Nobody reads until everything is sent.
             let unheard = message.at < saidAll + .milliseconds(20) ? saidAll - start : .zero
             let stall = zip(around, around.dropFirst()).map { $1.at - $0.at }.max().map { max($0, unheard) } ?? unheard
             let made = stall > .milliseconds(115) ? Int(stall / .milliseconds(100)) : 0
-            // What comes by trunk may be there in two halves, of which the first leaves at once.
+            // A trunk may deliver in two parts, and the first is released at once.
             let torn = shards[0] != shards[1] && messages[min(index, 5)..<min(index + inASecond, 5)].contains { $0.frames < 5 } ? 1 : 0
             #expect(inASecond <= 13 + made + torn, "\(inASecond) after \(message.at - start), with a stall of \(stall)")
         }
         #expect(messages.count <= seconds * 10 + 5 && messages.allSatisfy { $0.frames <= 5 })
         let leads = listener.frames.map { start + .milliseconds(20 * TestFrame.sequence(of: $0.bytes)) - $0.at }
-        #expect(leads.allSatisfy { $0 < .milliseconds(320) }, "nothing comes before its time")
+        #expect(leads.allSatisfy { $0 < .milliseconds(320) }, "no frame is released early")
         let early = leads.dropFirst(15).sorted()[leads.count / 20]
-        #expect(early > .milliseconds(150), "and nearly all of it well before: \(early)")
+        #expect(early > .milliseconds(150), "nearly all frames arrive well before they play: \(early)")
         #expect(try gateway.value(Counter(name: "patchbay_bundles_sent_total")) >= Double(seconds * 10 - 10))
-        #expect(try gateway.value(.framesQueued) == 0, "none went through an outbox")
+        #expect(try gateway.value(.framesQueued) == 0, "no frame went through an outbox")
     }
 
-    @Test func aListenerThatStopsReadingForThreeSecondsLosesNothing() throws {
+    @Test func subscriberThatStallsForThreeSecondsLosesNothing() throws {
         let (assistant, listener) = try (join("assistant"), join("listener", receiveBuffer: 2_048))
         let track = try assistant.publish(Self.description)
         try say(0..<500, of: track, by: assistant)
         let start = ContinuousClock.now
         while ContinuousClock.now < start + .seconds(1) { try listener.takeAll(within: .milliseconds(20)) }
         Thread.sleep(forTimeInterval: 3)
-        #expect(try gateway.value(Counter(name: "patchbay_frames_sent_total")) < 200, "most of it waits for the listener")
+        #expect(try gateway.value(Counter(name: "patchbay_frames_sent_total")) < 200, "most frames wait for the subscriber")
         try listener.take(until: "the rest") { $0.frames.count >= 500 }
         let isWhatWasSent = listener.frames.map(\.bytes) == (0..<500).map { TestFrame.bytes(track.alias, $0) }
-        #expect(isWhatWasSent, "without a gap, and so without 0x08")
+        #expect(isWhatWasSent, "complete, and hence without 0x08")
     }
 
     @Test(arguments: [0, 1])
-    func whoComesLaterHearsTheRest(shard: Int) throws {
+    func lateSubscriberGetsTheRemainingFrames(shard: Int) throws {
         let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: 2))
         let track = try assistant.publish(Self.description)
         try say(0..<250, of: track, by: assistant)
@@ -99,7 +99,7 @@ struct AheadTests {
     }
 
     @Test(arguments: [0, 1])
-    func aMuteHoldsItBackAndLosesNothing(shard: Int) throws {
+    func muteDelaysFramesAndLosesNone(shard: Int) throws {
         let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: shard))
         let track = try assistant.publish(Self.description)
         try say(0..<200, of: track, by: assistant)
@@ -108,7 +108,7 @@ struct AheadTests {
         _ = try listener.event("the mute") { if case .trackMuted = $0 { true } else { nil } }
         let count = listener.frames.count
         #expect(throws: (any Error).self) { try listener.take(until: "more", within: .milliseconds(500)) { $0.frames.count > count } }
-        // Who begins to listen during it has to wait as well.
+        // A subscriber that arrives during the mute waits as well.
         let late = try join("late", onShard: 2)
         #expect(throws: (any Error).self) { try late.take(until: "any", within: .milliseconds(300)) { !$0.frames.isEmpty } }
         try assistant.ask(.mute(track.sid, muted: false))
@@ -116,12 +116,12 @@ struct AheadTests {
         #expect(numbers(listener) == Array(0..<200))
         try late.take(until: "the rest") { numbers($0).last == 199 }
         let first = numbers(late)[0]
-        // Two threads do not look at the same moment: one may have let out a message more when the mute came.
+        // Shards tick at different times: one may have released one more message before the mute.
         #expect((count - 5...count + 5).contains(first))
         #expect(numbers(late) == Array(first..<200))
     }
 
-    @Test func framesOverAMinuteAheadAreRefusedAndCounted() throws {
+    @Test func framesMoreThanAMinuteAheadAreRefused() throws {
         let assistant = try join("assistant")
         let track = try assistant.publish(Self.description)
         try say(0..<3_500, of: track, by: assistant)
@@ -133,7 +133,7 @@ struct AheadTests {
         #expect(try gateway.value(Counter(name: "patchbay_ahead_tracks")) == 0)
     }
 
-    @Test func nothingIsHeardAfterTheWordThatATrackHasEnded() throws {
+    @Test func noFrameFollowsTheUnpublishedEvent() throws {
         let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: 1))
         for number in 0..<10 {
             let track = try assistant.publish(Self.description)
@@ -148,7 +148,7 @@ struct AheadTests {
         }
     }
 
-    @Test func liveTracksBesideItAreAsTheyWere() throws {
+    @Test func liveTracksAreUnaffectedByAnAheadTrack() throws {
         let (assistant, listener) = try (join("assistant"), join("listener"))
         let voice = try assistant.publish(Self.description)
         let microphone = try assistant.publish()

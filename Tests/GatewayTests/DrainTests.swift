@@ -4,7 +4,7 @@ import Wire
 
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct DrainTests {
-    @Test func nobodyIsLetInAnyMoreAndAllAreTold() throws {
+    @Test func drainRefusesNewConnectionsAndNotifiesParticipants() throws {
         let gateway = try TestGateway { $0.drainTimeout = .seconds(60) }
         let ann = try Caller(gateway, room: "r", identity: "ann")
         let bob = try Caller(gateway, room: "r", identity: "bob")
@@ -25,13 +25,13 @@ struct DrainTests {
         #expect(try gateway.value(.joinRefused("draining")) == 1)
         #expect(gateway.gateway.state.phase == .draining)
 
-        // The call goes on.
+        // The call continues.
         let track = try ann.publish()
         try ann.say(TestFrame.bytes(track.alias, 0))
         #expect(try bob.frame() == TestFrame.bytes(track.alias, 0))
     }
 
-    @Test func itEndsWhenAllHaveLeft() async throws {
+    @Test func gatewayStopsWhenAllHaveLeft() async throws {
         let gateway = try TestGateway { $0.drainTimeout = .seconds(60) }
         let ann = try Caller(gateway, room: "r", identity: "ann")
         let bob = try Caller(gateway, room: "r", identity: "bob")
@@ -45,14 +45,14 @@ struct DrainTests {
         #expect(throws: SocketFault.self) { try RawSocket(port: gateway.port) }
     }
 
-    @Test func itEndsAtOnceWhenNobodyIsThere() async throws {
+    @Test func emptyGatewayStopsAtOnce() async throws {
         let gateway = try TestGateway { $0.drainTimeout = .seconds(60) }
         _ = try gateway.metrics()
         gateway.gateway.drain()
         try await gateway.ended()
     }
 
-    @Test func itMayBeAskedBeforeItRuns() async throws {
+    @Test func drainBeforeTheGatewayRuns() async throws {
         for _ in 0..<20 {
             let gateway = try TestGateway { $0.drainTimeout = .seconds(60) }
             gateway.gateway.drain()
@@ -61,7 +61,7 @@ struct DrainTests {
         }
     }
 
-    @Test func atTheDeadlineEverybodyIsSentAway() async throws {
+    @Test func connectionsAreClosedAtTheDeadline() async throws {
         let gateway = try TestGateway { $0.drainTimeout = .seconds(1) }
         let callers = try (0..<5).map { try Caller(gateway, room: "r \($0 % 2)", identity: "caller \($0)") }
         gateway.gateway.drain()
@@ -72,7 +72,7 @@ struct DrainTests {
         try await gateway.ended()
     }
 
-    @Test func aSecondCallSendsEverybodyAwayNow() async throws {
+    @Test func secondDrainClosesConnectionsAtOnce() async throws {
         let gateway = try TestGateway { $0.drainTimeout = .seconds(600) }
         let ann = try Caller(gateway, room: "r", identity: "ann")
         gateway.gateway.drain()
@@ -82,7 +82,7 @@ struct DrainTests {
         try await gateway.ended()
     }
 
-    @Test func whoDoesNotReadHoldsNobodyUp() async throws {
+    @Test func clientThatDoesNotReadDoesNotDelayTheEnd() async throws {
         let gateway = try TestGateway { $0.drainTimeout = .milliseconds(100) }
         let deaf = try Caller(gateway, room: "r", identity: "deaf")
         let half = try RawSocket(port: gateway.port)
@@ -91,12 +91,12 @@ struct DrainTests {
         withExtendedLifetime((deaf, half)) {}
     }
 
-    @Test func severalShardsEndTogether() async throws {
+    @Test func shardsStopTogether() async throws {
         let gateway = try TestGateway {
             $0.shardCount = 3
             $0.drainTimeout = .milliseconds(200)
         }
-        // The kernel deals connections out by address; each finds its room on its own shard.
+        // The kernel distributes connections by address; each room is homed on the shard of its first participant.
         let callers = try (0..<9).map { try Caller(gateway, room: "r \($0)", identity: "caller") }
         gateway.gateway.drain()
         for caller in callers { #expect(try caller.closeCode() == 4001) }

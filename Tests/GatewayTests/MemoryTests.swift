@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import Wire
 
-/// What was taken comes back, whatever was done.
+/// Memory and slots are returned, whatever clients did.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct MemoryTests {
-    @Test func twoHundredStaysWithRubbishLeaveNothing() throws {
+    @Test func misbehavingClientsLeaveNoStateBehind() throws {
         let gateway = try TestGateway()
         try stay(0..<40, on: gateway)
         let before = Self.residentBytes
@@ -26,7 +26,7 @@ struct MemoryTests {
         for number in numbers {
             let room = "room \(number % 7)"
             let eve = try Caller(gateway, room: room, identity: "eve \(number)")
-            // One that never reads, so that something waits for it when it goes.
+            // Never reads, so that messages are queued for it when it leaves.
             let deaf = try Caller(gateway, room: room, identity: "deaf \(number)")
             let track = try eve.publish()
             for frame in 0..<20 { try eve.say(TestFrame.bytes(track.alias, frame, packetBytes: 1_000)) }

@@ -6,7 +6,7 @@ import Wire
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct MetricsTests {
     @Test(arguments: [1, 3])
-    func theyAreInPrometheussFormat(shards: Int) throws {
+    func metricsAreInPrometheusFormat(shards: Int) throws {
         let gateway = try TestGateway { $0.shardCount = shards }
         let ann = try Caller(gateway, room: "r", identity: "ann")
         _ = try HTTPAsk.upgrade().answer(port: gateway.port)
@@ -25,7 +25,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func histogramsAreMonotonous() throws {
+    @Test func histogramBucketsAreCumulative() throws {
         let gateway = try TestGateway()
         for number in 0..<10 { _ = try Caller(gateway, room: "r", identity: "caller \(number)") }
         let metrics = try gateway.metrics()
@@ -46,7 +46,7 @@ struct MetricsTests {
         #expect(metrics.value("patchbay_join_seconds_sum") > 0)
     }
 
-    @Test func whatIsCountedIsWhatHappened() throws {
+    @Test func countersMatchWhatHappened() throws {
         let gateway = try TestGateway()
         let (ann, bob) = try (Caller(gateway, room: "r", identity: "ann"), Caller(gateway, room: "r", identity: "bob"))
         let track = try ann.publish()
@@ -70,7 +70,7 @@ struct MetricsTests {
         "# HELP x words\n# TYPE x counter\nx 1",
         "# HELP x words\n# TYPE x counter\n# HELP x words\n", "# HELP x words\n# TYPE x counter\nx{a=\"1\",a=\"2\"} 1\n",
     ])
-    func theParserOfTheseTestsIsStrict(text: String) {
+    func metricsParserIsStrict(text: String) {
         #expect(throws: Metrics.Fault.self) { try Metrics(parsing: text) }
     }
 }

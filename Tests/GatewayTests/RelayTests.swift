@@ -15,7 +15,7 @@ struct RelayTests {
     }
 
     @Test(arguments: [1, 2, 125, 126, 127, 500, 1_000, 1_488])
-    func aFrameArrivesByteForByte(packetBytes: Int) throws {
+    func frameArrivesUnmodified(packetBytes: Int) throws {
         let (speaker, listener) = try (join("speaker"), join("listener"))
         let track = try speaker.publish()
         let frames = [FrameFlags.talkspurtStart, [], .dtx, .inbandFEC, [.dtx, .inbandFEC], .talkspurtEnd].enumerated().map {
@@ -25,7 +25,7 @@ struct RelayTests {
         for frame in frames { #expect(try listener.frame() == frame) }
     }
 
-    @Test func countersWrapUnchanged() throws {
+    @Test func wrappedCountersArriveUnmodified() throws {
         let (speaker, listener) = try (join("speaker"), join("listener"))
         let track = try speaker.publish()
         for number in [65_534, 65_535, 65_536, 65_537, 4_473_924, 4_473_925] {
@@ -35,12 +35,12 @@ struct RelayTests {
         }
     }
 
-    @Test func framesStayInOrderToManyListeners() throws {
+    @Test func framesStayInOrderForManySubscribers() throws {
         let speaker = try join("speaker")
         let track = try speaker.publish()
         let listeners = try (0..<8).map { try join("listener \($0)") }
         let frames = (0..<100).map { TestFrame.bytes(track.alias, $0) }
-        // In bursts that nobody needs long to read: who does not read loses what grows old.
+        // In small bursts: a subscriber that does not keep up loses old frames.
         for burst in stride(from: 0, to: frames.count, by: 20) {
             for frame in frames[burst..<burst + 20] { try speaker.say(frame) }
             for frame in frames[burst..<burst + 20] {
@@ -49,7 +49,7 @@ struct RelayTests {
         }
     }
 
-    @Test func framesOfABundleArriveOneByOne() throws {
+    @Test func framesOfABundleArriveSeparately() throws {
         let (speaker, listener) = try (join("speaker"), join("listener"))
         let track = try speaker.publish()
         let frames = (0..<50).map { TestFrame.bytes(track.alias, $0) }
@@ -57,7 +57,7 @@ struct RelayTests {
         for frame in frames { #expect(try listener.frame() == frame) }
     }
 
-    @Test func nobodyHearsHimself() throws {
+    @Test func publisherDoesNotGetItsOwnFrames() throws {
         let (ann, bob) = try (join("ann"), join("bob"))
         let (annsTrack, bobsTrack) = try (ann.publish(), bob.publish())
         for number in 0..<20 {
@@ -71,11 +71,11 @@ struct RelayTests {
         #expect(bob.frames.map(\.bytes) == (0..<20).map { TestFrame.bytes(annsTrack.alias, $0) })
     }
 
-    @Test func nobodyHearsAnotherRoom() throws {
+    @Test func framesDoNotCrossRooms() throws {
         let speaker = try join("speaker")
         let stranger = try Caller(gateway, room: "s", identity: "stranger")
         let track = try speaker.publish()
-        // The same alias in the other room: the first of each.
+        // Both rooms use the same alias: the first of each.
         let strange = try stranger.publish()
         #expect(strange.alias == track.alias)
         try speaker.say(TestFrame.bytes(track.alias, 0))
@@ -84,7 +84,7 @@ struct RelayTests {
         #expect(stranger.frames.isEmpty)
     }
 
-    @Test func whoComesLateHearsFromThenOn() throws {
+    @Test func lateSubscriberGetsFramesFromThenOn() throws {
         let speaker = try join("speaker")
         let track = try speaker.publish()
         for number in 0..<10 { try speaker.say(TestFrame.bytes(track.alias, number)) }
@@ -95,7 +95,7 @@ struct RelayTests {
         #expect(try late.frame() == TestFrame.bytes(track.alias, 10))
     }
 
-    @Test func whoDoesNotSubscribeHearsNothingUntilHeDoes() throws {
+    @Test func noFramesBeforeAnExplicitSubscription() throws {
         let (speaker, listener) = try (join("speaker"), join("listener", path: "/v1/rtc?auto_subscribe=false"))
         let track = try speaker.publish()
         try speaker.say(TestFrame.bytes(track.alias, 0))
@@ -110,7 +110,7 @@ struct RelayTests {
         #expect(listener.frames.isEmpty)
     }
 
-    @Test func whoMayNotSubscribeHearsNothing() throws {
+    @Test func noFramesWithoutPermissionToSubscribe() throws {
         let (speaker, listener) = try (join("speaker"), join("listener") { $0.video?.canSubscribe = false })
         let track = try speaker.publish()
         try speaker.say(TestFrame.bytes(track.alias, 0))
@@ -120,20 +120,20 @@ struct RelayTests {
         #expect(throws: RequestError.self) { try listener.ask(.subscribe(track.sid, subscribed: true)) }
     }
 
-    @Test func noFrameComesBeforeTheEventThatNamesItsTrack() throws {
+    @Test func trackIsAnnouncedBeforeItsFirstFrame() throws {
         let (speaker, listener) = try (join("speaker"), join("listener"))
         for number in 0..<20 {
             let track = try speaker.publish()
             try speaker.say(TestFrame.bytes(track.alias, number))
             #expect(try listener.frame() == TestFrame.bytes(track.alias, number))
-            // `frame` takes one message after the other, so the event came before.
+            // `frame` reads messages in order, so the event came before the frame.
             #expect(listener.events.contains { if case .trackPublished(let info) = $0 { info.sid == track.sid } else { false } })
             listener.events.removeAll()
             try speaker.ask(.unpublish(track.sid))
         }
     }
 
-    @Test func theTokensRoomCountsAndNotTheQuerys() throws {
+    @Test func roomComesFromTheTokenAndNotTheQuery() throws {
         let (speaker, listener) = try (join("speaker", path: "/v1/rtc?room=s"), join("listener"))
         #expect(speaker.hello.room.name == "r")
         let track = try speaker.publish()
@@ -142,16 +142,16 @@ struct RelayTests {
     }
 
     @Test(arguments: ["patchbay.v1", "patchbay.v1, other", "other, patchbay.v1", "other,patchbay.v1,patchbay.v2"])
-    func ofSeveralSubprotocolsOursIsEchoed(offer: String) throws {
+    func onlyThePatchbaySubprotocolIsEchoed(offer: String) throws {
         let socket = try gateway.webSocket(
             .upgrade(subprotocol: offer, with: [("Authorization", "Bearer " + TestToken.joining("r", as: "eve"))]))
         #expect(socket.answer.fields["sec-websocket-protocol"] == "patchbay.v1")
         #expect(socket.answer.fields["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
-    /// A browser can send its token in no other way but in the open query.
+    /// Browsers cannot set headers on a WebSocket; the only alternative is the query.
     @Test(arguments: [0, 100, 8_000])
-    func aTokenAsSubprotocolWillDoAndIsNotEchoed(metadataBytes: Int) throws {
+    func tokenAsSubprotocolIsAcceptedAndNotEchoed(metadataBytes: Int) throws {
         let token = TestToken.joining("r", as: "browser") { $0.metadata = String(repeating: "m", count: metadataBytes) }
         for offer in [
             "patchbay.v1, patchbay.bearer.\(token)", "patchbay.bearer.\(token),patchbay.v1", "other, patchbay.bearer.\(token), patchbay.v1",
@@ -162,12 +162,12 @@ struct RelayTests {
         }
     }
 
-    @Test func aTokenInTheQueryWillDo() throws {
+    @Test func tokenInTheQueryIsAccepted() throws {
         let socket = try gateway.webSocket(.upgrade("/v1/rtc?access_token=\(TestToken.joining("r", as: "query"))&auto_subscribe=false"))
         #expect(socket.answer.status == 101)
     }
 
-    @Test func theNewestOfAnIdentityWins() throws {
+    @Test func newConnectionOfAnIdentityReplacesTheOldOne() throws {
         let (old, other) = try (join("twice"), join("other"))
         let new = try join("twice")
         try old.await(.bye(.duplicateIdentity, retryable: false))
@@ -179,7 +179,7 @@ struct RelayTests {
         #expect(try other.frame() == TestFrame.bytes(track.alias, 0))
     }
 
-    @Test func aFullRoomIsRefusedWith409() throws {
+    @Test func fullRoomIsRefusedWith409() throws {
         let gateway = try TestGateway { $0.room.maxParticipants = 1 }
         let first = try Caller(gateway, room: "r", identity: "first")
         let answer = try HTTPAsk.upgrade(token: TestToken.joining("r", as: "second")).answer(port: gateway.port)
@@ -189,20 +189,20 @@ struct RelayTests {
         try first.settle()
     }
 
-    @Test func aRoomThatNobodyMayCreateIsRefusedWith404() throws {
+    @Test func missingRoomIsRefusedWith404() throws {
         let gateway = try TestGateway { $0.createsRooms = false }
         let answer = try HTTPAsk.upgrade(token: TestToken.joining("r", as: "eve")).answer(port: gateway.port)
         #expect(answer?.status == 404)
         #expect(answer?.code == "room_not_found")
         let mayCreate = TestToken.joining("r", as: "ann") { $0.video?.roomCreate = true }
         let ann = try gateway.webSocket(.upgrade(token: mayCreate))
-        // With its `hello`, a moment after the upgrade, it is there for everybody.
+        // The room exists once `hello` is sent, a moment after the upgrade.
         _ = try ann.next()
         let eve = try gateway.webSocket(.upgrade(token: TestToken.joining("r", as: "eve")))
         withExtendedLifetime((ann, eve)) {}
     }
 
-    @Test func leavingIsAnsweredWith1000() throws {
+    @Test func leavingClosesWith1000() throws {
         let (ann, bob) = try (join("ann"), join("bob"))
         try ann.socket.send(text: #"{"type":"leave"}"#)
         #expect(try ann.closeCode() == 1000)

@@ -5,14 +5,14 @@ import Identity
 import Testing
 import Wire
 
-/// Who takes a place back and who does not: tokens that are old, another's or too late, and places that are gone.
+/// When a session cannot be resumed: late, expired or foreign tokens, too many missed events, ended sessions.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct ResumeRefusalTests {
     private let gateway = try! TestGateway { $0.room.resumeWindow = .seconds(20) }
     private static let ann = Identity(text: "ann")
 
     @Test(arguments: [0, 1])
-    func whoComesTooLateJoinsAfresh(shard: Int) throws {
+    func resumeAfterTheWindowJoinsAfresh(shard: Int) throws {
         let gateway = try TestGateway { $0.room.resumeWindow = .milliseconds(300) }
         let bob = try Caller(gateway, room: "r", identity: "bob", shard: 0)
         let ann = try Caller(gateway, room: "r", identity: "ann", shard: shard)
@@ -27,7 +27,7 @@ struct ResumeRefusalTests {
     }
 
     @Test(arguments: [(0, 0), (0, 1), (1, 0), (1, 1)])
-    func whoMissedTooMuchJoinsAfreshOnTheSameSocket(from: Int, to: Int) throws {
+    func resumeWithTooManyMissedEventsJoinsAfresh(from: Int, to: Int) throws {
         let bob = try gateway.join("bob")
         let ann = try gateway.join("ann", onShard: from)
         let track = try ann.publish()
@@ -41,25 +41,25 @@ struct ResumeRefusalTests {
         #expect(back.hello.participant.sid != ann.hello.participant.sid)
         try bob.await(.trackUnpublished(track.sid, of: Self.ann))
         try bob.await(.participantLeft(Self.ann, reason: .duplicateIdentity))
-        // It is there like anybody.
+        // It is a participant like any other.
         let new = try back.publish()
         try back.say(TestFrame.bytes(new.alias, 0))
         #expect(try bob.frame() == TestFrame.bytes(new.alias, 0))
         #expect(try gateway.value(.resumed("missed")) == 1)
         #expect(try gateway.value(.participants) == 2)
         #expect(try gateway.away() == 0)
-        // And may resume from here.
+        // It can resume from here.
         try gateway.loseLine(of: back)
         #expect(try Caller(resuming: back, on: gateway, shard: from).hello.resumed == true)
     }
 
-    @Test func anEventThatNeverWasIsNoPlaceToGoOnFrom() throws {
+    @Test func resumeAfterAnUnknownEventJoinsAfresh() throws {
         let ann = try gateway.join("ann")
         let back = try Caller(resuming: ann, on: gateway, lastSeq: .max - 10)
         #expect(back.hello.resumed == false)
     }
 
-    @Test func anothersTokenTakesNobodysPlace() throws {
+    @Test func resumeTokenOfAnotherIdentityIsRefused() throws {
         let bob = try gateway.join("bob")
         let ann = try gateway.join("ann", onShard: 1)
         let eve = try Caller(resuming: ann, on: gateway, shard: 1, identity: "eve")
@@ -71,10 +71,10 @@ struct ResumeRefusalTests {
         try bob.settle()
     }
 
-    @Test func aTokenIsGoodOnce() throws {
+    @Test func resumeTokenCanBeUsedOnce() throws {
         let ann = try gateway.join("ann")
         let back = try Caller(resuming: ann, on: gateway, shard: 1)
-        // The pong that tells that `hello` came goes before the answer to this.
+        // The pong that confirms `hello` precedes the reply to this.
         try back.settle()
         let again = try Caller(resuming: ann, on: gateway, shard: 0)
         #expect(again.hello.resumed == false)
@@ -83,11 +83,11 @@ struct ResumeRefusalTests {
     }
 
     @Test(arguments: [0, 1])
-    func aTokenIsGoodUntilTheNextOneHasArrived(shard: Int) throws {
+    func resumeTokenIsValidUntilItsSuccessorIsReceived(shard: Int) throws {
         let bob = try gateway.join("bob")
         let ann = try gateway.join("ann", onShard: 1)
         for round in 0..<30 {
-            // Its line breaks again before it has read its `hello`.
+            // The connection breaks again before `hello` is read.
             ann.socket.socket.reset()
             let socket = try ann.beginToResume(on: gateway, shard: (round + shard) % 2)
             if round % 2 == 0 { try Patience.until("it is back") { try gateway.value(.resumed("resumed")) == Double(round + 1) } }
@@ -101,12 +101,12 @@ struct ResumeRefusalTests {
     }
 
     @Test(arguments: 0..<10)
-    func ofTwoThatRaceTheNewestWins(_: Int) throws {
+    func newestOfTwoRacingResumesWins(_: Int) throws {
         let bob = try gateway.join("bob")
         let ann = try gateway.join("ann", onShard: 1)
         ann.socket.socket.reset()
         let sockets = try (0..<2).map { try ann.beginToResume(on: gateway, shard: $0) }
-        // The one that loses may be closed before it is greeted.
+        // The losing connection may be closed before its `hello`.
         let callers = try sockets.compactMap { socket in
             do {
                 return try Caller(on: socket, goingOnAfter: ann.lastSeq)
@@ -115,7 +115,7 @@ struct ResumeRefusalTests {
             }
         }
         if callers.count == 2 {
-            // Whether the second one is a resume, too, depends on how far the first one was.
+            // Whether the second one resumes too depends on how far the first one got.
             #expect(callers.contains { $0.hello.resumed == true })
             try Patience.until("one is closed") {
                 for caller in callers { try caller.takeAll(within: .milliseconds(10)) }
@@ -129,7 +129,7 @@ struct ResumeRefusalTests {
     }
 
     @Test(arguments: ["leave", "close"])
-    func whoLeftInGoodOrderDoesNotComeBack(how: String) throws {
+    func deliberateLeaveCannotBeResumed(how: String) throws {
         let bob = try gateway.join("bob")
         let ann = try gateway.join("ann", onShard: 1)
         if how == "leave" { try ann.socket.send(text: #"{"type":"leave"}"#) } else { try ann.socket.send(.close(1001)) }
@@ -138,7 +138,7 @@ struct ResumeRefusalTests {
     }
 
     @Test(arguments: [0, 1])
-    func aDrainWaitsForNobodyWhoIsAway(shard: Int) async throws {
+    func drainDoesNotWaitForLostConnections(shard: Int) async throws {
         let gateway = try TestGateway {
             $0.room.resumeWindow = .seconds(20)
             $0.drainTimeout = .seconds(60)
@@ -154,7 +154,7 @@ struct ResumeRefusalTests {
     }
 
     @Test(arguments: [0, 1])
-    func whoIsAwayMayBeRemovedAndItsSlotIsFree(shard: Int) throws {
+    func removingALostParticipantFreesItsSlot(shard: Int) throws {
         let bob = try gateway.join("bob")
         for _ in 0..<20 {
             let ann = try gateway.join("ann", onShard: shard)

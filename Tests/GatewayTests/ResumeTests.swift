@@ -5,25 +5,25 @@ import Identity
 import Testing
 import Wire
 
-/// A socket is lost and another one takes its place: on the same thread or on another, and at home or not.
+/// Sessions resumed after a lost connection: on the same shard or another, on the room's home or not.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct ResumeTests {
     private let gateway = try! TestGateway { $0.room.resumeWindow = .seconds(20) }
 
-    /// How a line may end.
+    /// How a connection is lost.
     enum Kill: CaseIterable {
         case reset, closed, leftHalfOpen
     }
 
     @Test(arguments: [[0], [1], [0, 1], [1, 0, 0, 1, 1]])
-    func aHundredKillsInOneCallLoseNoEvent(shards: [Int]) throws {
+    func resumeReplaysEachMissedEventOnce(shards: [Int]) throws {
         let bob = try gateway.join("bob")
         let voice = try bob.publish()
         var ann = try gateway.join("ann", onShard: shards[0])
         let track = try ann.publish()
         let sid = ann.hello.participant.sid
         var (told, sent) = (0, 0)
-        /// Data that came, in order; `sent` numbers were sent.
+        /// Checks the numbers received so far, of which `sent` were sent.
         func note() {
             for case .data(_, _, .text(let number)) in ann.events {
                 #expect(Int(number) == told)
@@ -53,7 +53,7 @@ struct ResumeTests {
             #expect(ann.hello.participant.tracks == [track])
             note()
             try send()
-            // Both hear each other again at once.
+            // Media flows again in both directions at once.
             try bob.say(TestFrame.bytes(voice.alias, round))
             #expect(try ann.frame() == TestFrame.bytes(voice.alias, round))
             #expect(try bob.frame() == TestFrame.bytes(track.alias, round))
@@ -69,12 +69,12 @@ struct ResumeTests {
         #expect(metrics.value(.participants) == 2)
         #expect(metrics.value(.joins) == 2)
         #expect(metrics.value(Counter(name: "patchbay_tracks")) == 2)
-        try Patience.until("no dead line is left") { try gateway.value(Counter(name: "patchbay_connections")) == 2 }
+        try Patience.until("dead connections are closed") { try gateway.value(Counter(name: "patchbay_connections")) == 2 }
         #expect(bob.events.allSatisfy { if case .participantUpdated = $0 { true } else { $0.isOfTalk } }, "\(bob.events)")
     }
 
     @Test(arguments: [[0], [1], [0, 1]])
-    func aCallGoesOnAroundAHundredKills(shards: [Int]) throws {
+    func callContinuesAcrossAHundredLostConnections(shards: [Int]) throws {
         let speaker = try TalkingCaller(gateway, room: "r", identity: "bob", shard: 0)
         var ann = try gateway.join("ann", onShard: shards[0])
         speaker.start()
@@ -106,18 +106,18 @@ struct ResumeTests {
         #expect(numbers == Array(0..<report.count), "each event once and in order")
         #expect(frames.map(\.number) == frames.map(\.number).sorted())
         let heard = Set(frames.map(\.number))
-        // What was on its way when the line broke had been sent a little before.
+        // Frames in flight when the connection broke were sent a little earlier.
         let missing = report.indices.filter { number in
             let isExcused = downtimes.contains { $0.lowerBound - .milliseconds(250) <= report[number] && report[number] <= $0.upperBound }
             return number > (frames.first?.number ?? 0) && !heard.contains(number) && !isExcused
         }
-        #expect(missing.isEmpty, "gaps where there was a line: \(missing)")
+        #expect(missing.isEmpty, "frames lost while connected: \(missing)")
         #expect(heard.count > 100)
         #expect(try gateway.value(.resumed("resumed")) == 100)
     }
 
     @Test(arguments: 0..<5)
-    func aRoomFullOfLossesEndsWithEverybodyHearingEverybody(seed: Int) throws {
+    func everybodyGetsEveryTrackAfterRandomLosses(seed: Int) throws {
         let gateway = try TestGateway {
             $0.shardCount = 3
             $0.room.resumeWindow = .seconds(20)
@@ -130,7 +130,7 @@ struct ResumeTests {
         var dead: [Caller] = []
         for _ in 0..<60 {
             let one = Int(random.next() % 6)
-            // Read what has come, or too much may have been missed some day.
+            // Read received events, or too many may have been missed at some point.
             for caller in callers { try caller.takeAll(within: .zero) }
             if random.next() % 3 > 0 { callers[one].socket.socket.reset() } else { dead.append(callers[one]) }
             callers[one] = try Caller(resuming: callers[one], on: gateway, shard: Int(random.next() % 3))
@@ -148,7 +148,7 @@ struct ResumeTests {
             #expect(!listener.events.contains { if case .participantLeft = $0 { true } else { false } })
         }
         for old in dead { #expect(try old.closeCode() == 4104) }
-        try Patience.until("no dead line is left") { try gateway.value(Counter(name: "patchbay_connections")) == 6 }
+        try Patience.until("dead connections are closed") { try gateway.value(Counter(name: "patchbay_connections")) == 6 }
         let metrics = try gateway.metrics()
         #expect(metrics.value(.participants) == 6)
         #expect(metrics.value(.participantsAway) == 0)
@@ -156,7 +156,7 @@ struct ResumeTests {
     }
 
     @Test(arguments: [(0, 0), (0, 1), (1, 0), (1, 1)])
-    func aPublisherGoesOnUnderItsAliasForListenersEverywhere(from: Int, to: Int) throws {
+    func publisherResumesUnderItsAliasForSubscribersOnAllShards(from: Int, to: Int) throws {
         let (bob, cid) = (try gateway.join("bob", onShard: 0), try gateway.join("cid", onShard: 1))
         let ann = try gateway.join("ann", onShard: from)
         let track = try ann.publish()
@@ -168,7 +168,7 @@ struct ResumeTests {
         for listener in [bob, cid] {
             for number in 0..<20 { #expect(try listener.frame() == TestFrame.bytes(track.alias, number)) }
         }
-        // Who comes later hears it too, and who goes hears it no more.
+        // Subscriptions made and ended afterwards take effect.
         let dan = try gateway.join("dan", onShard: 1)
         try bob.ask(.subscribe(track.sid, subscribed: false))
         try back.say(TestFrame.bytes(track.alias, 20))
@@ -181,7 +181,7 @@ struct ResumeTests {
     }
 
     @Test(arguments: [(0, 0), (0, 1), (1, 0), (1, 1)])
-    func whatWasMutedAndHeldIsSoStill(from: Int, to: Int) throws {
+    func muteAndHoldSurviveAResume(from: Int, to: Int) throws {
         let bob = try gateway.join("bob", onShard: 1)
         let ann = try gateway.join("ann", onShard: from)
         let track = try ann.publish()
@@ -204,7 +204,7 @@ struct ResumeTests {
     }
 
     @Test(arguments: [0, 1])
-    func whatIsSaidToWhoIsAwayIsDroppedAndCounted(shard: Int) throws {
+    func framesToALostConnectionAreDroppedAndCounted(shard: Int) throws {
         let bob = try gateway.join("bob")
         let voice = try bob.publish()
         let ann = try gateway.join("ann", onShard: shard)
@@ -217,13 +217,13 @@ struct ResumeTests {
     }
 
     @Test(arguments: [0, 1])
-    func theOthersSeeItGoAndComeAndAnOldSocketIsClosed(shard: Int) throws {
+    func othersAreNotifiedOfLossAndResume(shard: Int) throws {
         let bob = try gateway.join("bob")
         let ann = try gateway.join("ann", onShard: shard)
         let back = try Caller(resuming: ann, on: gateway, shard: 0)
         #expect(try ann.closeCode() == 4104)
         try bob.settle()
-        #expect(bob.events.words == ["participantJoined", "agentJoined"], "of a line that was never missed nobody is told")
+        #expect(bob.events.words == ["participantJoined", "agentJoined"], "a replaced connection that was never lost is not announced")
         try gateway.loseLine(of: back)
         _ = try Caller(resuming: back, on: gateway, shard: shard)
         let changes = try (0..<2).map { _ in
@@ -232,7 +232,7 @@ struct ResumeTests {
         #expect(changes == [.reconnecting, .connected])
     }
 
-    @Test func aLineThatFellSilentMayBeTakenUpAgain() throws {
+    @Test func silentConnectionCanBeResumed() throws {
         let ann = try gateway.join("ann", onShard: 1)
         ann.socket.isPolite = false
         let bob = try gateway.join("bob")
@@ -242,7 +242,7 @@ struct ResumeTests {
         #expect(back.hello.resumed == true)
     }
 
-    @Test func aMegabyteOfReplayIsNoSignOfASlowConsumer() throws {
+    @Test func replayOfAMegabyteIsNotASlowConsumer() throws {
         let bob = try gateway.join("bob")
         let ann = try gateway.join("ann", onShard: 1)
         try gateway.loseLine(of: ann)

@@ -5,17 +5,17 @@ import Identity
 import Testing
 import Wire
 
-/// A room whose participants' sockets are on different threads is a room like any other.
+/// Rooms whose participants are on different shards.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct ShardsTests {
     private let gateway = try! TestGateway { $0.shardCount = 3 }
 
-    /// Joins by way of the shard's own port.
+    /// Joins through the shard's own port.
     private func join(_ identity: String, onShard shard: Int, room: String = "r") throws -> Caller {
         try Caller(gateway, room: room, identity: identity, shard: shard)
     }
 
-    @Test func eachShardHasAPortOfItsOwnThatLeadsToIt() throws {
+    @Test func shardPortsLeadToTheirShards() throws {
         #expect(Set(gateway.gateway.shardPorts + [gateway.port]).count == 4)
         for shard in 0..<3 {
             let caller = try join("caller \(shard)", onShard: shard, room: "room \(shard)")
@@ -24,7 +24,7 @@ struct ShardsTests {
         }
     }
 
-    @Test func everybodyHearsEverybodyElseAndNobodyHimself() throws {
+    @Test func everybodyGetsAllTracksButItsOwn() throws {
         let callers = try (0..<6).map { try join("caller \($0)", onShard: $0 % 3) }
         let tracks = try callers.map { try $0.publish() }
         for number in 0..<30 {
@@ -38,7 +38,7 @@ struct ShardsTests {
         }
     }
 
-    @Test func aTrackIsNamedBeforeItIsHeard() throws {
+    @Test func trackIsAnnouncedBeforeItsFirstFrameAcrossShards() throws {
         for number in 0..<20 {
             let listener = try join("listener", onShard: 2, room: "room \(number)")
             let speaker = try join("speaker", onShard: number % 3, room: "room \(number)")
@@ -49,7 +49,7 @@ struct ShardsTests {
         }
     }
 
-    @Test func nothingIsHeardAfterTheWordThatATrackIsMuted() throws {
+    @Test func noFrameFollowsTheMutedEvent() throws {
         let (listener, speaker) = try (join("listener", onShard: 0), join("speaker", onShard: 1))
         let track = try speaker.publish()
         for number in 0..<10 {
@@ -67,10 +67,10 @@ struct ShardsTests {
     }
 
     @Test(arguments: 0..<5)
-    func noneIsLostThatWasSaidBeforeTheWordThatATrackIsMuted(_: Int) throws {
+    func framesBeforeTheMutedEventAreDelivered(_: Int) throws {
         let (listener, speaker) = try (join("listener", onShard: 0), join("speaker", onShard: 1))
         let track = try speaker.publish()
-        // A hundred frames in all: more at once is more than a track may.
+        // A hundred frames in all, which is a track's burst.
         for number in 0..<20 {
             let words = (0..<5).map { TestFrame.bytes(track.alias, number * 5 + $0) }
             for frame in words { try speaker.say(frame) }
@@ -82,7 +82,7 @@ struct ShardsTests {
         }
     }
 
-    @Test func noneIsLostThatWasSaidBeforeATrackEnds() throws {
+    @Test func framesBeforeATrackEndsAreDelivered() throws {
         let (listener, speaker) = try (join("listener", onShard: 0), join("speaker", onShard: 1))
         for number in 0..<50 {
             let track = try speaker.publish()
@@ -94,7 +94,7 @@ struct ShardsTests {
         }
     }
 
-    @Test func aSlotIsNotInheritedByWhomeverComesNext() throws {
+    @Test func reusedSlotGetsNoFramesOfItsPreviousOccupant() throws {
         let speaker = try join("speaker", onShard: 0)
         let track = try speaker.publish()
         for number in 0..<30 {
@@ -108,7 +108,7 @@ struct ShardsTests {
         }
     }
 
-    @Test func aFullRoomIsFullFromEverywhere() throws {
+    @Test func fullRoomIsFullOnAllShards() throws {
         let gateway = try TestGateway {
             $0.shardCount = 3
             $0.room.maxParticipants = 2
@@ -117,13 +117,13 @@ struct ShardsTests {
         let second = try Caller(gateway, room: "r", identity: "second", shard: 1)
         let answer = try HTTPAsk.upgrade(token: TestToken.joining("r", as: "third")).answer(port: gateway.gateway.shardPorts[2])
         #expect(answer?.status == 409)
-        // Who comes back takes his own place.
+        // A reconnecting identity replaces itself.
         let again = try Caller(gateway, room: "r", identity: "second", shard: 2)
         #expect(try second.closeCode() == 4104)
         withExtendedLifetime((first, again)) {}
     }
 
-    @Test func anAdministratorReachesRoomsByWayOfAnyShard() throws {
+    @Test func administratorReachesRoomsThroughAnyShard() throws {
         let ann = try join("ann", onShard: 0)
         let bob = try join("bob", onShard: 1)
         let cid = try join("cid", onShard: 2, room: "other")

@@ -1,8 +1,11 @@
 internal import DequeModule
 package import Wire
 
-/// What waits to leave for one subscriber, in two lanes: control, which goes first and is never dropped, and frames, which
-/// are dropped when they grow old (PROTOCOL section 5, mode `live`).
+/// Messages queued for one connection, in three lanes: replayed events, then control messages, then frames.
+///
+/// Replayed events describe the past on join and on resume. They are drained at the connection's pace and are not a sign of a slow consumer;
+/// control messages queue behind them and are. Neither is ever dropped. Frames are dropped when they are too old (PROTOCOL section 5, mode
+/// `live`).
 ///
 /// Empty nearly always: a frame that nothing stands in the way of is written at once and never comes here. It can't be copied, for a frame
 /// only looks whether it is empty.
@@ -23,6 +26,7 @@ package struct Outbox: ~Copyable, Sendable {
         let isAfterDrop: Bool
     }
 
+    private var replay: Deque<(event: EncodedEvent, seq: UInt64)> = []
     private var control: Deque<[UInt8]> = []
     private var frames: Deque<Waiting> = []
     /// Tracks whose next frame must say that some before it were dropped.
@@ -31,9 +35,9 @@ package struct Outbox: ~Copyable, Sendable {
     private var interruptedAtEnd: [TrackAlias] = []
     private let ageMax: Duration
     private let framesMax: Int
-    /// How many bytes of control messages may wait.
-    package var controlBytesMax = Limits.controlBacklogBytesMax
-    /// Bytes of control messages that wait.
+    /// Bytes of queued replayed events.
+    package private(set) var replayBytes = 0
+    /// Bytes of queued control messages.
     package private(set) var controlBytes = 0
 
     package init(ageMax: Duration = Limits.liveAgeMax, framesMax: Int = Limits.outboxFramesMax) {
@@ -41,20 +45,31 @@ package struct Outbox: ~Copyable, Sendable {
         self.framesMax = framesMax
     }
 
-    package var isEmpty: Bool { frames.isEmpty && control.isEmpty }
-    package var hasControl: Bool { !control.isEmpty }
+    package var isEmpty: Bool { frames.isEmpty && control.isEmpty && replay.isEmpty }
+    /// Whether events or replies are queued, which go before frames.
+    package var hasControl: Bool { !control.isEmpty || !replay.isEmpty }
     package var frameCount: Int { frames.count }
 
     /// When the oldest frame will have grown too old; nil if none waits.
     package var deadline: Instant? { frames.first.map { $0.since + ageMax } }
 
+    /// Queues a replayed event. It is encoded when it is sent, so that those who join together share its text.
+    ///
+    /// - Returns: false if `Limits.replayBytesMax` were queued before: the connection is to be closed.
+    package mutating func append(replay event: EncodedEvent, seq: UInt64) -> Bool {
+        let hadRoom = replayBytes < Limits.replayBytesMax
+        replay.append((event, seq))
+        replayBytes += event.byteCount
+        return hadRoom
+    }
+
     /// Queues a control message.
     ///
-    /// - Returns: false if more than `controlBytesMax` wait now: the subscriber is a slow consumer and is to be closed.
+    /// - Returns: false if more than `Limits.controlBacklogBytesMax` are queued now: the client is a slow consumer and is to be closed.
     package mutating func append(control message: [UInt8]) -> Bool {
         control.append(message)
         controlBytes += message.count
-        return controlBytes <= controlBytesMax
+        return controlBytes <= Limits.controlBacklogBytesMax
     }
 
     /// Queues a frame that is held for this subscriber; drops the oldest ones if there are too many.
@@ -79,6 +94,10 @@ package struct Outbox: ~Copyable, Sendable {
     ///
     /// - Parameter allowsFrame: whether the socket has room for media; control goes in any case.
     package mutating func next(allowsFrame: Bool) -> Next? {
+        if let (event, seq) = replay.popFirst() {
+            replayBytes -= event.byteCount
+            return .control(event.bytes(seq: seq))
+        }
         if let message = control.popFirst() {
             controlBytes -= message.count
             return .control(message)
@@ -113,8 +132,9 @@ package struct Outbox: ~Copyable, Sendable {
     /// Forgets the frames, because the subscriber has gone.
     package mutating func removeAll(dropped: (FrameRef) -> Void) {
         while let waiting = frames.popFirst() { dropped(waiting.frame) }
+        replay.removeAll()
         control.removeAll()
-        controlBytes = 0
+        (replayBytes, controlBytes) = (0, 0)
         interrupted.removeAll()
         interruptedAtEnd.removeAll()
     }

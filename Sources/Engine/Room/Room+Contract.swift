@@ -34,6 +34,9 @@ extension Room {
     package enum Effect: Sendable, Hashable {
         /// Goes to each of these; the shell gives it each one's next `seq`.
         case send(Event, to: [ParticipantHandle])
+        /// An event that describes the past to a participant that has just joined, after its `hello` and before any other event. It is sent
+        /// at the connection's own pace and does not count as backlog.
+        case replay(Event, to: ParticipantHandle)
         case reply(Reply, re: UInt64, to: ParticipantHandle)
         /// Refused: counted in any case, and answered if the request had an `id` (or could not be read at all).
         case reject(RequestError, re: UInt64?, to: ParticipantHandle)

@@ -47,7 +47,7 @@ extension Room.Effect {
     package var named: [ParticipantHandle] {
         switch self {
         case .send(_, let audience): audience
-        case .handOver(_, let handle): [handle]
+        case .handOver(_, let handle), .replay(_, let handle): [handle]
         case .tap(_, let publisher), .untap(_, let publisher): [publisher]
         case .reply(_, _, let handle), .reject(_, _, let handle), .mintToken(let handle, _, _), .close(let handle, _): [handle]
         case .patch(.publish(_, let publisher)), .patch(.unpublish(_, let publisher)), .patch(.gate(_, let publisher, _)),

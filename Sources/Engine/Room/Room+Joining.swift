@@ -46,29 +46,32 @@ extension Room {
     /// Tells a newcomer how things stand, so that what it hears later makes sense: each stop has its start, each change
     /// something that it changes.
     private func welcome(_ member: Member, _ admission: Admission, into effects: inout [Effect]) {
-        let audience = [member.handle]
         let others = members.values.filter { !$0.isHidden && $0.handle != member.handle }
         let resumed = admission.resuming == nil ? nil : false
-        send(.hello(hello(for: member, admission, resumed: resumed)), to: audience, into: &effects)
-        if let recording { send(.recordingStarted(recording), to: audience, into: &effects) }
-        for segment in transcript.segments where member.receivesText { send(.segment(segment), to: audience, into: &effects) }
-        for other in others where other.isHeld { send(.callHeld(by: other.identity), to: audience, into: &effects) }
-        for other in others where other.isMutedByAdmin { send(.callMuted(by: other.identity), to: audience, into: &effects) }
+        send(.hello(hello(for: member, admission, resumed: resumed)), to: [member.handle], into: &effects)
+        if let recording { replay(.recordingStarted(recording), to: member, into: &effects) }
+        for segment in transcript.segments where member.receivesText { replay(.segment(segment), to: member, into: &effects) }
+        for other in others where other.isHeld { replay(.callHeld(by: other.identity), to: member, into: &effects) }
+        for other in others where other.isMutedByAdmin { replay(.callMuted(by: other.identity), to: member, into: &effects) }
         for other in others where other.reconnectWindow != nil {
-            send(.participantUpdated(other.info(), connection: .reconnecting), to: audience, into: &effects)
+            replay(.participantUpdated(other.info(), connection: .reconnecting), to: member, into: &effects)
         }
         for other in others where other.quality.level != .excellent {
-            send(.qualityChanged(other.identity, other.quality.level), to: audience, into: &effects)
+            replay(.qualityChanged(other.identity, other.quality.level), to: member, into: &effects)
         }
         for track in tracks.values {
             guard let start = track.talk.start else { continue }
-            send(.talkStarted(track.info.participant, track.info.sid, at: start), to: audience, into: &effects)
+            replay(.talkStarted(track.info.participant, track.info.sid, at: start), to: member, into: &effects)
         }
         for (sid, playout) in zip(playouts.keys, playouts.values) {
             guard let utterance = playout.utterance, let info = tracks[sid]?.info else { continue }
-            send(.playoutStarted(sid, of: info.participant, epoch: playout.epoch, at: utterance.first), to: audience, into: &effects)
+            replay(.playoutStarted(sid, of: info.participant, epoch: playout.epoch, at: utterance.first), to: member, into: &effects)
         }
-        if !speakers.active.isEmpty { send(.speakersChanged(speakers.active), to: audience, into: &effects) }
+        if !speakers.active.isEmpty { replay(.speakersChanged(speakers.active), to: member, into: &effects) }
+    }
+
+    private func replay(_ event: Event, to member: Member, into effects: inout [Effect]) {
+        emit(.replay(event, to: member.handle), into: &effects)
     }
 
     /// - Parameter resumed: as the wire has it. Who comes back is told its own tracks too, for it may have missed an answer.

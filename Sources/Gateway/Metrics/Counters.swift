@@ -1,7 +1,7 @@
 internal import Engine
 internal import Wire
 
-/// What one shard counts: plain integers on its thread, copied out once a second.
+/// The counters of one shard: plain integers on its thread, copied to the metrics board once a second.
 package struct Counters: Sendable {
     package var connections = 0
     package var connectionsTurnedAway: UInt64 = 0
@@ -10,24 +10,24 @@ package struct Counters: Sendable {
     package var acceptFailures: UInt64 = 0
     package var rooms = 0
     package var participants = 0
-    /// Of those, whose socket is lost and whose place is kept.
+    /// Participants whose socket is lost and whose session may be resumed.
     package var participantsAway = 0
-    /// Users' own channels.
+    /// Call channels.
     package var devices = 0
     package var tracks = 0
-    /// Frames that wait in the store.
+    /// Queued frames in the store.
     package var framesHeld = 0
-    /// Tracks of mode `ahead` that are published or heard here, and the bytes that are kept of them.
+    /// Tracks of mode `ahead` that are published or subscribed to here, and the bytes of frames they hold.
     package var aheadTracks = 0
     package var aheadBytesHeld = 0
     package var framesIn: UInt64 = 0
     package var bytesIn: UInt64 = 0
     package var framesOut: UInt64 = 0
     package var bytesOut: UInt64 = 0
-    /// Messages that carried more than one frame, and how many these were.
+    /// Messages of more than one frame, and the frames in them.
     package var bundlesOut: UInt64 = 0
     package var bundledFramesOut: UInt64 = 0
-    /// Frames that waited in an outbox before they left.
+    /// Frames that were queued before they were sent.
     package var framesQueued: UInt64 = 0
     /// By `DropReason.rawValue`.
     package var dropped = [UInt64](repeating: 0, count: DropReason.allCases.count)
@@ -35,9 +35,9 @@ package struct Counters: Sendable {
     package var controlIn: UInt64 = 0
     package var controlOut: UInt64 = 0
     package var requestsRefused: [String: UInt64] = [:]
-    /// Handshakes refused, by the code of the answer.
+    /// Refused upgrades, by error code.
     package var joinsRefused: [String: UInt64] = [:]
-    /// Ordinary HTTP requests refused, by the code of the answer.
+    /// Refused HTTP requests, by error code.
     package var httpRefused: [String: UInt64] = [:]
     package var http = HTTPCounters()
     package var joins: UInt64 = 0
@@ -46,24 +46,24 @@ package struct Counters: Sendable {
     package var joinSeconds = Histogram(bounds: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1])
     package var closed: [UInt16: UInt64] = [:]
     package var receiptsAsked: UInt64 = 0
-    /// What happened and could not be told outside.
+    /// Audit events that did not fit into the queue.
     package var factsLost: UInt64 = 0
-    /// Frames that are not in a recording because the disk could not keep up.
+    /// Frames missing from recordings because the disk could not keep up.
     package var recordingFramesLost: UInt64 = 0
-    /// How late the shard's timer rang, in seconds: what everything else on this thread waited too.
+    /// How late the shard's timer fired, in seconds; everything else on this thread was as late.
     package var loopLagSeconds = Histogram(bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
 
     package init() {}
 }
 
-/// A cumulative histogram as Prometheus wants it.
+/// A cumulative histogram in Prometheus's sense.
 package struct Histogram: Sendable {
     package let bounds: [Double]
     package private(set) var counts: [UInt64]
     package private(set) var sum = 0.0
     package private(set) var count: UInt64 = 0
 
-    /// - Parameter bounds: upper bounds of the buckets, rising, without infinity.
+    /// - Parameter bounds: upper bounds of the buckets, ascending, without infinity.
     package init(bounds: [Double]) {
         self.bounds = bounds
         counts = Array(repeating: 0, count: bounds.count)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where shards leave a copy of their counters, once a second and when asked, for whoever serves `/metrics`.
+/// The latest counters of all shards: published by each once a second and on request, read by `/metrics`.
 package final class MetricsBoard: Sendable {
     private let shards: Mutex<[Counters]>
 

@@ -1,222 +1,183 @@
 internal import Backend
 internal import Engine
-internal import HTTPServer
 internal import Identity
 internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Rooms and their sockets on one thread: the thin shell around `Engine`.
+/// Sockets and rooms on one thread: connects the parts of a shard with its event loop.
 ///
-/// What comes from a socket becomes an input of a room or, for media, goes straight through the patch panel; what a room
-/// wants done is done in order. Nobody outside has a reference; `mailbox` is the one door.
+/// | part | owns |
+/// |---|---|
+/// | `ConnectionAdmission` | decides upgrades to WebSocket |
+/// | `ParticipantSessions` | opening, losing, resuming and closing participant connections |
+/// | `RequestReader` | text messages of participants |
+/// | `MediaRelay` | the forwarding table, remote tracks, `ahead` tracks, trunks |
+/// | `RoomHost` | rooms whose home this shard is; executes their effects |
+/// | `UserChannels` | call channels of users and assistants |
+/// | `HTTPFrontEnd` | open HTTP requests |
+/// | `DrainCoordinator` | graceful shutdown |
+/// | `Housekeeping` | everything that is done by the clock |
 ///
-/// The rest is in extensions, by what happens: `+Admission`, `+Media`, `+Ahead`, `+AheadPatches`, `+Control`, `+Rooms`, `+Peers`, `+Resuming`,
-/// `+Clock`, `+Drain`, `+HTTP`, `+Administration`, `+Facts`, `+Recording`, `+Devices`.
+/// Parts share `ShardContext`, the `SlotTable`, the `FrameSender` and the `ControlWriter`. Nothing outside the thread holds a reference to
+/// any of them: the mailbox is the only way in.
 final class Shard: SocketDelegate {
-    let index: Int
-    let common: GatewayContext
-    let mailbox: Mailbox<ShardMessage>
-    @exclusivity(unchecked) private(set) var loop: Loop!
-    /// The loop's.
-    @exclusivity(unchecked) private(set) var clock = LoopClock(standingAt: Instant(nanoseconds: 0))
-    var log: Logger
-    /// Not before this is the next failure to accept logged.
-    var nextAcceptWarning = Instant(nanoseconds: 0)
+    // `let`: a frame's way borrows parts from here without reference counting.
+    private let context: ShardContext
+    private let admission: ConnectionAdmission
+    private let sessions: ParticipantSessions
+    private let requests: RequestReader
+    private let media: MediaRelay
+    private let rooms: RoomHost
+    private let channels: UserChannels
+    private let http: HTTPFrontEnd
+    private let drain: DrainCoordinator
+    private let housekeeping: Housekeeping
 
-    // Slots: who is connected here.
-    @exclusivity(unchecked) var slots: [Member?] = []
-    var generations: [UInt16] = []
-    var freeSlots: [Int] = []
-
-    // Rooms whose home this is.
-    var rooms: [HostedRoom?] = []
-    /// When each wants to be looked at; apart from them, for every tick looks at all.
-    var roomDeadlines: [Instant?] = []
-    var freeRooms: [Int] = []
-    var roomByName: [String: Int] = [:]
-    /// Participants of these rooms whose sockets are on other shards.
-    var guests: [ParticipantHandle: Int] = [:]
-
-    // Media.
-    @exclusivity(unchecked) var panel = PatchPanel()
-    /// Tracks from other shards.
-    @exclusivity(unchecked) var remoteTracks = RemoteTracks()
-    /// Tracks of mode `ahead`, published here or heard here.
-    @exclusivity(unchecked) var aheads = AheadTracks()
-    /// What each of them looked at when it was let out last, by its place.
-    @exclusivity(unchecked) var aheadPrefetchHints: [PrefetchHints] = []
-    /// What became of those that are published here, and is not told yet.
-    var playoutQueueReports: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutQueueReport)] = []
-    var isTellingFacts = false
-    /// What came through the trunks, by the shard that it came from.
-    var arrivals: [TrunkBatch]
-    /// Frames were taken from a trunk after the mail: what comes before them may not have been read.
-    var hasLateArrivals = false
-    @exclusivity(unchecked) var store = FrameStore(headroom: Connection.headroom)
-    let staging = UnsafeMutableRawPointer.allocate(byteCount: 2_048, alignment: 64)
-    let messageStaging = UnsafeMutableRawPointer.allocate(
-        byteCount: Connection.headroom + ProtocolLimits.messageBytesMax, alignment: 64)
-    /// How many deliveryProbe may be asked for, over all listeners: a quarter of a percent of a core.
-    @exclusivity(unchecked) var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
-    /// Slots for whom something waits.
-    @exclusivity(unchecked) var waiting: [Int] = []
-
-    @exclusivity(unchecked) var counters = Counters()
-    var effects: [Room.Effect] = []
-    /// Rooms whose effects are being done: more than one where doing one tells another something.
-    var performing = 0
-    var inbox: [ShardMessage] = []
-    var ticks = 0
-    var nextTick: Instant?
-    /// How late the timer rang of late: at once when it is late, forgotten by halves.
-    @exclusivity(unchecked) var recentLag: Duration = .zero
-    var drain: Drain?
-    /// Shards that have nobody any more, in a drain.
-    var emptied: Set<Int> = []
-    var keys: KeyRing
-    /// Users' own channels, by the shard's number for each.
-    var devices: [Int: Device] = [:]
-    var lastDevice = 0
-    var deviceNames = IdentifierGenerator(seed: .random(in: 0 ... .max))
-    /// HTTP requests that are being answered.
-    var openRequests = OpenRequests()
-    /// Tracks published here that are written down; a patch's `tap` is a place in it.
-    @exclusivity(unchecked) var taps: [RecordedTrack?] = []
-
-    init(index: Int, common: GatewayContext, mailbox: Mailbox<ShardMessage>) {
-        self.index = index
-        self.common = common
-        self.mailbox = mailbox
-        self.keys = common.keys
-        arrivals = Array(repeating: TrunkBatch(), count: common.mailboxes.count)
-        log = Logger(label: "patchbay.shard")
-        log[metadataKey: "shard"] = "\(index)"
+    init(index: Int, gateway: GatewayContext, mailbox: Mailbox<ShardMessage>) {
+        context = ShardContext(index: index, gateway: gateway, mailbox: mailbox)
+        let slots = SlotTable<ParticipantConnection>(shard: index)
+        let sender = FrameSender(context)
+        let control = ControlWriter(context, sender)
+        rooms = RoomHost(context, slots, control)
+        media = MediaRelay(context, slots, sender, control, rooms)
+        sessions = ParticipantSessions(context, slots, sender, control, rooms)
+        rooms.connect(media: media, sessions: sessions)
+        requests = RequestReader(context, slots, control, rooms)
+        channels = UserChannels(context)
+        http = HTTPFrontEnd(context)
+        drain = DrainCoordinator(context, slots, control, rooms, channels, http)
+        admission = ConnectionAdmission(context, rooms, channels, drain)
+        housekeeping = Housekeeping(context, slots, sender, control, media, rooms, channels)
     }
 
-    deinit {
-        staging.deallocate()
-        messageStaging.deallocate()
-    }
-
-    /// Serves on the calling thread until it is told to stop.
+    /// Serves on the calling thread until the drain has ended.
     ///
-    /// - Parameter ready: called once with nil when the shard serves, or with why it cannot.
+    /// - Parameter ready: called once: with nil as soon as the shard serves, or with the error that prevents it.
     func run(listeners: [Listener], ready: ((any Error)?) -> Void) {
-        defer { mailbox.close() }
+        defer { context.mailbox.close() }
         do {
+            let gateway = context.gateway
             let settings = LoopSettings(
-                server: common.settings.tls, quota: common.quota,
-                handshakeSecondsMax: common.settings.handshakeSecondsMax, recordLayer: common.settings.recordLayer)
-            loop = try Loop(settings: settings, delegate: self)
+                server: gateway.settings.tls, quota: gateway.quota, handshakeSecondsMax: gateway.settings.handshakeSecondsMax,
+                recordLayer: gateway.settings.recordLayer)
+            context.start(try Loop(settings: settings, delegate: self))
         } catch {
             ready(error)
             return
         }
-        clock = loop.clock
-        for listener in listeners { loop.listen(on: listener) }
-        scheduleTick()
+        for listener in listeners { context.loop.listen(on: listener) }
+        housekeeping.scheduleNext()
         ready(nil)
-        loop.run(wokenBy: mailbox)
-        clock = LoopClock(standingAt: loop.exactNow)
-        tellLastFacts()
+        context.loop.run(wokenBy: context.mailbox)
+        context.stopClock()
+        rooms.reportOpenRoomsAsFinished()
     }
 
-    func reload(_ keys: KeyRing?, _ tls: TLSFiles) {
-        if let keys { self.keys = keys }
+    private func reload(_ keys: KeyRing?, _ tls: TLSFiles) {
+        if let keys { context.keys = keys }
         do {
-            try loop.reloadTLS(tls)
-            log.info("certificate and keys read again")
+            try context.loop.reloadTLS(tls)
+            context.log.info("certificate and keys reloaded")
         } catch {
-            log.error("certificate not changed", metadata: ["reason": "\(error)"])
+            context.log.error("certificate not reloaded; the previous one stays in use", metadata: ["reason": "\(error)"])
         }
     }
 
-    func publishMetrics() {
-        counters.rooms = roomByName.count
-        counters.devices = devices.count
-        counters.tracks = panel.count
-        counters.framesHeld = store.heldCount
-        counters.aheadTracks = aheads.count
-        counters.aheadBytesHeld = aheads.storedBytes
-        counters.connectionsTurnedAway = loop.counters.turnedAway
-        counters.handshakesAbandoned = loop.counters.handshakesAbandoned
-        counters.acceptFailures = loop.counters.acceptFailures
-        common.metrics.publish(counters, ofShard: index)
+    // MARK: Messages from other threads
+
+    /// Handles the mailbox, then forwards the frames that came through trunks.
+    ///
+    /// Order: a mailbox is first in, first out, and a room's home posts effects in their order. Frames are taken from the trunks before
+    /// the mailbox is read and forwarded after it, so a frame that was sent because of an effect is never forwarded before that effect.
+    /// Effects that end a track or close its gate first forward the frames that were admitted before (`MediaRelay.forwardRemaining`).
+    func woken() {
+        media.takeTrunks()
+        repeat {
+            media.trunks.hasLateArrivals = false
+            context.drainMailbox(handle)
+        } while media.trunks.hasLateArrivals
+        rooms.flushPlayoutReports()
+        media.forwardArrivals()
+        drain.finishIfEmpty()
     }
 
-    // MARK: Slots
-
-    func member(at handle: ParticipantHandle) -> Member? {
-        let slot = Int(handle.slot)
-        guard handle.shard == index, slot < slots.count, generations[slot] == handle.generation else { return nil }
-        return slots[slot]
-    }
-
-    func takeSlot() -> ParticipantHandle {
-        let slot: Int
-        if let free = freeSlots.popLast() {
-            slot = free
-        } else {
-            slot = slots.count
-            slots.append(nil)
-            generations.append(0)
+    private func handle(_ message: ShardMessage) {
+        switch message {
+        case .drain(let deadline, let wallClock): drain.start(until: deadline, wallClock: wallClock)
+        case .reload(let keys, let tls): reload(keys, tls)
+        case .emptied(let shard): drain.noteEmptied(shard)
+        case .joined(let handle, let request): rooms.join(handle, request)
+        case .input(let input, let handle): rooms.handle(input, fromRemote: handle)
+        case .left(let handle, let reason): rooms.leave(handle, reason)
+        case .deliver(let event, let handles, let isReplay): rooms.deliver(event, to: handles, isReplay: isReplay)
+        case .effect(let effect): rooms.performLocally(effect)
+        case .slotReleased(let handle): sessions.slotReleased(handle)
+        case .takeAhead(let track): media.takeAhead(track)
+        case .takeOver(let handle, let handover): sessions.takeOver(handle, handover)
+        case .request(.device(let order)): channels.perform(order)
+        case .request(.query(.counters, let reply)):
+            housekeeping.publishMetrics()
+            reply(.done)
+        case .request(.query(let query, let reply)): reply(rooms.answer(query))
+        case .respond(let response, let number): http.respond(response, toRequest: number)
         }
-        return ParticipantHandle(shard: UInt16(index), slot: UInt32(slot), generation: generations[slot])
     }
 
-    func freeSlot(_ handle: ParticipantHandle) {
-        let slot = Int(handle.slot)
-        slots[slot] = nil
-        generations[slot] &+= 1
-        freeSlots.append(slot)
-    }
-}
+    // MARK: SocketDelegate
 
-/// What all shards share: values that do not change, and the few doors that lead out.
-struct GatewayContext: Sendable {
-    var settings: GatewaySettings
-    var keys: KeyRing
-    var metrics: MetricsBoard
-    var state: GatewayState
-    /// The doors of all shards, by index.
-    var mailboxes: [Mailbox<ShardMessage>]
-    let directory = RoomDirectory()
-    let failures = AuthFailureLimiter()
-    let quota: ConnectionQuota
-    let keysInUse: KeysInUse
-    let origins: AllowedOrigins
-    /// Set before the shards are made.
-    var router: Router
-    /// The port of each shard's own; empty where there is one shard only.
-    var shardPorts: [Int]
-    /// Where what happens in rooms is told, if anywhere.
-    let facts: AuditEventQueue?
-    /// Who writes tracks down, if anybody does.
-    let recorder: Recorder?
-    /// The way to who keeps the calls, if anybody does.
-    let calls: CallInbox?
-    private let trunks: [Trunk]
-
-    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?) {
-        self.settings = settings
-        self.keys = keys
-        self.shardPorts = shardPorts
-        self.facts = facts
-        self.recorder = recorder
-        self.calls = calls
-        quota = ConnectionQuota(limit: settings.connectionsMax)
-        keysInUse = KeysInUse(keys)
-        origins = AllowedOrigins(settings.allowedOrigins)
-        router = Router(routes: [], origins: origins, failures: failures)
-        metrics = MetricsBoard(shardCount: settings.shardCount)
-        state = GatewayState()
-        mailboxes = (0..<settings.shardCount).map { _ in Mailbox() }
-        trunks = (0..<settings.shardCount * settings.shardCount).map { _ in Trunk() }
+    func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
+        admission.admit(request, as: connection)
     }
 
-    /// Frames go from the first shard to the second.
-    func trunk(from source: Int, to destination: Int) -> Trunk {
-        trunks[source * mailboxes.count + destination]
+    func handle(_ exchange: HTTPExchange) {
+        http.handle(exchange)
+    }
+
+    func opened(_ connection: Connection) {
+        if let ticket = connection.context as? ChannelTicket { return channels.opened(connection, ticket) }
+        guard let request = connection.context as? JoinRequest else { return connection.abort() }
+        sessions.opened(connection, request)
+        context.wake(within: Housekeeping.busyInterval)
+    }
+
+    func received(binary message: UnsafeRawBufferPointer, from connection: Connection) {
+        guard connection.slot >= 0 else { return channels.received(binaryFrom: connection) }
+        media.received(message, from: connection)
+    }
+
+    func received(text message: UnsafeRawBufferPointer, from connection: Connection) {
+        guard connection.slot >= 0 else { return channels.received(text: message, from: connection) }
+        requests.received(message, from: connection)
+    }
+
+    func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {
+        guard connection.slot >= 0 else { return channels.noteActivity(of: connection) }
+        guard media.ponged(payload, from: connection) else { return }
+        sessions.noteDelivery(to: connection)
+    }
+
+    func writable(_ connection: Connection) {
+        guard connection.slot >= 0 else { return channels.flush(connection) }
+        media.writable(connection)
+    }
+
+    func refused(_ reason: CloseReason, on connection: Connection) {
+        context.countClosed(reason)
+    }
+
+    func closed(_ connection: Connection, _ end: ConnectionEnd) {
+        if !sessions.closed(connection, end) { channels.closed(connection) }
+        drain.finishIfEmpty()
+    }
+
+    func acceptFailed(_ error: AcceptError) {
+        housekeeping.logAcceptFailure(error)
+    }
+
+    func timerRang() {
+        housekeeping.tick()
+        drain.check()
+        housekeeping.scheduleNext()
     }
 }

@@ -5,35 +5,48 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// What comes through a shard's door.
+/// What other threads post to a shard's mailbox.
 enum ShardMessage: Sendable {
     // From the gateway.
     case drain(deadline: Duration, wallClock: Int64)
     /// Nil leaves the keys as they are.
     case reload(KeyRing?, TLSFiles)
 
-    /// That shard has nobody any more.
+    /// During a drain: that shard has no participants, channels or requests any more.
     case emptied(shard: Int)
 
-    // To a room's home, from the shard that serves the participant's socket.
-    case joined(ParticipantHandle, JoinTicket)
-    case input(Room.Input, of: ParticipantHandle)
-    /// Answered by `slotIsFree`: until then nothing may take the slot, for frames and events may be on their way to it.
+    // To a room's home shard, from the shard that serves the participant's socket.
+    case joined(ParticipantHandle, JoinRequest)
+    case input(Room.Input, from: ParticipantHandle)
+    /// Acknowledged by `slotReleased`: until then frames and events may be on their way to the slot, and nobody may reuse it.
     case left(ParticipantHandle, DisconnectReason)
 
-    // From a room's home.
-    case deliver(EncodedEvent, to: [ParticipantHandle])
-    /// One that is to be done where the participant's socket is, or the track's frames.
+    // From a room's home shard.
+    case deliver(EncodedEvent, to: [ParticipantHandle], isReplay: Bool)
+    /// An effect on a participant's socket or on a track's frames.
     case effect(Room.Effect)
-    case slotIsFree(ParticipantHandle)
+    case slotReleased(ParticipantHandle)
 
-    /// From the shard of a lost socket to that of the one in its stead; nil if there is nothing any more to go on from.
+    /// From the shard of a lost socket to the shard of its successor; nil if there is no state to hand over any more.
     case takeOver(ParticipantHandle, SessionHandover?)
-    /// The queue of an `ahead` track that is published there from now on; before `takeOver`.
+    /// The queue of an `ahead` track that is published on this shard from now on; precedes `takeOver`.
     case takeAhead(AheadTrack)
 
-    /// From services: HTTP, calls.
+    /// From HTTP handlers and services, which run on other threads.
     case request(ShardRequest)
-    /// To where the request came.
+    /// The response to an open HTTP request of this shard.
     case respond(RoutedResponse, number: Int)
+}
+
+/// The state that moves from a participant's old slot to its new one on resume.
+struct SessionHandover: Sendable {
+    var log: EventLog
+    let framesSent: UInt64
+    let framesDropped: UInt64
+
+    init(of participant: ParticipantConnection) {
+        log = participant.session.log
+        framesSent = participant.statistics.framesSent
+        framesDropped = participant.statistics.framesDropped
+    }
 }

@@ -72,15 +72,17 @@ package struct Router: Sendable {
 
     private func run(_ route: Route, _ request: HTTPServerRequest) async -> HTTPServerResponse {
         do {
+            if route.needsToken, !failures.allowsVerification(from: request.peerAddress, at: request.receivedAt) {
+                throw HTTPError.tooManyAttempts
+            }
             return try await route.handle(request)
         } catch let error as any HTTPErrorConvertible {
             let error = error.httpError
             // A request without a token guesses nothing.
             let isGuess = route.needsToken && error.status == .unauthorized && error.code != TokenError.missing.code
             guard isGuess else { return HTTPServerResponse(error) }
-            guard failures.allows(request.peerAddress, at: request.receivedAt) else { return HTTPServerResponse(.tooManyAttempts) }
-            failures.recordFailure(from: request.peerAddress, at: request.receivedAt)
-            return HTTPServerResponse(error)
+            let isOverLimit = failures.recordFailure(from: request.peerAddress, at: request.receivedAt)
+            return HTTPServerResponse(isOverLimit ? .tooManyAttempts : error)
         } catch {
             // Only the error's type: its description may quote what a user said.
             log.error(
@@ -90,12 +92,6 @@ package struct Router: Sendable {
                 HTTPError(.internalServerError, "internal_error", "the gateway failed; its log says more at this request's id"))
         }
     }
-}
-
-extension HTTPError {
-    /// An invalid token from an address that is over the limit.
-    package static let tooManyAttempts = HTTPError(
-        .tooManyRequests, "too_many_attempts", "too many failed attempts from this address; wait a minute", retryAfterSeconds: 60)
 }
 
 /// Which route a request is for.

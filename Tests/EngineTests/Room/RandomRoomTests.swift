@@ -43,6 +43,7 @@ struct RandomRoomTests {
             for effect in visit.world.history {
                 if case .handOver = effect { resumed += 1 }
                 if case .send(let event, _) = effect { told.insert(RoomWorld.word(event)) }
+                if case .replay(let event, _) = effect { told.insert(RoomWorld.word(event)) }
                 if case .reject(let error, _, _) = effect, let code = error.code.rpc { done.insert("\(code)") }
             }
             done.formUnion(visit.world.closed.values.map { "\($0)" })

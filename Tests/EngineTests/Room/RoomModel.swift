@@ -62,6 +62,7 @@ struct RoomModel {
         for handle in effect.named { checkMayBeNamed(handle, in: effect) }
         switch effect {
         case .send(let event, let audience): for handle in audience { hear(event, handle) }
+        case .replay(let event, let handle): hear(event, handle)
         case .reply(_, let id, let handle):
             wasDone = true
             countAnswer(id, to: handle)

@@ -119,6 +119,7 @@ struct RoomWorld {
         func name(_ handle: ParticipantHandle) -> String { names[handle] ?? "?" }
         return switch effect {
         case .send(let event, let audience): "\(Self.word(event)) > \(audience.map(name).joined(separator: " "))"
+        case .replay(let event, let handle): "\(Self.word(event)) > \(name(handle))"
         case .reply(_, _, let handle): "reply > \(name(handle))"
         case .reject(let error, _, let handle): "refuse \(error.code) > \(name(handle))"
         case .patch(.publish(let track, let publisher)): "patch publish \(track.alias.value) by \(name(publisher))"
@@ -149,6 +150,7 @@ struct RoomWorld {
         switch effect {
         case .send(let event, let audience):
             for handle in audience { heard[handle, default: []].append(event) }
+        case .replay(let event, let handle): heard[handle, default: []].append(event)
         case .reply(let reply, let id, let handle): answers[handle, default: [:]][id, default: []].append(.reply(reply))
         case .reject(let error, let id, let handle):
             if let id { answers[handle, default: [:]][id, default: []].append(.refused(error)) }

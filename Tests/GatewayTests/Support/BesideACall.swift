@@ -1,9 +1,8 @@
 import Testing
 
-/// Runs a suite, one test after another, against one gateway on which two bystanders talk all the while; in the end they must have
-/// lost nothing.
+/// Runs a suite serially against one gateway on which two bystanders talk all the while, and checks at the end that they lost nothing.
 ///
-/// The gateway is `TestGateway.besideACall`. Counters of its metrics move by what the test does, and nothing else.
+/// The gateway is `TestGateway.besideACall`. The bystanders do not change the counters that tests check.
 struct BesideACall: SuiteTrait, TestScoping {
     var isRecursive: Bool { false }
 

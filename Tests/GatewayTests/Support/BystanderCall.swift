@@ -2,10 +2,10 @@ import Foundation
 import Identity
 import Wire
 
-/// Two who talk in another room of the same gateway, and must not notice what is done to it.
+/// Two participants who talk in another room of the gateway and must not be affected by a test.
 ///
-/// It runs on a thread of its own from the moment it is made until `finish`. Of kind agent, for which late is better than lost: that this
-/// process is late itself must not look like a loss.
+/// Runs on a thread of its own from `init` to `finish`. Its participants are agents, whose frames are not dropped when they are late: a slow
+/// test process must not look like a loss.
 ///
 /// `@unchecked Sendable`: after `init` only its thread uses `callers`, and the rest is used under `condition`.
 final class BystanderCall: @unchecked Sendable {
@@ -41,7 +41,7 @@ final class BystanderCall: @unchecked Sendable {
         thread.start()
     }
 
-    /// Lets what is under way arrive, and tells how it went.
+    /// Waits for frames in flight and returns the result.
     func finish() -> Report {
         condition.withLock {
             isFinishing = true

@@ -2,13 +2,13 @@ import Foundation
 import Identity
 import Wire
 
-/// A participant that behaves, unless it is told otherwise.
+/// A participant that follows the protocol, unless a test makes it do otherwise.
 final class Caller {
     let socket: RawWebSocket
     let hello: Hello
-    /// Events in the order in which they came, without `hello`; taken out by who looks for them.
+    /// Received events in order, without `hello`; consumers remove them.
     var events: [Event] = []
-    /// Frames in the order in which they came, each with when.
+    /// Received frames in order, with their times.
     var frames: [(bytes: [UInt8], at: ContinuousClock.Instant)] = []
     private var answers: [UInt64?: Result<ReplyFields, RequestError>] = [:]
     private(set) var ending: Incoming?
@@ -16,11 +16,11 @@ final class Caller {
     private(set) var lastSeq: UInt64 = 0
 
     init(
-        _ gateway: TestGateway, room: String, identity: String, path: String = "/v1/rtc", receiveBuffer: Int32? = nil, shard: Int? = nil,
-        _ change: (inout AccessToken) -> Void = { _ in }
+        _ gateway: TestGateway, room: String, identity: String, path: String = "/v1/rtc", receiveBuffer: Int32? = nil,
+        segmentBytes: Int32? = nil, shard: Int? = nil, _ change: (inout AccessToken) -> Void = { _ in }
     ) throws {
         let ask = HTTPAsk.upgrade(token: TestToken.joining(room, as: identity, change), path: path)
-        socket = try gateway.webSocket(ask, receiveBuffer: receiveBuffer, shard: shard)
+        socket = try gateway.webSocket(ask, receiveBuffer: receiveBuffer, segmentBytes: segmentBytes, shard: shard)
         guard case .text(let text) = try socket.next(), case .event(.hello(let hello), seq: 1) = try ServerMessage(parsing: text) else {
             throw DidNotHappen(what: "hello first")
         }
@@ -28,13 +28,13 @@ final class Caller {
         lastSeq = 1
     }
 
-    /// Takes a place back that another socket had.
+    /// Resumes another client's session.
     ///
     /// - Parameters:
-    ///   - lastSeq: the last event that it pretends to have got.
-    ///   - token: the resume token that it shows.
-    ///   - identity: who it says it is, if not the one whose place it wants.
-    /// - Throws: if what comes before `hello` is anything but the events after `lastSeq`, each once.
+    ///   - lastSeq: the last event that it claims to have received.
+    ///   - token: the resume token that it presents.
+    ///   - identity: its identity, if not that of the session.
+    /// - Throws: if the messages before `hello` are not the events after `lastSeq`, each once.
     convenience init(
         resuming lost: Caller, on gateway: TestGateway, shard: Int? = nil, lastSeq: UInt64? = nil, token: String? = nil,
         identity: String? = nil, receiveBuffer: Int32? = nil
@@ -44,7 +44,7 @@ final class Caller {
         try self.init(on: socket, goingOnAfter: lastSeq ?? lost.lastSeq)
     }
 
-    /// As far as the upgrade.
+    /// Upgrades with the request to resume, and reads nothing.
     func beginToResume(
         on gateway: TestGateway, shard: Int? = nil, lastSeq: UInt64? = nil, token: String? = nil, identity: String? = nil,
         receiveBuffer: Int32? = nil
@@ -56,7 +56,7 @@ final class Caller {
         return try gateway.webSocket(.upgrade(token: pass, path: path), receiveBuffer: receiveBuffer, shard: shard)
     }
 
-    /// Reads what is replayed, and `hello`.
+    /// Reads the replayed events and `hello`.
     init(on socket: RawWebSocket, goingOnAfter seq: UInt64) throws {
         self.socket = socket
         var replayed: [Event] = []
@@ -78,9 +78,11 @@ final class Caller {
         }
     }
 
-    // MARK: Listening
+    // MARK: Receiving
 
-    /// Takes one message, if one comes in time.
+    /// Receives one message.
+    ///
+    /// - Returns: false if none arrives in time or the connection has ended.
     @discardableResult
     func take(within span: Duration = Patience.usual) throws -> Bool {
         let incoming: Incoming
@@ -98,7 +100,7 @@ final class Caller {
         return incoming != .end
     }
 
-    /// Takes what comes in that time, and all that has come by then.
+    /// Waits for a message, and receives all that have arrived by then.
     func takeAll(within span: Duration) throws {
         guard try take(within: span) else { return }
         while try take(within: .zero) {}
@@ -127,7 +129,7 @@ final class Caller {
         }
     }
 
-    /// Takes messages until `condition` holds.
+    /// Receives messages until `condition` holds.
     func take(until what: String, within span: Duration = Patience.usual, _ condition: (Caller) -> Bool) throws {
         let deadline = ContinuousClock.now + span
         while !condition(self) {
@@ -136,14 +138,14 @@ final class Caller {
         }
     }
 
-    /// The next event that `choose` takes; those before it stay.
+    /// Removes and returns the next event that `choose` accepts; earlier ones stay.
     func event<T>(_ what: String, within span: Duration = Patience.usual, _ choose: (Event) -> T?) throws -> T {
         try take(until: what, within: span) { $0.events.contains { choose($0) != nil } }
         let index = events.firstIndex { choose($0) != nil }!
         return choose(events.remove(at: index))!
     }
 
-    /// Returns when just this event has come.
+    /// Waits for this event.
     func await(_ event: Event) throws {
         _ = try self.event("\(event)") { $0 == event ? true : nil }
     }
@@ -161,22 +163,29 @@ final class Caller {
         return nil
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     @discardableResult
     func ask(_ request: Request) throws -> ReplyFields {
-        lastID += 1
-        try socket.send(text: String(decoding: OutgoingRequest(request, id: lastID).bytes, as: UTF8.self))
-        return try answer(to: lastID).get()
+        try answer(to: send(request)).get()
     }
 
-    /// The answer under a number, or under none.
+    /// Sends a request without waiting for its reply.
+    ///
+    /// - Returns: its id.
+    func send(_ request: Request) throws -> UInt64 {
+        lastID += 1
+        try socket.send(text: String(decoding: OutgoingRequest(request, id: lastID).bytes, as: UTF8.self))
+        return lastID
+    }
+
+    /// The reply to a request; nil for an error without an id.
     func answer(to id: UInt64?) throws -> Result<ReplyFields, RequestError> {
         try take(until: "an answer to \(id.map(String.init) ?? "null")") { $0.answers[id] != nil }
         return answers.removeValue(forKey: id)!
     }
 
-    /// Returns when all that was sent before has been dealt with.
+    /// Waits until everything sent before has been handled.
     func settle() throws { try ask(.ping(0)) }
 
     func publish(_ track: PublishTrack = PublishTrack()) throws -> TrackInfo {
@@ -187,7 +196,7 @@ final class Caller {
     func say(_ frame: [UInt8]) throws { try socket.send(binary: frame) }
 }
 
-/// Frames whose packets tell which they are.
+/// Frames whose packets identify them.
 enum TestFrame {
     static func header(
         _ alias: TrackAlias, _ number: Int, flags: FrameFlags = [], level: Int = 30, epoch: UInt8 = 0
@@ -207,7 +216,7 @@ enum TestFrame {
     static func isAfterDrop(_ frame: [UInt8]) -> Bool { frame[1] & 0x08 != 0 }
 }
 
-/// What came where an event or `hello` should have come.
+/// A message arrived where an event or `hello` was expected.
 struct NotGreeted: Error, CustomStringConvertible {
     let incoming: Incoming
     var description: String { "not greeted, but \(incoming)" }

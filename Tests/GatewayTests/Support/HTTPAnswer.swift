@@ -1,22 +1,22 @@
 import Foundation
 
-/// An HTTP answer as it came.
+/// An HTTP response as received.
 struct HTTPAnswer {
     var status: Int
-    /// Names in small letters.
+    /// By lower-case name.
     var fields: [String: String]
     var body: [UInt8]
 
     var text: String { String(decoding: body, as: UTF8.self) }
-    /// `code` of an error's body.
+    /// The `code` of an error body.
     var code: String? { json?["code"] as? String }
     var json: [String: Any]? { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] }
 }
 
 extension HTTPAnswer {
-    /// Reads a head from `socket`, and a body as long as the head says. What came after it is left in `inbox`.
+    /// Reads a head, and a body of the length that the head states. Bytes after it are left in `inbox`.
     ///
-    /// - Parameter hasBody: false for the answer to HEAD.
+    /// - Parameter hasBody: false for the response to HEAD.
     /// - Returns: nil if the connection ends before the head does.
     static func read(from socket: RawSocket, inbox: inout [UInt8], hasBody: Bool = true, within span: Duration = Patience.usual) throws
         -> HTTPAnswer?
@@ -55,7 +55,7 @@ extension HTTPAnswer {
     }
 }
 
-/// An HTTP request as text, every line of it the test's own.
+/// An HTTP request as text, every line of which the test controls.
 struct HTTPAsk: Sendable {
     var method = "GET"
     var path: String
@@ -68,7 +68,7 @@ struct HTTPAsk: Sendable {
         return Array((head + "\r\n").utf8) + body
     }
 
-    /// Sends it on a connection of its own.
+    /// Sends it on a new connection.
     func answer(port: Int, from source: String = Loopback.fresh()) throws -> HTTPAnswer? {
         let socket = try RawSocket.secure(port: port, from: source)
         try socket.write(bytes)

@@ -1,4 +1,4 @@
-/// Prometheus's text format 0.0.4, read strictly: HELP and TYPE come before a metric's samples, and each metric stands together.
+/// A strict parser of Prometheus's text format 0.0.4: HELP and TYPE precede a metric's samples, and each metric is contiguous.
 struct Metrics {
     struct Sample: Hashable {
         var name: String
@@ -74,7 +74,7 @@ struct Metrics {
         return Sample(name: String(name), labels: labels, value: value)
     }
 
-    /// The sum of all samples of that name with these labels; 0 if there is none yet.
+    /// The sum of all samples of that name with these labels; 0 if there is none.
     func value(_ name: String, _ labels: [String: String] = [:]) -> Double {
         families.flatMap(\.samples).lazy
             .filter { sample in sample.name == name && labels.allSatisfy { sample.labels[$0.key] == $0.value } }
@@ -84,7 +84,7 @@ struct Metrics {
     func value(_ counter: Counter) -> Double { value(counter.name, counter.labels) }
 }
 
-/// One number in `/metrics`.
+/// The name and labels of a sample in `/metrics`.
 struct Counter: Sendable, Hashable, CustomStringConvertible {
     var name: String
     var labels: [String: String] = [:]

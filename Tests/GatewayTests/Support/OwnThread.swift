@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Gives a test a thread of its own, so that sockets may block there and nobody else waits for them.
+/// Runs each test on a thread of its own, so that its sockets may block.
 ///
-/// A test under this trait may call `RawSocket` and all that is built on it as if nothing else ran.
+/// Required for tests that use `RawSocket` and the types built on it.
 struct OwnThread: TestTrait, SuiteTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -25,7 +25,7 @@ extension Trait where Self == OwnThread {
     static var onOwnThread: OwnThread { OwnThread() }
 }
 
-/// Runs jobs on one thread, in the order in which they come.
+/// Runs jobs on one thread, in order.
 ///
 /// `@unchecked Sendable`: `jobs` and `isOver` are used under `condition` only.
 private final class ThreadExecutor: TaskExecutor, @unchecked Sendable {

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// How long the tests wait for what must come, and how they say what did not.
+/// How long tests wait for what must happen.
 enum Patience {
-    /// Far more than anything takes, also on a busy machine.
+    /// Far longer than anything takes, even on a busy machine.
     static let usual = Duration.seconds(15)
 
-    /// Looks again and again until `condition` holds.
+    /// Polls until `condition` holds.
     ///
     /// - Throws: `DidNotHappen`, with `what`.
     static func until(_ what: String, within span: Duration = usual, _ condition: () throws -> Bool) throws {
@@ -23,7 +23,7 @@ struct DidNotHappen: Error, CustomStringConvertible {
     var description: String { "waited in vain: \(what)" }
 }
 
-/// Loopback addresses, each given out once, so that one client's failures do not count against another.
+/// Loopback addresses, each used once, so that one client's authentication failures do not count against another.
 enum Loopback {
     private static let given = Atomic(0)
 
@@ -34,7 +34,7 @@ enum Loopback {
 }
 
 extension Result where Failure == any Error {
-    /// What an async body gives or throws, for who has something to do in either case.
+    /// The result of an async body, for callers that clean up in either case.
     init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())

@@ -4,22 +4,24 @@ import Glibc
 
 @testable import TLSFastPath
 
-/// A client's TCP connection, with TLS once it is asked for. Knows nothing of WebSocket and nothing of libwebsockets, so that
-/// every byte is the test's own.
+/// A client's TCP connection, optionally with TLS, without WebSocket or libwebsockets, so that the test controls every byte.
 ///
-/// Blocks, for at most as long as `Patience` says. One thread uses it.
+/// Blocks, for at most the time given. Used by one thread.
 final class RawSocket {
     private(set) var descriptor: Int32
     private var tls: OpaquePointer?
 
     /// Connects by TCP.
     ///
-    /// - Parameter receiveBuffer: bytes that the kernel is to hold for us; a small number makes us a slow listener early.
-    init(port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil) throws {
+    /// - Parameters:
+    ///   - receiveBuffer: bytes that the kernel buffers for this socket; a small number makes it a slow reader early.
+    ///   - segmentBytes: the greatest TCP segment that it accepts.
+    init(port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, segmentBytes: Int32? = nil) throws {
         _ = Self.prepared
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SocketFault("no socket", errno) }
         if let receiveBuffer { set(SOL_SOCKET, SO_RCVBUF, receiveBuffer) }
+        if let segmentBytes { set(Int32(IPPROTO_TCP), TCP_MAXSEG, segmentBytes) }
         set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         var own = Self.address(source, 0)
         var other = Self.address("127.0.0.1", port)
@@ -37,16 +39,17 @@ final class RawSocket {
 
     /// Connects with TLS.
     static func secure(
-        port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, offering versions: Versions = .recent
+        port: Int, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, segmentBytes: Int32? = nil,
+        offering versions: Versions = .recent
     ) throws -> RawSocket {
-        let socket = try RawSocket(port: port, from: source, receiveBuffer: receiveBuffer)
+        let socket = try RawSocket(port: port, from: source, receiveBuffer: receiveBuffer, segmentBytes: segmentBytes)
         try socket.startTLS(offering: versions)
         return socket
     }
 
     deinit { close() }
 
-    /// What a client has to offer.
+    /// The TLS versions and suites that a client offers.
     enum Versions: Sendable {
         case recent, upTo11, upTo12
         /// TLS 1.2 with these suites, in OpenSSL's syntax.
@@ -55,7 +58,7 @@ final class RawSocket {
         case suite(String)
     }
 
-    /// - Parameter protocols: names for ALPN (RFC 7301), the dearest first; none: without ALPN.
+    /// - Parameter protocols: names for ALPN (RFC 7301) in order of preference; without ALPN if empty.
     func startTLS(offering versions: Versions = .recent, protocols: [String] = []) throws {
         let tls = SSL_new(Self.context)!
         self.tls = tls
@@ -78,14 +81,14 @@ final class RawSocket {
 
     var protocolVersion: String { tls.map { String(cString: SSL_get_version($0)) } ?? "" }
 
-    /// What was agreed on by ALPN; empty if nothing was.
+    /// The protocol negotiated by ALPN; empty if none.
     var applicationProtocol: String {
         var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
         if let tls { SSL_get0_alpn_selected(tls, &name, &length) }
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
 
-    /// The serial number of the certificate that the server showed.
+    /// The serial number of the server's certificate.
     var certificateSerial: Int? {
         guard let tls, let certificate = SSL_get1_peer_certificate(tls) else { return nil }
         defer { X509_free(certificate) }
@@ -94,27 +97,29 @@ final class RawSocket {
 
     // MARK: Bytes
 
-    /// Sends all of it.
+    /// Sends all bytes.
     func write(_ bytes: [UInt8], within span: Duration = Patience.usual) throws {
         var rest = bytes[...]
         while !rest.isEmpty { rest = rest.dropFirst(try writeSome(rest, within: span)) }
     }
 
-    /// Has all that `body` sends leave together, so that the other side finds several records in one read.
+    /// Sends everything that `body` writes together, so that the peer finds several records in one read.
     func together(_ body: () throws -> Void) rethrows {
         set(Int32(IPPROTO_TCP), TCP_CORK, 1)
         defer { set(Int32(IPPROTO_TCP), TCP_CORK, 0) }
         try body()
     }
 
-    /// Sends what the kernel takes.
+    /// Sends as much as the kernel accepts.
+    ///
+    /// - Returns: how many bytes.
     func writeSome(_ bytes: ArraySlice<UInt8>, within span: Duration = Patience.usual) throws -> Int {
         let bytes = Array(bytes.prefix(16_384))
         if let tls { return Int(try retry("write", within: span) { SSL_write(tls, bytes, Int32(bytes.count)) }) }
         return try retryPlain("write", for: POLLOUT, within: span) { send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Waits for bytes and takes what is there; empty at the end of the connection, however it came.
+    /// Waits for bytes and reads those available; empty at the end of the connection, whatever its reason.
     func read(within span: Duration = Patience.usual) throws -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count: Int
@@ -144,7 +149,7 @@ final class RawSocket {
         return records
     }
 
-    /// Sends bytes that nobody seals any more.
+    /// Sends bytes that are already sealed, or never are.
     func writeAsTheyAre(_ bytes: [UInt8], within span: Duration = Patience.usual) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -154,13 +159,13 @@ final class RawSocket {
         }
     }
 
-    /// Goes on with another key, and has the other side do so too if it is asked (RFC 8446 section 4.6.3).
+    /// Sends a KeyUpdate, and requests one from the peer if `ofBoth` (RFC 8446 section 4.6.3).
     func updateKey(ofBoth: Bool) throws {
         SSL_key_update(tls, ofBoth ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED)
         _ = try retry("key update") { SSL_do_handshake(tls) }
     }
 
-    /// Says that nothing more comes (RFC 8446 section 6.1).
+    /// Sends close_notify (RFC 8446 section 6.1).
     func sayGoodbye() { if let tls { SSL_shutdown(tls) } }
 
     /// Ends OpenSSL's part: the test seals and opens its own records from here on.
@@ -171,7 +176,7 @@ final class RawSocket {
 
     // MARK: The end
 
-    /// Ends without a word: FIN, and no TLS alert.
+    /// Closes with FIN, without a TLS alert.
     func close() {
         if let tls { SSL_free(tls) }
         tls = nil
@@ -179,7 +184,7 @@ final class RawSocket {
         descriptor = -1
     }
 
-    /// Ends with RST.
+    /// Closes with RST.
     func reset() {
         var lingering = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
@@ -238,19 +243,19 @@ final class RawSocket {
         return address
     }
 
-    /// One for all connections; OpenSSL counts references to it under its own lock. Trusts anybody.
+    /// Shared by all connections; OpenSSL counts its references under a lock. Verifies no certificates.
     private nonisolated(unsafe) static let context: OpaquePointer = {
         let context = SSL_CTX_new(TLS_client_method())!
-        // For tests that go on with records of their own.
+        // For tests that craft their own records.
         HandshakeSecrets.record(of: context)
         return context
     }()
 
-    /// Writing to a connection that is gone is an error and no signal.
+    /// Makes writing to a closed connection an error instead of a signal.
     private static let prepared: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 }
 
-/// The connection is over, or never was.
+/// The connection has failed or could not be opened.
 struct SocketFault: Error, CustomStringConvertible {
     let description: String
 
@@ -260,7 +265,7 @@ struct SocketFault: Error, CustomStringConvertible {
 }
 
 extension RawSocket {
-    /// The first message that a TLS client sends.
+    /// A TLS client's first message.
     static var clientHello: [UInt8] {
         let tls = SSL_new(context)!
         defer { SSL_free(tls) }

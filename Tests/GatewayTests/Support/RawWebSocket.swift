@@ -1,6 +1,6 @@
 import Foundation
 
-/// A WebSocket frame (RFC 6455 section 5.2), right or wrong.
+/// A WebSocket frame (RFC 6455 section 5.2), valid or not.
 struct RawFrame {
     var isFinal = true
     /// The three reserved bits, 0…7.
@@ -8,7 +8,7 @@ struct RawFrame {
     var opcode: UInt8
     var payload: [UInt8] = []
     var isMasked = true
-    /// What the header claims, if it lies.
+    /// The length that the header states, if it is a false one.
     var claimedLength: UInt64?
 
     static func text(_ text: String) -> RawFrame { RawFrame(opcode: 1, payload: Array(text.utf8)) }
@@ -34,28 +34,28 @@ struct RawFrame {
     }
 }
 
-/// What comes from a gateway.
+/// A message from a gateway.
 enum Incoming: Equatable {
     case text([UInt8])
     case binary([UInt8])
     case pong([UInt8])
     /// Code and phrase; the code is nil if there is none.
     case close(UInt16?, String)
-    /// The connection is over.
+    /// The connection has ended.
     case end
 }
 
-/// A WebSocket on a `RawSocket`, upgraded with a request of the test's own.
+/// A WebSocket on a `RawSocket`, upgraded with a request that the test controls.
 final class RawWebSocket {
     let socket: RawSocket
-    /// What was answered to the upgrade.
+    /// The response to the upgrade.
     private(set) var answer: HTTPAnswer
-    /// Whether pings and closes are answered by themselves, as every client does.
+    /// Whether pings and closes are answered automatically, as clients must.
     var isPolite = true
     private var inbox: [UInt8] = []
     private var fragments: (opcode: UInt8, payload: [UInt8])?
 
-    /// - Throws: `Refused` if the answer is not 101.
+    /// - Throws: `Refused` if the response is not 101.
     init(on socket: RawSocket, asking ask: HTTPAsk, then more: [UInt8] = []) throws {
         self.socket = socket
         try socket.write(ask.bytes + more)
@@ -73,7 +73,7 @@ final class RawWebSocket {
     func send(text: String) throws { try send(.text(text)) }
     func send(binary: [UInt8]) throws { try send(.binary(binary)) }
 
-    /// The next message, pong or close; `end` when nothing more will come.
+    /// The next message, pong or close; `end` when the connection has ended.
     func next(within span: Duration = Patience.usual) throws -> Incoming {
         let deadline = ContinuousClock.now + span
         while true {
@@ -84,7 +84,7 @@ final class RawWebSocket {
         }
     }
 
-    /// How the gateway ends the connection: passes over all messages before.
+    /// How the gateway ends the connection; skips all messages before.
     func ending(within span: Duration = Patience.usual) throws -> Incoming {
         let deadline = ContinuousClock.now + span
         while true {
@@ -117,7 +117,7 @@ final class RawWebSocket {
         return nil
     }
 
-    /// A server's frame, which is never masked, and how many bytes it takes.
+    /// A server's frame, which is never masked, and its length in bytes.
     private static func frame(at bytes: [UInt8]) -> (RawFrame, Int)? {
         guard bytes.count >= 2 else { return nil }
         var length = Int(bytes[1] & 0x7F)
@@ -137,7 +137,7 @@ final class RawWebSocket {
 }
 
 extension HTTPAsk {
-    /// A right upgrade to `path`, with these fields besides.
+    /// A valid upgrade to `path`, with additional fields.
     static func upgrade(
         _ path: String = "/v1/rtc", subprotocol: String? = "patchbay.v1", with fields: [(name: String, value: String)] = []
     ) -> HTTPAsk {

@@ -1,7 +1,7 @@
 import Foundation
 import Wire
 
-/// Somebody who says a frame and sends a number every 20 ms, on a thread of its own, and listens to whatever comes.
+/// A participant that sends a frame and a numbered data message every 20 ms, on a thread of its own, and reads everything.
 ///
 /// `@unchecked Sendable`: after `start` only its thread uses `caller`, and the rest is used under `condition`.
 final class TalkingCaller: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class TalkingCaller: @unchecked Sendable {
         thread.start()
     }
 
-    /// When each number was sent; none if it could not go on.
+    /// When each number was sent; empty if the connection failed.
     func finish() -> [ContinuousClock.Instant] {
         condition.withLock {
             isFinishing = true

@@ -7,14 +7,14 @@ import Sockets
 import TLSFastPath
 import Synchronization
 
-/// A gateway of a test's own, on a free port; it ends with the last reference. The traits wait until it has.
+/// A gateway on a free port that stops with its last reference. The suite traits wait until it has.
 final class TestGateway: Sendable {
     let gateway: Gateway
     private let running: Task<Void, any Error>
 
     var port: Int { gateway.port }
 
-    /// Whoever loses its socket there has left at once, unless the test wants it otherwise.
+    /// Sessions cannot be resumed, unless `change` sets a resume window.
     convenience init(
         facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
         _ change: (inout GatewaySettings) -> Void = { _ in }
@@ -22,7 +22,7 @@ final class TestGateway: Sendable {
         try self.init(facts: facts, recordings: recordings, serving: { _, _ in routes }, change)
     }
 
-    /// - Parameter routes: made once there is a door to the rooms.
+    /// - Parameter routes: makes additional HTTP routes.
     init(
         facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
         serving routes: (RoomService, KeysInUse) throws -> [Route],
@@ -50,12 +50,12 @@ final class TestGateway: Sendable {
 
     private static let ending = Mutex<[Task<Void, any Error>]>([])
 
-    /// Something else that must have ended by then.
+    /// Registers another task that must have ended when a test ends.
     static func waitsToo(for task: Task<Void, any Error>) {
         ending.withLock { $0.append(task) }
     }
 
-    /// Returns when all whose last reference has gone have ended, so that none runs on when the process exits.
+    /// Waits for all gateways without references, so that none is running when the process exits.
     static func allEnded() async {
         let tasks = ending.withLock { tasks in
             defer { tasks.removeAll() }
@@ -64,10 +64,10 @@ final class TestGateway: Sendable {
         for task in tasks { _ = await task.result }
     }
 
-    /// Returns when the gateway has ended.
+    /// Waits until the gateway has stopped.
     func ended() async throws { try await running.value }
 
-    /// `/metrics`, over HTTPS as anybody would.
+    /// `/metrics`, read over HTTPS.
     func metrics() throws -> Metrics {
         guard let answer = try get("/metrics") else { throw DidNotHappen(what: "metrics; the connection ended without an answer") }
         guard answer.status == 200 else { throw DidNotHappen(what: "metrics; the answer was \(answer.status)") }
@@ -78,11 +78,11 @@ final class TestGateway: Sendable {
 
     func get(_ path: String) throws -> HTTPAnswer? { try HTTPAsk(path: path, fields: [("Connection", "close")]).answer(port: port) }
 
-    /// - Parameter shard: which one, if it matters.
+    /// - Parameter shard: the shard to connect to, through its own port; any if nil.
     func webSocket(
-        _ ask: HTTPAsk, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, shard: Int? = nil
+        _ ask: HTTPAsk, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, segmentBytes: Int32? = nil, shard: Int? = nil
     ) throws -> RawWebSocket {
         let port = shard.map { gateway.shardPorts[$0] } ?? port
-        return try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer), asking: ask)
+        return try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer, segmentBytes: segmentBytes), asking: ask)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Identity
 import Wire
 
-/// The issuers that test gateways believe, and tokens by them.
+/// The issuers that test gateways trust, and tokens signed by them.
 enum TestToken {
     static let issuer = "tests"
     static let issuerWithPublicKey = "tests-rs"
@@ -23,14 +23,14 @@ enum TestToken {
 
     static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
-    /// A good token to join a room, changed by `change`.
+    /// A valid token to join a room, modified by `change`.
     static func joining(_ room: String, as identity: String, _ change: (inout AccessToken) -> Void = { _ in }) -> String {
         var claims = AccessToken(identity: identity, notBefore: now - 10, expires: now + 600, video: .joining(room))
         change(&claims)
         return mint(claims)
     }
 
-    /// A good token of an assistant's process, changed by `change`.
+    /// A valid token of an assistant process, modified by `change`.
     static func assistant(_ id: String, _ change: (inout AccessToken) -> Void = { _ in }) -> String {
         var grant = VideoGrant()
         grant.agent = true
@@ -39,7 +39,7 @@ enum TestToken {
         return mint(claims)
     }
 
-    /// A token without a user, for the routes of administrators.
+    /// A token without an identity, for administrative routes.
     static func administering(_ change: (inout VideoGrant) -> Void) -> String {
         var grant = VideoGrant()
         change(&grant)
@@ -56,13 +56,13 @@ enum TestToken {
 
     // MARK: By hand
 
-    /// Any header over any payload, signed with HMAC-SHA-256 and the tests' secret unless another is given.
+    /// A token with any header and payload, signed with HMAC-SHA-256 and by default with the tests' secret.
     static func forged(header: String = #"{"alg":"HS256","typ":"JWT"}"#, payload: String, secret: String = secret) -> String {
         let signed = base64URL(Array(header.utf8)) + "." + base64URL(Array(payload.utf8))
         return signed + "." + base64URL(hmac(Array(signed.utf8), secret: Array(secret.utf8)))
     }
 
-    /// The claims of a good token as JSON.
+    /// The claims of a valid token as JSON.
     static func payload(room: String = "table", identity: String = "eve", issuer: String = issuer, more: String = "") -> String {
         #"{"iss":"\#(issuer)","sub":"\#(identity)","exp":\#(now + 600),"video":{"room":"\#(room)","roomJoin":true}\#(more)}"#
     }

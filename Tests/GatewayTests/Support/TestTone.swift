@@ -1,7 +1,7 @@
 import Audio
 import Foundation
 
-/// A second of a tone in packets of 20 ms, each of which is another.
+/// One second of a tone in Opus packets of 20 ms, all different.
 enum TestTone {
     static let packets: [[UInt8]] = {
         var encoder = try! OpusEncoder()

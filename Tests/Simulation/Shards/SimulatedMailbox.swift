@@ -6,7 +6,7 @@ enum Mail {
     case joined(ParticipantHandle, JoinTicket)
     case input(Room.Input, of: ParticipantHandle)
     case left(ParticipantHandle, DisconnectReason)
-    case deliver(EncodedEvent, to: [ParticipantHandle])
+    case deliver(EncodedEvent, to: [ParticipantHandle], isReplay: Bool)
     case effect(Room.Effect)
     case slotIsFree(ParticipantHandle)
     case takeOver(ParticipantHandle, SessionHandover?)

@@ -19,13 +19,13 @@ extension SimulatedShard {
         }
     }
 
-    func send(_ event: EncodedEvent, to member: SimulatedMember) {
+    func send(_ event: EncodedEvent, isReplay: Bool = false, to member: SimulatedMember) {
         guard !member.awaitsLog else { return hold(event, for: member) }
         let isGreeting = !member.wasGreeted
         let seq = isGreeting ? member.log.appendHello(at: now) : member.log.append(event, at: now)
         member.wasGreeted = true
         guard member.link == .up else { return }
-        send(event.bytes(seq: seq), to: member)
+        if isGreeting || isReplay { replay(event, seq: seq, to: member) } else { send(event.bytes(seq: seq), to: member) }
         guard isGreeting else { return }
         member.resumption = nil
         if member.owesProof { sendProbe(from: member) }
@@ -56,6 +56,16 @@ extension SimulatedShard {
         guard member.line.phase == .open, member.pendingClose == nil else { return }
         if !member.outbox.hasControl, !member.line.isCongested { return member.line.write(.text(message)) }
         if member.outbox.append(control: message) {
+            startWaiting(member)
+        } else {
+            close(member, .slowConsumer)
+        }
+    }
+
+    func replay(_ event: EncodedEvent, seq: UInt64, to member: SimulatedMember) {
+        guard member.line.phase == .open, member.pendingClose == nil else { return }
+        if !member.outbox.hasControl, !member.line.isCongested { return member.line.write(.text(event.bytes(seq: seq))) }
+        if member.outbox.append(replay: event, seq: seq) {
             startWaiting(member)
         } else {
             close(member, .slowConsumer)

@@ -48,9 +48,9 @@ extension SimulatedShard {
         case .left(let handle, let reason):
             if let room = guests.removeValue(forKey: handle) { perform(.left(handle, reason), in: room) }
             post(.slotIsFree(handle), to: Int(handle.shard))
-        case .deliver(let event, let handles):
+        case .deliver(let event, let handles, let isReplay):
             for handle in handles {
-                if let member = member(at: handle) { send(event, to: member) }
+                if let member = member(at: handle) { send(event, isReplay: isReplay, to: member) }
             }
         case .effect(let effect): performHere(effect)
         case .slotIsFree(let handle): freeSlot(handle)
@@ -100,15 +100,15 @@ extension SimulatedShard {
 
     // MARK: From the home
 
-    func send(_ event: Event, to handles: [ParticipantHandle]) {
+    func send(_ event: Event, to handles: [ParticipantHandle], isReplay: Bool = false) {
         guard !handles.isEmpty else { return }
         let encoded = EncodedEvent(event)
         for handle in handles where Int(handle.shard) == index {
-            if let member = member(at: handle) { send(encoded, to: member) }
+            if let member = member(at: handle) { send(encoded, isReplay: isReplay, to: member) }
         }
         for shard in world.shards.indices where shard != index {
             let there = handles.filter { Int($0.shard) == shard }
-            if !there.isEmpty { post(.deliver(encoded, to: there), to: shard) }
+            if !there.isEmpty { post(.deliver(encoded, to: there, isReplay: isReplay), to: shard) }
         }
     }
 

@@ -82,8 +82,7 @@ extension SimulatedShard {
         world.tally.resumed += 1
         if let handover { member.take(handover) }
         member.owesProof = true
-        member.outbox.controlBytesMax += (missed ?? []).reduce(0) { $0 + $1.event.byteCount }
-        for (seq, event) in missed ?? [] { send(event.bytes(seq: seq), to: member) }
+        for (seq, event) in missed ?? [] { replay(event, seq: seq, to: member) }
         let held = member.held
         member.held = []
         for event in held { send(event, to: member) }

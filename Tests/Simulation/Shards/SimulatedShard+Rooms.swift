@@ -68,6 +68,7 @@ extension SimulatedShard {
     private func perform(_ effect: Room.Effect, of room: Int) {
         switch effect {
         case .send(let event, let handles): send(event, to: handles)
+        case .replay(let event, let handle): send(event, to: [handle], isReplay: true)
         case .reply(_, _, let handle), .reject(_, _, let handle), .mintToken(let handle, _, _): perform(effect, whereIs: handle)
         case .patch(let change): perform(change)
         case .handOver(let old, let new):
@@ -101,7 +102,7 @@ extension SimulatedShard {
             if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
         case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
-        case .send, .closed, .record, .tap, .untap: world.fail("is done at the room's home: \(effect)")
+        case .send, .replay, .closed, .record, .tap, .untap: world.fail("is done at the room's home: \(effect)")
         }
     }
 

@@ -222,7 +222,7 @@ final class SimulatedShard {
             world.expect(
                 member.outbox.frameCount <= world.swarm.outboxFramesMax, "an outbox holds \(member.outbox.frameCount) frames")
             world.expect(
-                member.outbox.controlBytes <= member.outbox.controlBytesMax || member.line.phase != .open,
+                member.outbox.controlBytes <= Limits.controlBacklogBytesMax || member.line.phase != .open,
                 "\(member.outbox.controlBytes) bytes of control wait for a listener that is not closed")
         }
         world.expect(store.heldCount <= world.swarm.storedFramesMax, "a store holds \(store.heldCount) frames")

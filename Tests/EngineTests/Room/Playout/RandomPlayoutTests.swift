@@ -148,6 +148,7 @@ private struct Storm {
         for effect in call.world.history[seen...] {
             switch effect {
             case .send(let event, let audience) where audience.contains(call.helper): follow(event)
+            case .replay(let event, call.helper): follow(event)
             case .reply(.cleared, _, _): answered += 1
             case .patch(.clear):
                 heard = nil

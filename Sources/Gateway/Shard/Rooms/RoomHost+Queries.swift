@@ -2,26 +2,23 @@ internal import Backend
 internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
-internal import Sockets
 internal import Wire
 
-/// What a shard tells, and does, for who asks by HTTP (`RoomService`).
-extension Shard {
-    func answer(_ question: RoomQuery) -> RoomQueryResult {
+/// Queries and administrative commands of HTTP handlers and services (`RoomService`).
+extension RoomHost {
+    func answer(_ query: RoomQuery) -> RoomQueryResult {
         do throws(HTTPError) {
-            switch question {
-            case .rooms: return .rooms(rooms.compactMap { $0.map { RoomSummary($0.room, homePort: homePort) } })
+            switch query {
+            case .rooms: return .rooms(table.open.map { RoomSummary($0.room, homePort: homePort) })
             case .openRooms:
                 return .openRooms(
-                    rooms.compactMap { $0?.room }.map {
+                    table.open.map(\.room).map {
                         RoomService.OpenRoom(name: $0.name, sid: $0.sid, createdAt: $0.createdAt, participants: $0.participants)
                     })
-            case .counters:
-                publishMetrics()
-                return .done
-            case .room(let name): return .room(RoomDetail(try room(name).hosted.room, homePort: homePort))
+            case .counters: return .done
+            case .room(let name): return .room(RoomDetail(try hostedRoom(name).hosted.room, homePort: homePort))
             case .command(let command, let name):
-                let (index, hosted) = try room(name)
+                let (index, hosted) = try hostedRoom(name)
                 try check(command, in: hosted.room)
                 perform(.administered(command), in: index)
                 return .done
@@ -31,9 +28,12 @@ extension Shard {
         }
     }
 
-    private var homePort: Int? { common.shardPorts.isEmpty ? nil : common.shardPorts[index] }
+    private var homePort: Int? {
+        let ports = context.gateway.shardPorts
+        return ports.isEmpty ? nil : ports[context.index]
+    }
 
-    /// Whether what a command names is there.
+    /// Checks that what a command names exists.
     private func check(_ command: Room.AdminCommand, in room: Room) throws(HTTPError) {
         switch command {
         case .remove(let who), .updatePermission(let who, _), .hold(let who, _), .muteParticipant(let who, _):
@@ -45,15 +45,15 @@ extension Shard {
                 throw HTTPError(.notFound, "track_not_found", "no track of that sid is in the room")
             }
         case .startRecording:
-            guard common.recorder != nil else {
-                throw HTTPError(.notImplemented, "not_recording", "this gateway has nothing to write recordings with")
+            guard context.gateway.recorder != nil else {
+                throw HTTPError(.notImplemented, "not_recording", "recording is not configured on this gateway")
             }
         case .delete, .close, .updateMetadata, .sendData, .stopRecording: break
         }
     }
 
-    private func room(_ name: String) throws(HTTPError) -> (index: Int, hosted: HostedRoom) {
-        guard let index = roomByName[name], let hosted = rooms[index] else { throw RoomService.roomNotFound }
+    private func hostedRoom(_ name: String) throws(HTTPError) -> (index: Int, hosted: HostedRoom) {
+        guard let index = table.index(named: name), let hosted = table[index] else { throw RoomService.roomNotFound }
         return (index, hosted)
     }
 }

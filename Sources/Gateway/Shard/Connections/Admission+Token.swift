@@ -4,7 +4,7 @@ internal import Identity
 internal import Wire
 
 extension Admission {
-    /// What a token that lets somebody join says of them.
+    /// The admission that a verified token and its grant give.
     init(_ token: AccessToken, _ grant: JoinGrant, autoSubscribe: Bool, server: ServerInfo, now: Int64) {
         self.init(
             identity: grant.identity, name: token.name, kind: token.kind, metadata: token.metadata, attributes: token.attributes,
@@ -21,7 +21,7 @@ extension TokenContent {
     /// LiveKit's lifetime of a refreshed token, in seconds.
     static let lifetimeSeconds: Int64 = 600
 
-    /// The claims of a token for who this participant is now.
+    /// The claims of a refreshed token, with the current name, metadata and permission.
     func claims(issuer: String, now: Int64) -> AccessToken {
         var video = VideoGrant.joining(room)
         video.canPublish = permission.canPublish

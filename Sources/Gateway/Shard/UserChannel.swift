@@ -3,19 +3,18 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// A user's own channel, or an assistant's, whose socket this shard serves. It is in no room, and hears of calls only.
-final class Device {
+/// The call channel of a user or an assistant whose socket this shard serves. It is in no room and carries text only.
+final class UserChannel {
     let address: DeviceAddress
     let connection: Connection
     let bearer: CallInbox.Owner
-    /// Until when its token can be believed, in seconds since 1970.
+    /// When its token expires, in seconds since 1970.
     var expires: Int64
     /// Control messages only.
     var outbox = Outbox()
-    var lastHeard: Instant
-    /// It is to be closed for this reason once its messages are out, or by this time.
-    var pendingClose: (reason: CloseReason, deadline: Instant)?
-    /// Requests that it may make.
+    var lastReceivedAt: Instant
+    /// Set while the last messages are flushed before the socket is closed.
+    var pendingClose: PendingClose?
     var requests = TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
     var malformed: MalformedMessageCounter
     private var pings: UInt32 = 0
@@ -25,19 +24,19 @@ final class Device {
         self.connection = connection
         self.bearer = bearer
         expires = address.expires
-        lastHeard = now
+        lastReceivedAt = now
         malformed = MalformedMessageCounter(now: now)
     }
 
-    /// Asks for a sign of life below the messages: a page that only listens need not ping.
+    /// Pings at the WebSocket level, so that a client that only listens need not ping itself.
     func ping() {
         pings &+= 1
         connection.ping(pings)
     }
 }
 
-/// What was found out before the upgrade, for the moment after it.
-final class DeviceTicket: Sendable {
+/// What was verified before the upgrade of a channel and is needed after it.
+final class ChannelTicket: Sendable {
     let bearer: CallInbox.Owner
     let expires: Int64
     let host: String?

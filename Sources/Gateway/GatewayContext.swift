@@ -1,0 +1,64 @@
+internal import Backend
+internal import Engine
+internal import HTTPServer
+internal import Identity
+internal import Sockets
+internal import Wire
+
+/// What all shards share: immutable values and thread-safe services.
+struct GatewayContext: Sendable {
+    var settings: GatewaySettings
+    var keys: KeyRing
+    var metrics: MetricsBoard
+    var state: GatewayState
+    /// By shard.
+    var mailboxes: [Mailbox<ShardMessage>]
+    let directory = RoomDirectory()
+    let failures = AuthFailureLimiter()
+    let quota: ConnectionQuota
+    let keysInUse: KeysInUse
+    let origins: AllowedOrigins
+    /// Set before the shards are made.
+    var router: Router
+    /// The port that leads to each shard alone; empty if there is one shard only.
+    var shardPorts: [Int]
+    /// Receives what happens in rooms; nil if nobody wants to know.
+    let facts: AuditEventQueue?
+    /// Writes recordings; nil if there is nothing to write them with.
+    let recorder: Recorder?
+    /// Leads to the call service; nil without calls.
+    let calls: CallInbox?
+    private let trunks: [Trunk]
+
+    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?) {
+        self.settings = settings
+        self.keys = keys
+        self.shardPorts = shardPorts
+        self.facts = facts
+        self.recorder = recorder
+        self.calls = calls
+        quota = ConnectionQuota(limit: settings.connectionsMax)
+        keysInUse = KeysInUse(keys)
+        origins = AllowedOrigins(settings.allowedOrigins)
+        router = Router(routes: [], origins: origins, failures: failures)
+        metrics = MetricsBoard(shardCount: settings.shardCount)
+        state = GatewayState()
+        mailboxes = (0..<settings.shardCount).map { _ in Mailbox() }
+        trunks = (0..<settings.shardCount * settings.shardCount).map { _ in Trunk() }
+    }
+
+    /// The frame path from one shard to another.
+    func trunk(from source: Int, to destination: Int) -> Trunk {
+        trunks[source * mailboxes.count + destination]
+    }
+
+    var rooms: RoomService {
+        RoomService(
+            shards: ShardControl(
+                count: mailboxes.count, homeShard: { [directory] in directory.home(of: $0) },
+                isDraining: { [state] in state.phase >= .draining },
+                send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) }))
+    }
+
+    var serverInfo: ServerInfo { settings.serverInfo }
+}

@@ -1,0 +1,152 @@
+internal import Backend
+internal import Engine
+internal import HTTPServer
+internal import HTTPTypes
+internal import Identity
+internal import Logging
+internal import Sockets
+internal import Wire
+
+/// Decides who may upgrade to a WebSocket, with an HTTP status for every refusal (PROTOCOL section 2).
+final class ConnectionAdmission {
+    static var roomPath: String { "/v1/rtc" }
+    static var channelPath: String { "/v1/events" }
+
+    private let context: ShardContext
+    private let rooms: RoomHost
+    private let channels: UserChannels
+    private let drain: DrainCoordinator
+
+    init(_ context: ShardContext, _ rooms: RoomHost, _ channels: UserChannels, _ drain: DrainCoordinator) {
+        self.context = context
+        self.rooms = rooms
+        self.channels = channels
+        self.drain = drain
+    }
+
+    private var gateway: GatewayContext { context.gateway }
+
+    /// Returns nil to admit the connection, whose `context` then says for what; otherwise the response.
+    func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
+        do {
+            try check(request)
+            if request.path == Self.channelPath {
+                connection.context = try verify(request) { text throws(TokenError) in try channels.ticket(for: text, host: request.host) }
+            } else {
+                connection.context = try joinRequest(for: request)
+            }
+            return nil
+        } catch {
+            context.counters.joinsRefused[error.code, default: 0] += 1
+            context.log.debug("upgrade refused", metadata: ["code": "\(error.code)", "address": "\(request.peerAddress)"])
+            return HTTPServerResponse(error)
+        }
+    }
+
+    private func check(_ request: UpgradeRequest) throws(HTTPError) {
+        guard request.isSecure else {
+            throw HTTPError(.badRequest, "tls_required", "this port speaks TLS only; use wss:// or https://")
+        }
+        guard !request.isPathCutOff else { throw .lineEndInPath }
+        guard request.path == Self.roomPath || (request.path == Self.channelPath && channels.isAvailable) else {
+            throw HTTPError(.notFound, "not_found", "no WebSocket at this path; rooms are at \(Self.roomPath)")
+        }
+        guard !drain.isDraining else {
+            throw HTTPError(.serviceUnavailable, "draining", "this gateway is shutting down; connect to another one")
+        }
+        guard request.subprotocols.contains(Substring(ProtocolLimits.subprotocol)) else {
+            throw HTTPError(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
+        }
+    }
+
+    /// Finds the request's token and verifies it. Failures are limited per address (`AuthFailureLimiter`); a request without a token is none.
+    private func verify<Claims>(
+        _ request: UpgradeRequest, _ verify: (String) throws(TokenError) -> Claims
+    ) throws(HTTPError) -> Claims {
+        let token: String
+        do throws(TokenError) {
+            token = try RequestToken.extract(
+                authorization: request.authorization, subprotocols: request.subprotocols, query: request.query("access_token"))
+        } catch {
+            throw failure(error, from: request.peerAddress)
+        }
+        guard gateway.failures.allowsVerification(from: request.peerAddress, at: context.now) else { throw HTTPError.tooManyAttempts }
+        do throws(TokenError) {
+            return try verify(token)
+        } catch {
+            throw failure(error, from: request.peerAddress)
+        }
+    }
+
+    private func failure(_ error: TokenError, from address: String) -> HTTPError {
+        let unauthorized = HTTPError(.unauthorized, error.code, error.message)
+        guard error != .missing else { return unauthorized }
+        return gateway.failures.recordFailure(from: address, at: context.now) ? .tooManyAttempts : unauthorized
+    }
+
+    // MARK: Rooms
+
+    private func joinRequest(for request: UpgradeRequest) throws(HTTPError) -> JoinRequest {
+        let started = context.loop.exactNow
+        let token = try verify(request) { text throws(TokenError) in
+            try TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
+        }
+        let grant: JoinGrant
+        do throws(GrantError) {
+            grant = try JoinGrant(token)
+        } catch {
+            throw HTTPError(.forbidden, error.code, error.message)
+        }
+        if let error = gateway.facts?.joinError(grant.room, grant.identity) { throw error }
+        let settings = try roomSettings(for: token, grant)
+        var admission = Admission(
+            token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: gateway.serverInfo, now: WallClock.seconds)
+        admission.resuming = request.query("resume")
+        admission.briefing = gateway.facts?.briefing(grant.room)
+        guard !isFull(grant.room, for: admission) else {
+            throw HTTPError(.conflict, "room_full", "the room has as many participants as it may have")
+        }
+        return JoinRequest(
+            admission: admission, lastSeq: request.query("last_seq").flatMap(UInt64.init), room: grant.room, settings: settings,
+            startedAt: started)
+    }
+
+    private func isFull(_ name: String, for admission: Admission) -> Bool {
+        if let room = rooms.room(named: name) { return room.admissionError(for: admission) == .roomFull }
+        return !admission.kind.isDependent && gateway.directory.isFull(name, for: admission.identity)
+    }
+
+    /// The settings with which the room is created if it does not exist.
+    private func roomSettings(for token: AccessToken, _ grant: JoinGrant) throws(HTTPError) -> RoomSettings {
+        let mayCreate = gateway.settings.createsRooms || token.video?.roomCreate == true
+        guard mayCreate || gateway.directory.home(of: grant.room) != nil else {
+            throw HTTPError(.notFound, "room_not_found", "the room does not exist, and joining does not create rooms on this gateway")
+        }
+        return RoomSettings(token.roomSettings, over: gateway.settings.room)
+    }
+}
+
+/// What was verified before the upgrade and is needed after it.
+final class JoinRequest: Sendable {
+    let admission: Admission
+    /// The last event that a resuming client has received; nil if it did not say.
+    let lastSeq: UInt64?
+    let room: String
+    let settings: RoomSettings
+    let startedAt: Instant
+
+    init(admission: Admission, lastSeq: UInt64?, room: String, settings: RoomSettings, startedAt: Instant) {
+        self.admission = admission
+        self.lastSeq = lastSeq
+        self.room = room
+        self.settings = settings
+        self.startedAt = startedAt
+    }
+
+    /// The same join without the attempt to resume; `hello` says that nothing was resumed.
+    var withoutResume: JoinRequest {
+        var admission = admission
+        admission.resuming = ""
+        return JoinRequest(admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt)
+    }
+}

@@ -1,0 +1,86 @@
+internal import Engine
+internal import Logging
+internal import Sockets
+internal import Wire
+
+/// Graceful shutdown: nobody is admitted, everybody is told, and the shards stop together when all are empty or the time is over.
+final class DrainCoordinator {
+    private let context: ShardContext
+    private let slots: SlotTable<ParticipantConnection>
+    private let control: ControlWriter
+    private let rooms: RoomHost
+    private let channels: UserChannels
+    private let http: HTTPFrontEnd
+    private var phase = Phase.serving
+    /// Shards that have reported to be empty.
+    private var emptyShards: Set<Int> = []
+
+    private enum Phase {
+        case serving
+        case draining(until: Instant)
+        /// Everybody is being closed; the loop stops then at the latest.
+        case closing(until: Instant)
+    }
+
+    /// As long as a close handshake may take.
+    private static var closingTime: Duration { .seconds(2) }
+
+    init(
+        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ control: ControlWriter, _ rooms: RoomHost,
+        _ channels: UserChannels, _ http: HTTPFrontEnd
+    ) {
+        self.context = context
+        self.slots = slots
+        self.control = control
+        self.rooms = rooms
+        self.channels = channels
+        self.http = http
+    }
+
+    var isDraining: Bool { if case .serving = phase { false } else { true } }
+
+    /// Starts a drain. A second call closes all connections at once.
+    func start(until span: Duration, wallClock: Int64) {
+        guard !isDraining else { return closeEverybody() }
+        phase = .draining(until: context.now + span)
+        context.log.info("draining", metadata: ["participants": "\(context.counters.participants)"])
+        rooms.startDraining(deadline: wallClock)
+        finishIfEmpty()
+        context.wake(within: Housekeeping.busyInterval)
+    }
+
+    /// Called on every tick.
+    func check() {
+        switch phase {
+        case .serving: break
+        case .draining(let deadline): if context.now >= deadline { closeEverybody() } else { finishIfEmpty() }
+        case .closing(let deadline): if context.now >= deadline { context.loop.stop() } else { finishIfEmpty() }
+        }
+    }
+
+    /// Reports to all shards once this one has no participants, channels or requests any more, and none on other shards in its rooms.
+    /// Shards stop together: as long as there is a call, HTTP requests are answered.
+    func finishIfEmpty() {
+        guard isDraining, context.counters.participants == 0, !rooms.hasRemoteParticipants, http.isIdle, channels.isEmpty,
+            !emptyShards.contains(context.index)
+        else { return }
+        for shard in context.shardIndices where shard != context.index { context.post(.emptied(shard: context.index), to: shard) }
+        noteEmptied(context.index)
+    }
+
+    func noteEmptied(_ shard: Int) {
+        emptyShards.insert(shard)
+        if isDraining, emptyShards.count == context.shardIndices.count { context.loop.stop() }
+    }
+
+    private func closeEverybody() {
+        if case .closing = phase { return }
+        phase = .closing(until: context.now + Self.closingTime)
+        for slot in 0..<slots.count {
+            if let participant = slots[slot] { control.close(participant, .serverShutdown) }
+        }
+        channels.closeAll(.serverShutdown)
+        finishIfEmpty()
+        context.wake(within: Housekeeping.busyInterval)
+    }
+}

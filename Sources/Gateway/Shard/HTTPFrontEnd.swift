@@ -1,0 +1,73 @@
+internal import HTTPServer
+internal import HTTPTypes
+internal import Sockets
+internal import Wire
+
+/// HTTP on the port of the WebSockets: checks requests, passes them to the router on another executor, and sends the responses that come
+/// back through the mailbox.
+final class HTTPFrontEnd {
+    private let context: ShardContext
+    private var openRequests = OpenRequests()
+
+    init(_ context: ShardContext) {
+        self.context = context
+    }
+
+    /// No request is waiting for its response.
+    var isIdle: Bool { openRequests.isEmpty }
+
+    func handle(_ exchange: HTTPExchange) {
+        let request = HTTPServerRequest(exchange, at: context.loop.exactNow)
+        let number: Int
+        do throws(HTTPError) {
+            try check(exchange)
+            number = try openRequests.add(exchange, at: request.receivedAt)
+        } catch {
+            var response = HTTPServerResponse(error)
+            response.addCommonFields(for: request, context.gateway.origins)
+            count(response, route: nil, since: request.receivedAt)
+            return exchange.respond(response)
+        }
+        let router = context.gateway.router
+        let found = router.find(request)
+        Task(executorPreference: found.route?.executor) { [mailbox = context.mailbox] in
+            mailbox.post(.respond(await router.answer(request, by: found), number: number))
+        }
+    }
+
+    /// Sends the response to a request, if its client is still there.
+    func respond(_ routed: RoutedResponse, toRequest number: Int) {
+        guard let request = openRequests.take(number) else { return }
+        count(routed.response, route: routed.route, since: request.receivedAt)
+        request.exchange.respond(routed.response)
+    }
+
+    private func check(_ exchange: HTTPExchange) throws(HTTPError) {
+        guard exchange.isSecure else {
+            throw HTTPError(.badRequest, "tls_required", "this port speaks TLS only; use https://")
+        }
+        switch exchange.fault {
+        case nil: return
+        case .bodyInChunks: throw HTTPError(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks")
+        case .bodyUnasked:
+            throw HTTPError(
+                .badRequest, "pipelined_body", "wait for the response before a request with a body, or use another connection")
+        case .bodyTooBig: throw HTTPError(.contentTooLarge, "body_too_large", "a body has at most 1 MiB")
+        case .bodyTooSlow: throw HTTPError(.requestTimeout, "body_too_slow", "the body took too long; send it again")
+        case .noRoom: throw OpenRequests.tooMany
+        case .pathCutOff: throw .lineEndInPath
+        }
+    }
+
+    private func count(_ response: HTTPServerResponse, route: String?, since start: Instant) {
+        if let code = response.errorCode { context.counters.httpRefused[code, default: 0] += 1 }
+        let seconds = Double((context.loop.exactNow - start).inNanoseconds) / 1e9
+        context.counters.http.count(route: route, status: response.status.code, seconds: seconds)
+    }
+}
+
+extension HTTPError {
+    static var lineEndInPath: HTTPError {
+        HTTPError(.badRequest, "invalid_path", "a path or query must not contain line ends, encoded or not")
+    }
+}

@@ -1,0 +1,150 @@
+internal import Engine
+internal import Logging
+internal import Sockets
+internal import Wire
+
+/// Everything that a shard does by the clock. One timer; periodic work is spread over the ticks, so that no tick takes long.
+final class Housekeeping {
+    private let context: ShardContext
+    private let slots: SlotTable<ParticipantConnection>
+    private let sender: FrameSender
+    private let control: ControlWriter
+    private let media: MediaRelay
+    private let rooms: RoomHost
+    private let channels: UserChannels
+    /// The last 20 ms period whose work was done; 0 before the first.
+    private var lastPeriod = 0
+    private var nextAcceptWarning = Instant(nanoseconds: 0)
+
+    /// The pause between ticks while there are participants.
+    static var busyInterval: Duration { .milliseconds(20) }
+    private static var idleInterval: Duration { .milliseconds(500) }
+    private static var periodNanoseconds: UInt64 { 20_000_000 }
+    /// After a pause of more periods than these, the missed ones are skipped.
+    private static var missedPeriodsMax: Int { 50 }
+    /// Periods between two looks at a room's meters (400 ms), a publisher's talkspurts (100 ms), and a participant (1 s).
+    private static var measurementPeriods: Int { 20 }
+    private static var talkspurtPeriods: Int { 5 }
+    private static var participantPeriods: Int { 50 }
+    /// Seconds between two statistics reports, and between two delivery probes while no media is sent.
+    private static var reportSeconds: Int { 5 }
+    private static var probeSeconds: Int { 10 }
+
+    init(
+        _ context: ShardContext, _ slots: SlotTable<ParticipantConnection>, _ sender: FrameSender, _ control: ControlWriter,
+        _ media: MediaRelay, _ rooms: RoomHost, _ channels: UserChannels
+    ) {
+        self.context = context
+        self.slots = slots
+        self.sender = sender
+        self.control = control
+        self.media = media
+        self.rooms = rooms
+        self.channels = channels
+    }
+
+    /// Sets the timer for the next tick.
+    func scheduleNext() {
+        let isBusy = context.counters.participants > 0 || rooms.hasRemoteParticipants
+        let hasQueues = !sender.waitingSlots.isEmpty
+        context.wake(within: hasQueues ? FrameSender.queueInterval : isBusy ? Self.busyInterval : Self.idleInterval)
+    }
+
+    func tick() {
+        if let due = context.takeTick() {
+            let lag = max(.zero, context.loop.exactNow - due)
+            sender.recentLag = max(.nanoseconds(sender.recentLag.inNanoseconds / 2), lag)
+            context.counters.loopLagSeconds.add(Double(lag.inNanoseconds) / 1e9)
+        }
+        media.flushWaiting()
+        media.releaseDue()
+        // Ticks may come more often than periods; periodic work follows the clock and not the number of ticks.
+        let period = Int(context.now.nanoseconds / Self.periodNanoseconds)
+        if lastPeriod == 0 || period - lastPeriod > Self.missedPeriodsMax { lastPeriod = period - 1 }
+        while lastPeriod < period {
+            lastPeriod += 1
+            perform(lastPeriod)
+        }
+    }
+
+    private func perform(_ period: Int) {
+        let publishers = media.panel.patches.count
+        for slot in stride(from: period % Self.talkspurtPeriods, to: publishers, by: Self.talkspurtPeriods) {
+            media.endTalkspurts(ofSlot: slot)
+        }
+        for room in stride(from: period % Self.measurementPeriods, to: rooms.table.indices.count, by: Self.measurementPeriods) {
+            rooms.measure(room)
+        }
+        if context.shardIndices.count > 1 {
+            for slot in stride(from: period % Self.measurementPeriods, to: publishers, by: Self.measurementPeriods) {
+                measureForRemoteRoom(slot)
+            }
+        }
+        rooms.performDeadlines(at: context.now)
+        for slot in stride(from: period % Self.participantPeriods, to: slots.count, by: Self.participantPeriods) {
+            if let participant = slots[slot] { check(participant, second: period / Self.participantPeriods) }
+        }
+        guard period % Self.participantPeriods == 0 else { return }
+        channels.checkLiveness()
+        publishMetrics()
+    }
+
+    /// Measures the tracks of a publisher whose room is homed on another shard.
+    private func measureForRemoteRoom(_ slot: Int) {
+        guard let publisher = slots[slot], case .remote = publisher.session.room else { return }
+        let measurements = media.takeMeasurements(ofSlots: [slot])
+        if !measurements.isEmpty { rooms.report(.measured(measurements), of: publisher) }
+    }
+
+    /// Checks that a participant is alive, and reports its statistics. Once a second.
+    private func check(_ participant: ParticipantConnection, second: Int) {
+        guard participant.socket.phase == .open else { return }
+        let silence = context.now - participant.flow.lastReceivedAt
+        if silence >= .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) {
+            control.close(participant, .pingTimeout)
+            return
+        }
+        // Spread over participants.
+        let turn = second + Int(participant.handle.slot)
+        if turn.isMultiple(of: Self.probeSeconds), participant.flow.probe.isDue(at: context.now) { sender.sendProbe(to: participant) }
+        if turn.isMultiple(of: Self.reportSeconds), context.now - participant.socket.openedAt >= .seconds(4) {
+            reportStatistics(of: participant, isSilent: silence > .seconds(10))
+        }
+    }
+
+    private func reportStatistics(of participant: ParticipantConnection, isSilent: Bool) {
+        guard let path = participant.socket.tcp.path else { return }
+        let interval = participant.statistics.takeInterval()
+        let stats = ConnectionStats(
+            rttMs: Double(path.roundTrip.inNanoseconds / 10_000) / 100, sent: participant.statistics.framesSent,
+            dropped: participant.statistics.framesDropped, lateP99Ms: participant.statistics.lateness.takeP99(sent: interval.sent))
+        control.send(.stats(stats), to: participant)
+        let total = interval.sent + interval.dropped
+        let loss = total == 0 ? 0 : Double(interval.dropped) * 100 / Double(total)
+        let measurement = ConnectionMeasurement(
+            roundTrip: path.roundTrip, jitter: path.roundTripVariation, lossPercent: loss, isSilent: isSilent)
+        rooms.report(.connectionMeasured(participant.handle, measurement), of: participant)
+    }
+
+    /// Logs that a listener paused, at most once every ten seconds; `patchbay_accept_failures_total` counts all pauses.
+    func logAcceptFailure(_ error: AcceptError) {
+        guard context.now >= nextAcceptWarning else { return }
+        nextAcceptWarning = context.now + .seconds(10)
+        context.log.error(
+            "cannot accept connections; raise the limit of open files (`ulimit -n`, LimitNOFILE=)", metadata: ["reason": "\(error)"])
+    }
+
+    /// Copies the counters to where `/metrics` reads them.
+    func publishMetrics() {
+        context.counters.rooms = rooms.table.openCount
+        context.counters.devices = channels.count
+        context.counters.tracks = media.panel.count
+        context.counters.framesHeld = sender.storedFrames
+        context.counters.aheadTracks = media.aheads.count
+        context.counters.aheadBytesHeld = media.aheads.storedBytes
+        context.counters.connectionsTurnedAway = context.loop.counters.turnedAway
+        context.counters.handshakesAbandoned = context.loop.counters.handshakesAbandoned
+        context.counters.acceptFailures = context.loop.counters.acceptFailures
+        context.gateway.metrics.publish(context.counters, ofShard: context.index)
+    }
+}

@@ -1,0 +1,93 @@
+internal import Engine
+internal import Identity
+internal import Logging
+internal import Sockets
+internal import Wire
+
+/// What all parts of one shard share: the event loop, its clock and timer, the counters, the keys, and the mailboxes of all shards.
+///
+/// Owned and used by one thread.
+final class ShardContext {
+    let index: Int
+    let gateway: GatewayContext
+    let mailbox: Mailbox<ShardMessage>
+    let log: Logger
+    // Read for each frame, hence without dynamic exclusivity checks.
+    @exclusivity(unchecked) private(set) var loop: Loop!
+    @exclusivity(unchecked) private(set) var clock = LoopClock(standingAt: Instant(nanoseconds: 0))
+    @exclusivity(unchecked) var counters = Counters()
+    var keys: KeyRing
+    /// When the timer fires next; nil if it is not set.
+    private var nextTick: Instant?
+    private var inbox: [ShardMessage] = []
+
+    init(index: Int, gateway: GatewayContext, mailbox: Mailbox<ShardMessage>) {
+        self.index = index
+        self.gateway = gateway
+        self.mailbox = mailbox
+        keys = gateway.keys
+        var log = Logger(label: "patchbay.shard")
+        log[metadataKey: "shard"] = "\(index)"
+        self.log = log
+    }
+
+    /// The time of this turn of the loop.
+    var now: Instant { clock.now }
+
+    func start(_ loop: Loop) {
+        self.loop = loop
+        clock = loop.clock
+    }
+
+    /// The loop is about to be freed: from now on time stands still.
+    func stopClock() {
+        clock = LoopClock(standingAt: loop.exactNow)
+    }
+
+    // MARK: Timer
+
+    /// Makes the timer fire within `pause` at the latest.
+    func wake(within pause: Duration) {
+        let due = now + pause
+        if let nextTick, nextTick <= due { return }
+        nextTick = due
+        loop.wake(at: due)
+    }
+
+    /// The instant for which the timer was set, when it has fired.
+    func takeTick() -> Instant? {
+        defer { nextTick = nil }
+        return nextTick
+    }
+
+    // MARK: Messages
+
+    var shardIndices: Range<Int> { gateway.mailboxes.indices }
+
+    func isLocal(_ handle: ParticipantHandle) -> Bool { Int(handle.shard) == index }
+
+    /// Posts a message to a shard's mailbox, also to this shard's own: it is handled in a later pass.
+    func post(_ message: ShardMessage, to shard: Int) {
+        gateway.mailboxes[shard].post(message)
+    }
+
+    /// Takes everything that has been posted to this shard and handles it in order.
+    func drainMailbox(_ handle: (ShardMessage) -> Void) {
+        // A burst must not hold its memory for ever: the mailbox swaps this buffer with its own.
+        inbox.removeAll(keepingCapacity: inbox.capacity <= Self.inboxCapacityKept)
+        mailbox.drain(into: &inbox)
+        for message in inbox { handle(message) }
+    }
+
+    private static var inboxCapacityKept: Int { 4_096 }
+
+    // MARK: Counting
+
+    func countDropped(_ reason: DropReason, _ count: Int = 1) {
+        counters.dropped[reason.rawValue] += UInt64(count)
+    }
+
+    func countClosed(_ reason: CloseReason) {
+        counters.closed[reason.code, default: 0] += 1
+    }
+}
