@@ -14,7 +14,7 @@ package struct EarliestDeadline: Sendable {
     }
 
     package mutating func include(_ deadline: Instant?) {
-        if let deadline { include( deadline) }
+        if let deadline { include(deadline) }
     }
 
     package mutating func clear() {

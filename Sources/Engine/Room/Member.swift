@@ -15,9 +15,8 @@ struct Member: Sendable {
     /// Seconds since 1970.
     let joinedAt: Int64
 
-    var name: String
-    var metadata: String
-    var attributes: [String: String]
+    var profile: Profile
+    var updateBudget = ProfileUpdateBudget()
     var permission: Permission
     /// What takes this index back; a new one for each socket.
     var resumeToken: String
@@ -50,9 +49,7 @@ struct Member: Sendable {
         autoSubscribe = admission.autoSubscribe
         receivesText = admission.receivesText
         joinedAt = admission.joinedAt
-        name = admission.name
-        metadata = admission.metadata
-        attributes = admission.attributes
+        profile = Profile(name: admission.name, metadata: admission.metadata, attributes: admission.attributes)
         permission = admission.permission
         resumeToken = admission.resumeToken
         silence = SilenceDetector(limit: silenceLimit)
@@ -68,16 +65,16 @@ struct Member: Sendable {
     /// `tracks` is nil in messages that do not tell them.
     func info(tracks: [TrackInfo]? = nil) -> ParticipantInfo {
         ParticipantInfo(
-            sid: sid, identity: identity, name: name, kind: kind, metadata: metadata, attributes: attributes, permission: permission,
-            joinedAt: joinedAt, tracks: tracks)
+            sid: sid, identity: identity, name: profile.name, kind: kind, metadata: profile.metadata, attributes: profile.attributes,
+            permission: permission, joinedAt: joinedAt, tracks: tracks)
     }
 
     /// What a fresh token says of it. The assistant's state is no property to come back with.
     func tokenContent(room: String) -> TokenContent {
-        var attributes = attributes
+        var attributes = profile.attributes
         attributes[AgentState.attribute] = nil
         return TokenContent(
-            identity: identity, name: name, kind: kind, metadata: metadata, attributes: attributes, permission: permission,
+            identity: identity, name: profile.name, kind: kind, metadata: profile.metadata, attributes: attributes, permission: permission,
             isRoomAdmin: isRoomAdmin, sessionID: sessionID, receivesText: receivesText, room: room)
     }
 

@@ -5,14 +5,13 @@ extension Room {
     mutating func setAgentState(
         _ state: AgentState, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let member = members[at: index]
-        guard member.kind == .agent else { throw RequestError(.notAllowed, "only a participant of kind agent has a state") }
+        guard members[at: index].kind == .agent else { throw RequestError(.notAllowed, "only a participant of kind agent has a state") }
         reply(to: requester, into: &effects)
-        let playsAhead = member.tracks.contains(where: playouts.contains)
+        let playsAhead = members[at: index].tracks.contains(where: playouts.contains)
         if let told = members[at: index].activity.say(state, playsAhead: playsAhead, at: now) {
             tell(told, ofAgentAt: index, into: &effects)
         }
-        wakeUp.include( members[at: index].activity.deadline)
+        wakeUp.include(members[at: index].activity.deadline)
     }
 
     /// Something of it begins to be heard.
@@ -36,8 +35,7 @@ extension Room {
     /// The attribute is for those who join later; those who are here get `agent.state` and no `participant.updated`, for one change is one
     /// event.
     private mutating func tell(_ state: AgentState, ofAgentAt index: Int, into effects: inout [Effect]) {
-        guard members[at: index].attributes[AgentState.attribute] != state.rawValue else { return }
-        members[at: index].attributes[AgentState.attribute] = state.rawValue
+        guard members[at: index].profile.set(AgentState.attribute, to: state.rawValue) else { return }
         guard !members[at: index].isHidden else { return }
         send(.agentState(members[at: index].identity, state), to: everyone(but: members.keys[index]), into: &effects)
     }

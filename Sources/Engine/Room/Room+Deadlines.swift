@@ -15,20 +15,21 @@ extension Room {
                 send(.silence(members[at: index].identity, milliseconds: milliseconds), to: everyone, into: &effects)
             }
             tellHeldBackSpeaking(ofMemberAt: index, at: now, into: &effects)
-            if members[at: index].refreshAt <= now { mintToken(forMemberAt: index, re: nil, at: now, into: &effects) }
+            processProfileDeadlines(ofMemberAt: index, at: now, into: &effects)
         }
         sendSpeakerChanges(at: now, into: &effects)
 
         wakeUp.clear()
-        wakeUp.include( emptyRoomTimeout.deadline)
-        wakeUp.include( procedures.deadline)
-        wakeUp.include( speakers.deadline)
-        for index in 0..<playouts.count { wakeUp.include( playouts[at: index].deadline(after: now)) }
+        wakeUp.include(emptyRoomTimeout.deadline)
+        wakeUp.include(procedures.deadline)
+        wakeUp.include(speakers.deadline)
+        for index in 0..<playouts.count { wakeUp.include(playouts[at: index].deadline(after: now)) }
         for index in 0..<members.count {
-            wakeUp.include( members[at: index].activity.deadline)
-            wakeUp.include( members[at: index].silence.deadline)
-            wakeUp.include( members[at: index].refreshAt)
-            wakeUp.include( members[at: index].reconnectWindow?.until)
+            wakeUp.include(members[at: index].activity.deadline)
+            wakeUp.include(members[at: index].silence.deadline)
+            wakeUp.include(members[at: index].refreshAt)
+            wakeUp.include(members[at: index].updateBudget.updateDueAt)
+            wakeUp.include(members[at: index].reconnectWindow?.until)
         }
     }
 }

@@ -20,7 +20,7 @@ extension Room {
             admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
         members.append(member, for: handle)
         handles[member.identity] = handle
-        wakeUp.include( member.refreshAt)
+        wakeUp.include(member.refreshAt)
         if !member.kind.isDependent {
             independentCount += 1
             emptyRoomTimeout.cancel()

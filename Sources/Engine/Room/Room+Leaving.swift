@@ -32,7 +32,7 @@ extension Room {
         independentCount -= 1
         if independentCount == 0 {
             emptyRoomTimeout.restart(at: now)
-            wakeUp.include( emptyRoomTimeout.deadline)
+            wakeUp.include(emptyRoomTimeout.deadline)
         }
     }
 

@@ -10,7 +10,7 @@ extension Room {
             guard measurement.loudestLevel < Limits.silenceLevel, let publisher = members.index(of: tracks[at: track].publisher)
             else { continue }
             members[at: publisher].silence.soundDetected(at: now)
-            wakeUp.include( members[at: publisher].silence.deadline)
+            wakeUp.include(members[at: publisher].silence.deadline)
         }
         sendSpeakerChanges(at: now, into: &effects)
     }
@@ -18,7 +18,7 @@ extension Room {
     mutating func sendSpeakerChanges(at now: Instant, into effects: inout [Effect]) {
         let changes = speakers.changes(at: now)
         if !changes.isEmpty { send(.speakersChanged(changes), to: everyone, into: &effects) }
-        wakeUp.include( speakers.deadline)
+        wakeUp.include(speakers.deadline)
     }
 
     /// Watches a participant for silence as long as something could be heard from it.
@@ -26,7 +26,7 @@ extension Room {
         let isAudible = members[at: index].tracks.contains { sid in tracks[sid].map(isOpen) ?? false }
         if isAudible {
             members[at: index].silence.start(at: now)
-            wakeUp.include( members[at: index].silence.deadline)
+            wakeUp.include(members[at: index].silence.deadline)
         } else {
             members[at: index].silence.stop()
         }

@@ -23,7 +23,7 @@ extension Room {
         let id = identifiers.procedureCall()
         let deadline = now + .milliseconds(call.timeoutMs)
         procedures.begin(.init(id: id, caller: requester.handle, request: requester.id, callee: callee, deadline: deadline))
-        wakeUp.include( deadline)
+        wakeUp.include(deadline)
         let event = Event.procedureCalled(
             requestID: id, from: caller.signature, method: call.method, payload: call.payload, timeoutMilliseconds: call.timeoutMs)
         send(event, to: [callee], into: &effects)

@@ -4,45 +4,64 @@ extension Room {
     mutating func updateProfile(
         _ update: ParticipantUpdate, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let before = members[at: index]
-        guard before.permission.canUpdateMetadata else {
+        guard members[at: index].permission.canUpdateMetadata else {
             throw RequestError(.notAllowed, "the token does not allow to change one's own name, metadata or attributes")
         }
-        let name = update.name ?? before.name
-        guard name.utf8.count <= ProtocolLimits.participantNameBytesMax else {
-            throw RequestError(.limitExceeded, "`name` is over \(ProtocolLimits.participantNameBytesMax) bytes")
-        }
-        let metadata = update.metadata ?? before.metadata
-        guard metadata.utf8.count <= ProtocolLimits.metadataBytesMax else {
-            throw RequestError(.limitExceeded, "`metadata` is over \(ProtocolLimits.metadataBytesMax) bytes")
-        }
-        var attributes = before.attributes
-        if let changes = update.attributes {
-            attributes.merge(changes) { _, new in new }
-            attributes = attributes.filter { !$0.value.isEmpty }
-            guard attributes.reduce(0, { $0 + $1.key.utf8.count + $1.value.utf8.count }) <= ProtocolLimits.attributesBytesMax else {
-                throw RequestError(.limitExceeded, "all `attributes` together are over \(ProtocolLimits.attributesBytesMax) bytes")
-            }
-        }
+        try members[at: index].profile.check(update)
         reply(to: requester, into: &effects)
-        guard (name, metadata) != (before.name, before.metadata) || attributes != before.attributes else { return }
-        members[at: index].name = name
-        members[at: index].metadata = metadata
-        members[at: index].attributes = attributes
-        sendUpdate(ofMemberAt: index, at: now, into: &effects)
+        // In place: a copy of the participant that is alive here would make the dictionary copy itself.
+        guard members[at: index].profile.apply(update) else { return }
+        sendPacedUpdate(ofMemberAt: index, at: now, into: &effects)
+        let tokenDue = members[at: index].updateBudget.tokenDueAt(now)
+        if tokenDue <= now {
+            members[at: index].updateBudget.recordToken(at: now)
+            mintToken(forMemberAt: index, re: nil, at: now, into: &effects)
+        } else {
+            members[at: index].refreshAt = min(members[at: index].refreshAt, tokenDue)
+            wakeUp.include(tokenDue)
+        }
     }
 
-    /// Everybody learns what a participant is now, and itself gets a token that says so.
+    /// Sends `participant.updated` now if the participant's budget allows, or else when it does.
+    private mutating func sendPacedUpdate(ofMemberAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        let recipients = members[at: index].isHidden ? 1 : members.count
+        let bytes = members[at: index].profile.encodedBytes * recipients
+        guard members[at: index].updateBudget.spendUpdate(bytes, at: now) else {
+            return wakeUp.include(members[at: index].updateBudget.updateDueAt)
+        }
+        let member = members[at: index]
+        send(.participantUpdated(member.info(), connection: member.connectionState), to: audience(of: member), into: &effects)
+    }
+
+    /// Sends coalesced updates and refreshes tokens that are due.
+    mutating func processProfileDeadlines(ofMemberAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        if let due = members[at: index].updateBudget.updateDueAt, due <= now { sendPacedUpdate(ofMemberAt: index, at: now, into: &effects) }
+        guard members[at: index].refreshAt <= now else { return }
+        members[at: index].updateBudget.recordToken(at: now)
+        mintToken(forMemberAt: index, re: nil, at: now, into: &effects)
+    }
+
+    /// Sends a participant's description to everybody, and a token that matches it to itself.
     mutating func sendUpdate(ofMemberAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        members[at: index].updateBudget.recordUpdate()
         let member = members[at: index]
         send(.participantUpdated(member.info(), connection: member.connectionState), to: audience(of: member), into: &effects)
         mintToken(forMemberAt: index, re: nil, at: now, into: &effects)
     }
 
-    /// Asks for a token, and counts the time to the next from here.
+    /// Answers a request for a fresh token. A token carries the whole profile, so the request counts against the budget.
+    mutating func refreshToken(of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+        let bytes = members[at: index].profile.encodedBytes
+        guard members[at: index].updateBudget.spend(bytes, at: now) else {
+            throw RequestError(.limitExceeded, "too many tokens and profile updates in a short time; try again later", retryable: true)
+        }
+        mintToken(forMemberAt: index, re: requester.id, at: now, into: &effects)
+    }
+
+    /// Requests a token, and schedules the next regular one.
     mutating func mintToken(forMemberAt index: Int, re id: UInt64?, at now: Instant, into effects: inout [Effect]) {
         members[at: index].refreshAt = now + Limits.tokenRefreshInterval
-        wakeUp.include( members[at: index].refreshAt)
+        wakeUp.include(members[at: index].refreshAt)
         let member = members[at: index]
         emit(.mintToken(for: member.handle, member.tokenContent(room: name), re: id), into: &effects)
     }

@@ -35,7 +35,7 @@ extension Room {
         case .playoutProgress(let progress): try takeProgress(progress, of: requester, at: index, now: now, into: &effects)
         // The shell answers pings on its own; the answer is the same here.
         case .ping(let time): reply(.pong(time), to: requester, into: &effects)
-        case .refreshToken: mintToken(forMemberAt: index, re: requester.id, at: now, into: &effects)
+        case .refreshToken: try refreshToken(of: requester, at: index, now: now, into: &effects)
         case .leave(let reason):
             depart(requester.handle, DisconnectReason(leaveReason: reason), closing: .left, at: now, into: &effects)
         }

@@ -29,7 +29,7 @@ extension Room {
             depart(handle, reason, closing: .resumeWindowOver, at: now, into: &effects)
             return
         }
-        wakeUp.include( reconnectWindow.until)
+        wakeUp.include(reconnectWindow.until)
         let member = members[at: index]
         send(.participantUpdated(member.info(), connection: .reconnecting), to: witnesses(of: member), into: &effects)
     }

@@ -63,7 +63,7 @@ package struct Room: Sendable {
         self.createdAt = createdAt
         identifiers = IdentifierGenerator(seed: seed)
         emptyRoomTimeout = EmptyRoomTimeout(createdAt: now, emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout)
-        wakeUp.include( emptyRoomTimeout.deadline)
+        wakeUp.include(emptyRoomTimeout.deadline)
     }
 
     /// When the room wants `deadlinePassed`, at the latest. Coming early does no harm; it moves only in `handle`.

@@ -22,8 +22,8 @@ extension Playout {
     /// Always after `now`, at which everything that was due has been told.
     package func deadline(after now: Instant) -> Instant? {
         var wakeUp = EarliestDeadline()
-        if let utterance { wakeUp.include( finish(of: utterance)?.at) }
-        for mark in marks { wakeUp.include( due(mark)) }
+        if let utterance { wakeUp.include(finish(of: utterance)?.at) }
+        for mark in marks { wakeUp.include(due(mark)) }
         return wakeUp.instant.map { $0 > now ? $0 : now + .milliseconds(1) }
     }
 

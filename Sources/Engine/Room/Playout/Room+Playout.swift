@@ -68,7 +68,7 @@ extension Room {
         guard let index = playouts.index(of: sid) else { return }
         var outcomes: [Playout.Outcome] = []
         change(&playouts[at: index], &outcomes)
-        wakeUp.include( playouts[at: index].deadline(after: now))
+        wakeUp.include(playouts[at: index].deadline(after: now))
         // Mostly there are none, and a track is not looked up for nothing.
         guard !outcomes.isEmpty, let track = tracks[sid] else { return }
         for outcome in outcomes { tell(outcome, of: track, into: &effects) }
