@@ -123,6 +123,11 @@ package enum Limits {
     /// How often quality is judged and a token refreshed.
     package static let qualityInterval: Duration = .seconds(5)
     package static let tokenRefreshInterval: Duration = .seconds(300)
+    /// What one participant's profile updates and requested tokens may cost, in bytes sent to all recipients. Beyond it updates coalesce.
+    package static let profileBytesPerSecond = 256 * 1_024
+    package static let profileBurstBytes = 1_024 * 1_024
+    /// Changes of a profile cause at most one fresh token in this time.
+    package static let profileTokenInterval: Duration = .seconds(5)
 }
 
 /// What a configuration or a token may set for one room.

@@ -1,70 +1,71 @@
 internal import DequeModule
 package import Wire
 
-/// Who calls whom, who rings, and which device answered: every decision about calls, and nothing else.
+/// The state of all calls: who calls whom, which devices ring, and which one answered.
 ///
-/// A desk is driven as a room is: `handle(_:at:into:)` takes what happened and appends what is to be done, in order; `deadline` tells when
-/// it wants to be woken. It knows the devices on users' own channels, and of a call's room only who came and went. Whoever drives it hands
-/// it one input at a time: that order decides who was first.
+/// Driven like a room: `handle(_:at:into:)` takes an input and appends effects in order; `deadline` is when it must be called
+/// again. It knows the devices on users' channels, and of a call's room only joins and departures. Inputs are passed one at a time;
+/// their order decides races. Deterministic: no I/O, no clock, no randomness.
 ///
-/// Promises:
-/// - the same seed and the same inputs give the same effects;
-/// - every request gets exactly one answer, before the events that it causes; without an `id` none;
-/// - a call is answered by the first device of each callee, and by no other;
-/// - every change of a call is one event with the next number, and everybody who is concerned is told it with the same content: a device
-///   that missed none holds the same history as every other;
-/// - `ended` is a call's last event, and comes exactly once;
-/// - nobody is told of a call that it is not invited to, has not joined or has left.
+/// Invariants:
+/// - The same seed and the same inputs give the same effects.
+/// - Every request with an `id` gets exactly one answer, before the events it causes.
+/// - One device of each callee answers a call: the first one.
+/// - Every change of a call is one event with the next sequence number and the same content for everybody concerned.
+/// - `ended` is the last event of a call and is sent exactly once.
+/// - Only invited and joined users learn of a call.
 package struct CallStateMachine: Sendable {
     let settings: CallSettings
     var identifiers: IdentifierGenerator
-    /// Those that go on, and those that were over a short while ago. Never walked over: users' lines know their calls.
+    /// Current calls, and ended ones for a while. Never iterated.
     var calls: [CallID: Call] = [:]
     var lines: [Identity: CallUser] = [:]
     var users: [DeviceID: Identity] = [:]
     var liveCount = 0
-    /// In the order in which they fall due, for each span is the same for all.
+    /// Timers in order of their deadlines, because each kind has one duration.
     var rings: Deque<CallTimer> = []
     var arrivals: Deque<CallTimer> = []
     var over: Deque<CallTimer> = []
 
-    /// - Parameter seed: chooses the names that calls get; different for each life of the process.
+    /// - Parameter seed: determines the call identifiers; must differ between runs of the process.
     package init(settings: CallSettings = CallSettings(), seed: UInt64) {
         self.settings = settings
         identifiers = IdentifierGenerator(seed: seed)
     }
 
-    /// When the desk wants `deadlinePassed`. It moves only in `handle`.
+    /// Time for the next `deadlinePassed`. Changes only in `handle`.
     package var deadline: Instant? {
         [rings.first?.at, arrivals.first?.at, over.first?.at].compactMap { $0 }.min()
     }
 
-    /// Calls that go on.
+    /// Current calls.
     package var count: Int { liveCount }
 
-    /// Devices that hear of calls.
+    /// Connected devices.
     package var deviceCount: Int { users.count }
 
-    /// Nothing is known of anybody.
+    /// Whether no state is left.
     package var isEmpty: Bool { calls.isEmpty && lines.isEmpty && users.isEmpty }
 
-    /// The calls that this user is invited to or has joined, oldest first.
+    /// The calls that a user is invited to or has joined, oldest first.
     package func snapshot(of user: Identity) -> [CallInfo] {
         lines[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(CallParty(user)) }.map(\.info) ?? []
     }
 
-    /// A call as this user may see it: one that it is invited to, has joined, or was told the end of a short while ago.
+    /// A call as visible to a user: invited, joined, or ended a short while ago.
     package func call(_ id: CallID, of user: Identity) -> CallInfo? {
         guard lines[user]?.calls.contains(id) == true, let call = calls[id], call.isKnown(to: CallParty(user)) else { return nil }
         return call.info
     }
 
-    /// A call that goes on, whoever is in it.
+    /// A call that has not ended.
     package func ongoing(_ id: CallID) -> CallInfo? {
         calls[id].flatMap { $0.isOver ? nil : $0.info }
     }
 
-    /// Takes in what happened at `now`, which never goes back, and appends what is to be done about it.
+    /// Handles an input and appends its effects.
+    ///
+    /// - Parameter now: never goes back.
     package mutating func handle(_ input: Input, at now: Instant, into effects: inout [Effect]) {
         switch input {
         case .connected(let device, let user): connect(device, of: user, at: now, into: &effects)
@@ -79,4 +80,151 @@ package struct CallStateMachine: Sendable {
         }
         dropSettledTimers()
     }
+}
+
+extension CallStateMachine {
+    /// Registers a device. Calls that could not ring yet ring now.
+    mutating func connect(_ device: DeviceID, of user: Identity, at now: Instant, into effects: inout [Effect]) {
+        precondition(users[device] == nil, "a device is connected once; each connection has an id of its own")
+        let party = CallParty(user)
+        let devicesMax = party.isAssistant ? Limits.callDevicesPerAssistantMax : Limits.callDevicesPerUserMax
+        if let line = lines[user], line.devices.count >= devicesMax {
+            let oldest = line.devices[0]
+            disconnect(oldest)
+            effects.append(.close(oldest))
+        }
+        for id in lines[user]?.calls ?? [] { ring(party, in: id, at: now, into: &effects) }
+        users[device] = user
+        lines[user, default: CallUser()].devices.append(device)
+        effects.append(.greet(device, of: user, calls: snapshot(of: user)))
+    }
+
+    mutating func disconnect(_ device: DeviceID) {
+        guard let user = users.removeValue(forKey: device) else { return }
+        lines[user]?.devices.removeAll { $0 == device }
+        dropLineIfIdle(of: user)
+    }
+}
+
+/// Inputs from the call's room.
+extension CallStateMachine {
+    mutating func ring(_ party: CallParty, in id: CallID, at now: Instant, into effects: inout [Effect]) {
+        guard var call = calls[id], !call.isOver, let index = call.index(of: party) else { return }
+        guard call.members[index].info.status == .started else { return }
+        call.begin()
+        call.ring(at: index)
+        commit(call, at: now, into: &effects)
+    }
+
+    mutating func arrive(_ party: CallParty, in id: CallID, at now: Instant, into effects: inout [Effect]) {
+        guard var call = calls[id], !call.isOver, let index = call.index(of: party) else { return }
+        if case .assistant = party, call.members[index].state == .invited {
+            let isFirst = call.status != .answered
+            call.begin()
+            call.answer(at: index, on: nil)
+            call.setInRoom(at: index)
+            commit(call, at: now, into: &effects)
+            if isFirst, let caller = call.index(of: call.caller) { awaitArrival(at: caller, of: call, from: now) }
+        } else if call.members[index].state == .joined {
+            call.setInRoom(at: index)
+            calls[id] = call
+        }
+    }
+
+    mutating func depart(_ party: CallParty, from id: CallID, at now: Instant, into effects: inout [Effect]) {
+        if var call = calls[id], !call.isOver, let index = call.index(of: party), call.members[index].isMoving {
+            call.awaitMove(at: index)
+            calls[id] = call
+            return awaitArrival(at: index, of: call, from: now)
+        }
+        leave(party, of: id, as: .completed, .left, ifJoined: true, at: now, into: &effects)
+    }
+
+    mutating func fail(_ party: CallParty, in id: CallID, _ reason: String, at now: Instant, into effects: inout [Effect]) {
+        leave(party, of: id, as: .failed, .failed, reason: reason, at: now, into: &effects)
+    }
+
+    mutating func endRoom(of id: CallID, at now: Instant, into effects: inout [Effect]) {
+        guard var call = calls[id], !call.isOver else { return }
+        call.begin()
+        call.end()
+        commit(call, at: now, into: &effects)
+    }
+
+    /// Removes a member without a request of its own.
+    mutating func leave(
+        _ party: CallParty, of id: CallID, as outcome: CallStatus, _ kind: CallEvent.Kind, ifJoined: Bool = false, reason: String? = nil,
+        at now: Instant, into effects: inout [Effect]
+    ) {
+        guard var call = calls[id], !call.isOver, let index = call.index(of: party) else { return }
+        let state = call.members[index].state
+        guard ifJoined ? state == .joined : state != .left else { return }
+        call.begin()
+        call.leave(at: index, as: outcome, kind, reason: reason)
+        commit(call, at: now, into: &effects)
+    }
+
+    mutating func awaitArrival(at index: Int, of call: Call, from now: Instant) {
+        let member = call.members[index]
+        guard let span = settings.arrivalTime, member.state == .joined, !member.isInRoom else { return }
+        arrivals.append(CallTimer(at: now + span, call: call.id, party: member.info.party, stamp: member.stamp))
+    }
+}
+
+extension CallStateMachine {
+    mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
+        while let timer = rings.first, timer.at <= now {
+            rings.removeFirst()
+            guard let party = timer.party, member(of: timer)?.state == .invited else { continue }
+            // A person's missed call needs no explanation.
+            let reason = party.isAssistant ? "the assistant did not answer in time" : nil
+            leave(party, of: timer.call, as: .timeout, .missed, reason: reason, at: now, into: &effects)
+        }
+        while let timer = arrivals.first, timer.at <= now {
+            arrivals.removeFirst()
+            guard let party = timer.party, isAwaited(timer) else { continue }
+            leave(party, of: timer.call, as: .failed, .failed, reason: "did not come to the room in time", at: now, into: &effects)
+        }
+        while let timer = over.first, timer.at <= now {
+            over.removeFirst()
+            forget(timer.call)
+        }
+    }
+
+    /// Drops timers that no longer matter.
+    mutating func dropSettledTimers() {
+        while let timer = rings.first, member(of: timer)?.state != .invited { rings.removeFirst() }
+        while let timer = arrivals.first, !isAwaited(timer) { arrivals.removeFirst() }
+    }
+
+    private func isAwaited(_ timer: CallTimer) -> Bool {
+        member(of: timer).map { $0.state == .joined && !$0.isInRoom } ?? false
+    }
+
+    /// The member that a timer was set for, unless it was invited again or has answered since.
+    private func member(of timer: CallTimer) -> Call.Member? {
+        guard let call = calls[timer.call], !call.isOver, let index = timer.party.flatMap(call.index) else { return nil }
+        return call.members[index].stamp == timer.stamp ? call.members[index] : nil
+    }
+}
+
+/// The devices and calls of one user or assistant.
+struct CallUser: Sendable {
+    /// In connection order.
+    var devices: [DeviceID] = []
+    /// Calls it was informed of, oldest first, including recently ended ones.
+    var calls: [CallID] = []
+    var starts = TokenBucket(perSecond: Limits.callStartsPerSecond, burst: Limits.callStartBurst)
+
+    var isIdle: Bool { devices.isEmpty && calls.isEmpty }
+}
+
+/// A deadline of a call or of one member.
+struct CallTimer: Sendable {
+    var at: Instant
+    var call: CallID
+    /// Nil means the whole call.
+    var party: CallParty?
+    /// The member's stamp when the timer was set; a different one means it no longer matters.
+    var stamp: UInt64 = 0
 }

@@ -1,10 +1,9 @@
 internal import Wire
 
-/// Where a shard keeps frames that wait: each stored once, however many subscribers wait for it, with room in front for the
-/// WebSocket header. Everywhere else a frame is a `FrameRef`.
+/// Storage of one shard for queued frames: each is stored once, however many subscribers queue it, with headroom for the WebSocket
+/// header. Elsewhere a frame is a `FrameRef`.
 ///
-/// Memory comes in chunks and stays; a frame takes no allocation. Not for frames that leave at once: those go from the
-/// bytes they came in, by way of `staging`.
+/// Memory is allocated in chunks and kept; storing a frame allocates nothing. Frames that are sent at once are not stored.
 package struct FrameStore: ~Copyable {
     private static let chunkSlots = 256
     private let headroom: Int
@@ -20,12 +19,12 @@ package struct FrameStore: ~Copyable {
         var holders: UInt16 = 0
     }
 
-    /// Frames that are held now.
+    /// Frames stored now.
     package var heldCount: Int { slots.count - free.count }
 
     /// - Parameters:
-    ///   - headroom: writable bytes that the sender of a frame needs before it.
-    ///   - framesMax: frames held at once; beyond it `store` refuses.
+    ///   - headroom: writable bytes required in front of a frame.
+    ///   - framesMax: capacity; `store` returns nil beyond it.
     package init(headroom: Int, framesMax: Int = Limits.storedFramesMax) {
         self.headroom = headroom
         self.stride = (headroom + ProtocolLimits.frameBytesMax + 63) & ~63
@@ -36,7 +35,7 @@ package struct FrameStore: ~Copyable {
         for chunk in chunks { chunk.deallocate() }
     }
 
-    /// Copies a frame in and holds it once. Nil if the store is full: the caller counts the drop.
+    /// Stores a frame with one reference. Nil if the store is full; the caller counts the drop.
     package mutating func store(_ frame: UnsafeRawBufferPointer) -> FrameRef? {
         precondition(frame.count <= ProtocolLimits.frameBytesMax, "a frame is checked before it is stored")
         guard let index = free.popLast() ?? grow(), let bytes = frame.baseAddress else { return nil }
@@ -59,7 +58,7 @@ package struct FrameStore: ~Copyable {
         free.append(frame.slot)
     }
 
-    /// The frame, with `headroom` writable bytes before it. Valid until the next change of the store.
+    /// The frame, with `headroom` writable bytes in front. Valid until the store changes.
     package func bytes(of frame: FrameRef) -> UnsafeMutableRawBufferPointer {
         check(frame)
         return UnsafeMutableRawBufferPointer(start: pointer(to: frame.slot), count: Int(slots[Int(frame.slot)].count))
@@ -83,7 +82,7 @@ package struct FrameStore: ~Copyable {
     }
 }
 
-/// A frame in a store: 8 copied bytes. The generation traps a use after release.
+/// A reference to a stored frame, 8 bytes. The generation traps use after release.
 package struct FrameRef: Hashable, Sendable {
     package let slot: UInt32
     package let generation: UInt32

@@ -7,14 +7,13 @@ package import Wire
 /// control messages queue behind them and are. Neither is ever dropped. Frames are dropped when they are too old (PROTOCOL section 5, mode
 /// `live`).
 ///
-/// Empty nearly always: a frame that nothing stands in the way of is written at once and never comes here. It can't be copied, for a frame
-/// only looks whether it is empty.
+/// Empty nearly always: frames that nothing delays are sent at once and never queued. Noncopyable, so that checking for emptiness
+/// costs nothing.
 package struct Outbox: ~Copyable, Sendable {
-    /// What leaves next.
+    /// The next message to send.
     package enum Next: Sendable, Hashable {
         case control([UInt8])
-        /// The holder's reference passes to the caller, who releases it. The frame is to carry 0x08 if frames before it were
-        /// dropped, and has waited since then.
+        /// The reference passes to the caller, who releases it. The frame must carry flag 0x08 if frames before it were dropped.
         case frame(FrameRef, afterDrop: Bool, since: Instant)
     }
 
@@ -22,16 +21,16 @@ package struct Outbox: ~Copyable, Sendable {
         let frame: FrameRef
         let alias: TrackAlias
         let since: Instant
-        /// Frames between the one of this track before it and this one were dropped.
+        /// Frames of this track directly before it were dropped.
         let isAfterDrop: Bool
     }
 
     private var replay: Deque<(event: EncodedEvent, seq: UInt64)> = []
     private var control: Deque<[UInt8]> = []
     private var frames: Deque<Waiting> = []
-    /// Tracks whose next frame must say that some before it were dropped.
+    /// Tracks whose next frame must carry flag 0x08.
     private var interrupted: [TrackAlias] = []
-    /// The same where others of the track still wait, which were before those that were dropped.
+    /// The same, for drops behind frames that are still queued.
     private var interruptedAtEnd: [TrackAlias] = []
     private let ageMax: Duration
     private let framesMax: Int
@@ -50,12 +49,12 @@ package struct Outbox: ~Copyable, Sendable {
     package var hasControl: Bool { !control.isEmpty || !replay.isEmpty }
     package var frameCount: Int { frames.count }
 
-    /// When the oldest frame will have grown too old; nil if none waits.
+    /// When the oldest frame expires; nil if none is queued.
     package var deadline: Instant? { frames.first.map { $0.since + ageMax } }
 
     /// Queues a replayed event. It is encoded when it is sent, so that those who join together share its text.
     ///
-    /// - Returns: false if `Limits.replayBytesMax` were queued before: the connection is to be closed.
+    /// - Returns: false if `Limits.replayBytesMax` were queued before: the connection must be closed.
     package mutating func append(replay event: EncodedEvent, seq: UInt64) -> Bool {
         let hadRoom = replayBytes < Limits.replayBytesMax
         replay.append((event, seq))
@@ -65,14 +64,14 @@ package struct Outbox: ~Copyable, Sendable {
 
     /// Queues a control message.
     ///
-    /// - Returns: false if more than `Limits.controlBacklogBytesMax` are queued now: the client is a slow consumer and is to be closed.
+    /// - Returns: false if more than `Limits.controlBacklogBytesMax` are queued now: the client is a slow consumer and must be closed.
     package mutating func append(control message: [UInt8]) -> Bool {
         control.append(message)
         controlBytes += message.count
         return controlBytes <= Limits.controlBacklogBytesMax
     }
 
-    /// Queues a frame that is held for this subscriber; drops the oldest ones if there are too many.
+    /// Queues a stored frame; drops the oldest ones beyond the limit.
     package mutating func append(_ frame: FrameRef, of alias: TrackAlias, at now: Instant, dropped: (FrameRef) -> Void) {
         while frames.count >= framesMax, let oldest = frames.popFirst() {
             markInterrupted(oldest.alias)
@@ -81,7 +80,7 @@ package struct Outbox: ~Copyable, Sendable {
         frames.append(Waiting(frame: frame, alias: alias, since: now, isAfterDrop: Self.take(alias, from: &interruptedAtEnd)))
     }
 
-    /// Drops the frames that have waited too long, oldest first.
+    /// Drops expired frames, oldest first.
     package mutating func dropExpired(at now: Instant, dropped: (FrameRef) -> Void) {
         while let oldest = frames.first, now - oldest.since > ageMax {
             frames.removeFirst()
@@ -90,9 +89,9 @@ package struct Outbox: ~Copyable, Sendable {
         }
     }
 
-    /// Takes what leaves next. Call `dropOld` before.
+    /// Removes the next message. Call `dropExpired` first.
     ///
-    /// - Parameter allowsFrame: whether the socket has room for media; control goes in any case.
+    /// - Parameter allowsFrame: whether the socket has room for media; control messages are returned in any case.
     package mutating func next(allowsFrame: Bool) -> Next? {
         if let (event, seq) = replay.popFirst() {
             replayBytes -= event.byteCount
@@ -107,13 +106,13 @@ package struct Outbox: ~Copyable, Sendable {
         return .frame(waiting.frame, afterDrop: waiting.isAfterDrop || isInterrupted, since: waiting.since)
     }
 
-    /// Notes a frame that was dropped before it could be queued. Linear in the frames that wait.
+    /// Records a frame dropped before it was queued. Linear in the queued frames.
     package mutating func recordDrop(of alias: TrackAlias) {
         guard frames.contains(where: { $0.alias == alias }) else { return markInterrupted(alias) }
         if !interruptedAtEnd.contains(alias) { interruptedAtEnd.append(alias) }
     }
 
-    /// Whether a frame of this track that need not wait must say that some before it were dropped; it is said once.
+    /// Whether a frame of this track that bypasses the queue must carry flag 0x08; returns true once.
     package mutating func takeDiscontinuity(of alias: TrackAlias) -> Bool {
         let isInterrupted = Self.take(alias, from: &interrupted)
         return Self.take(alias, from: &interruptedAtEnd) || isInterrupted
@@ -129,7 +128,7 @@ package struct Outbox: ~Copyable, Sendable {
         return true
     }
 
-    /// Forgets the frames, because the subscriber has gone.
+    /// Drops all frames, because the subscriber has left.
     package mutating func removeAll(dropped: (FrameRef) -> Void) {
         while let waiting = frames.popFirst() { dropped(waiting.frame) }
         replay.removeAll()
@@ -137,5 +136,50 @@ package struct Outbox: ~Copyable, Sendable {
         (replayBytes, controlBytes) = (0, 0)
         interrupted.removeAll()
         interruptedAtEnd.removeAll()
+    }
+}
+
+/// Why a frame was dropped. Counted per shard and exported in `/metrics`.
+package enum DropReason: Int, CaseIterable, Sendable {
+    /// Not a frame at all (PROTOCOL section 3).
+    case malformed
+    /// The alias names no track of the sender.
+    case notPublished
+    case muted
+    /// The publisher is on hold.
+    case held
+    /// The epoch is over.
+    case epoch
+    /// More than 100 frames a second.
+    case rate
+    /// More than 60 s, or 2 MiB, ahead of what plays.
+    case ahead
+    /// Cleared, or its track ended, before it was released.
+    case cleared
+    /// It expired in a slow subscriber's queue.
+    case age
+    /// A subscriber's outbox, the frame store, or the retained part of an `ahead` track was full.
+    case full
+    /// The subscriber left before it was sent.
+    case left
+    /// The subscriber's connection is lost, or is replaying missed events.
+    case away
+
+    /// Label in `/metrics`.
+    package var name: String {
+        switch self {
+        case .malformed: "malformed"
+        case .notPublished: "not_published"
+        case .muted: "muted"
+        case .held: "held"
+        case .epoch: "epoch"
+        case .rate: "rate"
+        case .ahead: "ahead"
+        case .cleared: "cleared"
+        case .age: "age"
+        case .full: "full"
+        case .left: "left"
+        case .away: "away"
+        }
     }
 }

@@ -1,21 +1,21 @@
 package import Wire
 
-/// Which subscriber of this shard gets which frame: the patches of every participant that publishes here.
+/// The patch panel (forwarding table) of a shard: which subscribers get which track's frames.
 ///
-/// Rooms change it; frames only read it. Indexed by the publisher's slot, then scanned by alias: a participant has one
-/// track, rarely two.
+/// Rooms change it, frames only read it. Indexed by the publisher's slot, then scanned by alias: a participant has one track,
+/// rarely two.
 package struct PatchPanel: Sendable {
     package private(set) var patches: [[Patch]] = []
-    /// By slot: whether one of its meters may be in a talkspurt, so that the others are not looked at for nothing.
+    /// By slot: whether one of its tracks may be in a talkspurt.
     private var talkers: [Bool] = []
-    /// Tracks that are published.
+    /// Published tracks.
     package private(set) var count = 0
 
     package init() {}
 
-    /// Where the track of a frame is in `patches[slot]`; nil if the sender has none of that alias.
+    /// Index of a track in `patches[slot]`; nil if the sender has none of that alias.
     ///
-    /// Mutating, so that it is looked at where it is.
+    /// Mutating, to access the table in place.
     package mutating func index(of alias: TrackAlias, publishedBy slot: Int) -> Int? {
         guard slot < patches.count else { return nil }
         var index = 0
@@ -26,7 +26,7 @@ package struct PatchPanel: Sendable {
         return nil
     }
 
-    /// Looks at one patch and changes it in place.
+    /// Accesses one patch in place.
     package mutating func update<R>(_ index: Int, publishedBy slot: Int, _ body: (inout Patch) -> R) -> R {
         body(&patches[slot][index])
     }
@@ -34,13 +34,13 @@ package struct PatchPanel: Sendable {
     /// Where a frame goes.
     package enum Route: Sendable, Hashable {
         case dropped(DropReason)
-        /// To the queue at that place, which lets it out by the clock, and if it `hasOtherTargets` to those on other shards.
+        /// To the queue at that index, which releases it by the clock, and if `hasOtherTargets` to other shards.
         case ahead(patch: Int, queue: Int, hasOtherTargets: Bool)
-        /// To the subscribers here, of whom there is mostly a `sole` one, and if it `hasOtherTargets` to a recording or to other shards.
+        /// To the subscribers here, usually a `sole` one, and if `hasOtherTargets` to a recording or to other shards.
         case live(patch: Int, sole: UInt32?, edge: TrackMeter.Edge?, hasOtherTargets: Bool)
     }
 
-    /// Looks at a frame's patch once, in place: what is asked for later, one thing after the other, costs reference counts.
+    /// Routes a frame with a single in-place access to its patch: separate accesses would cost reference counting.
     package mutating func route(_ header: FrameHeader, publishedBy slot: Int, at now: Instant) -> Route {
         guard let patch = index(of: header.alias, publishedBy: slot) else { return .dropped(.notPublished) }
         let passage = patches[slot][patch].route(header, at: now, as: patch)
@@ -48,14 +48,14 @@ package struct PatchPanel: Sendable {
         return passage
     }
 
-    /// Shows a meter a frame of an `ahead` track that is let out now.
+    /// Meters a frame of an `ahead` track that is released now.
     package mutating func note(_ header: FrameHeader, of index: Int, publishedBy slot: Int, at now: Instant) -> TrackMeter.Edge? {
         guard let edge = patches[slot][index].meter.note(header, at: now) else { return nil }
         talkers[slot] = true
         return edge
     }
 
-    /// Finds talkspurts of a slot's tracks that have ended because nothing more came, or nothing but silence.
+    /// Ends talkspurts of a slot's tracks that received no more frames, or only silence.
     package mutating func endTalk(of slot: Int, at now: Instant) -> [(track: TrackSID, edge: TrackMeter.Edge)] {
         guard talkers[slot] else { return [] }
         talkers[slot] = false
@@ -67,7 +67,7 @@ package struct PatchPanel: Sendable {
         return ended
     }
 
-    /// What the meters of a slot's tracks have measured since the last call, behind what others have.
+    /// Appends the measurements of a slot's tracks since the last call.
     package mutating func takeMeasurements(of slot: Int, into measurements: inout [TrackMeasurement]) {
         guard slot < patches.count else { return }
         for index in patches[slot].indices {
@@ -78,7 +78,7 @@ package struct PatchPanel: Sendable {
         }
     }
 
-    /// - Parameter aheadIndex: where the queue of an `ahead` track is.
+    /// - Parameter aheadIndex: index of the queue of an `ahead` track.
     package mutating func publish(_ track: TrackInfo, by slot: Int, aheadIndex: Int? = nil) {
         makeRoom(for: slot)
         patches[slot].append(Patch(track, aheadIndex: aheadIndex))
@@ -91,7 +91,7 @@ package struct PatchPanel: Sendable {
         count -= 1
     }
 
-    /// A track goes on under another slot of this shard. Its meter begins anew.
+    /// Moves a track to another slot of this shard. Its meter restarts.
     package mutating func move(_ alias: TrackAlias, from old: Int, to new: Int) {
         guard let index = index(of: alias, publishedBy: old) else { return }
         var patch = patches[old].remove(at: index)
@@ -144,5 +144,108 @@ package struct PatchPanel: Sendable {
             patches.append([])
             talkers.append(false)
         }
+    }
+}
+
+/// One published track on one shard: which frames it admits, and its subscribers here.
+package struct Patch: Sendable {
+    package let track: TrackSID
+    package let alias: TrackAlias
+    package var gate = Room.Gate.open
+    package private(set) var epoch: UInt8
+    /// Index of its queue among the shard's `ahead` tracks; nil if it is live.
+    package let aheadIndex: Int?
+    /// Slots of the subscribers on this shard, in subscription order.
+    package private(set) var subscribers: [UInt32] = [] {
+        didSet { soleSubscriber = subscribers.count == 1 ? subscribers[0] : nil }
+    }
+    /// The only subscriber, if there is exactly one: avoids reading the array in calls of two.
+    private var soleSubscriber: UInt32?
+    /// Other shards with subscribers.
+    package private(set) var trunks: [Trunk] = []
+    /// Index of the recording tap in a list of the shell; nil if it is not recorded.
+    package var tap: Int?
+    package var meter: TrackMeter
+    private var bucket: TokenBucket
+
+    /// Another shard, and its number of subscribers.
+    package struct Trunk: Sendable {
+        package let shard: UInt16
+        fileprivate(set) var subscribers: Int
+    }
+
+    package init(_ track: TrackInfo, aheadIndex: Int? = nil) {
+        self.track = track.sid
+        alias = track.alias
+        epoch = track.epoch
+        self.aheadIndex = aheadIndex
+        meter = TrackMeter(frameMilliseconds: track.frameMs)
+        bucket = TokenBucket(perSecond: Self.framesPerSecondMax(frameMilliseconds: track.frameMs), burst: ProtocolLimits.liveBurst)
+        gate = track.muted ? .muted : .open
+    }
+
+    /// A quarter above continuous speech, for clock drift, and at least the usual limit.
+    private static func framesPerSecondMax(frameMilliseconds: Double) -> Int {
+        max(ProtocolLimits.liveFramesPerSecond, Int(1_250 / frameMilliseconds))
+    }
+
+    /// Whether to admit a frame; the caller counts drops. The rate of `ahead` tracks is limited by their queue.
+    package mutating func admit(_ header: FrameHeader, at now: Instant) -> DropReason? {
+        switch gate {
+        case .open: break
+        case .muted: return .muted
+        case .held: return .held
+        }
+        guard header.epoch == epoch else { return .epoch }
+        guard bucket.take(at: now) || aheadIndex != nil else { return .rate }
+        return nil
+    }
+
+    /// See `PatchPanel.route`.
+    mutating func route(_ header: FrameHeader, at now: Instant, as index: Int) -> PatchPanel.Route {
+        if let refusal = admit(header, at: now) { return .dropped(refusal) }
+        if let aheadIndex { return .ahead(patch: index, queue: aheadIndex, hasOtherTargets: !trunks.isEmpty) }
+        return .live(
+            patch: index, sole: soleSubscriber, edge: meter.note(header, at: now), hasOtherTargets: tap != nil || !trunks.isEmpty)
+    }
+
+    /// Admits only frames of `epoch` from now on. The caller ends the current talkspurt.
+    package mutating func clear(epoch: UInt8) {
+        self.epoch = epoch
+        meter.interrupt()
+    }
+
+    package mutating func add(subscriber slot: UInt32) {
+        guard !subscribers.contains(slot) else { return }
+        subscribers.append(slot)
+    }
+
+    package mutating func remove(subscriber slot: UInt32) {
+        subscribers.removeAll { $0 == slot }
+    }
+
+    /// Adds a subscriber on another shard.
+    ///
+    /// - Returns: whether it is the first there.
+    @discardableResult
+    package mutating func add(trunk shard: UInt16) -> Bool {
+        if let index = trunks.firstIndex(where: { $0.shard == shard }) {
+            trunks[index].subscribers += 1
+            return false
+        }
+        trunks.append(Trunk(shard: shard, subscribers: 1))
+        return true
+    }
+
+    /// Removes a subscriber on another shard.
+    ///
+    /// - Returns: whether it was the last there.
+    @discardableResult
+    package mutating func remove(trunk shard: UInt16) -> Bool {
+        guard let index = trunks.firstIndex(where: { $0.shard == shard }) else { return false }
+        trunks[index].subscribers -= 1
+        guard trunks[index].subscribers == 0 else { return false }
+        trunks.remove(at: index)
+        return true
     }
 }

@@ -1,9 +1,9 @@
 package import Wire
 
-/// Tracks that are published on other shards and heard on this one: who listens here, and whether anybody may.
+/// Tracks published on other shards with subscribers on this one.
 ///
-/// What must not be heard is dropped at the publisher's shard; the gate is kept here as well because frames may be on their
-/// way between two threads when a track is muted.
+/// The publisher's shard drops frames of closed gates; the gate is kept here as well, because frames may be under way between
+/// threads when a track is muted.
 package struct RemoteTracks: Sendable {
     private struct Key: Hashable {
         let publisher: ParticipantHandle
@@ -19,16 +19,16 @@ package struct RemoteTracks: Sendable {
 
     package init() {}
 
-    /// Tracks that somebody here hears.
+    /// Tracks with subscribers here.
     package var count: Int { remoteTracks.count }
 
-    /// Who hears a frame: nobody if the track has ended or is closed.
+    /// Subscribers of a frame: none if the track has ended or its gate is closed.
     package func subscribers(to alias: TrackAlias, of publisher: ParticipantHandle) -> [UInt32] {
         guard let remoteTrack = remoteTracks[Key(publisher: publisher, alias: alias)], remoteTrack.gate == .open else { return [] }
         return remoteTrack.subscribers
     }
 
-    /// Whether a frame that comes now is heard by anybody.
+    /// Whether a frame has subscribers now.
     package func hasSubscribers(to alias: TrackAlias, of publisher: ParticipantHandle) -> Bool {
         remoteTracks[Key(publisher: publisher, alias: alias)]?.gate == .open
     }
@@ -50,7 +50,7 @@ package struct RemoteTracks: Sendable {
         remoteTracks[Key(publisher: new, alias: alias)] = remoteTracks.removeValue(forKey: Key(publisher: old, alias: alias))
     }
 
-    /// A track's gate; of no interest where nobody listens, for whoever comes later is told what it is then.
+    /// Sets the gate of a track. Ignored without subscribers here; later ones learn the current gate.
     package mutating func setGate(_ gate: Room.Gate, of alias: TrackAlias, by publisher: ParticipantHandle) {
         remoteTracks[Key(publisher: publisher, alias: alias)]?.gate = gate
     }

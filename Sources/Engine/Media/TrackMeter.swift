@@ -1,12 +1,12 @@
 package import Wire
 
-/// Watches one track's headers: when its publisher talks, and how loud. A few integers per frame, nothing else.
+/// Meters one track from its frame headers: talkspurts and level. A few integer operations per frame.
 package struct TrackMeter: Sendable, Hashable {
     /// A talkspurt began or ended.
     package enum Edge: Sendable, Hashable {
         case started(MediaTime)
         case stopped(MediaTime, TalkEnd)
-        /// A new one began before the old one, whose last frame had ended at `after`, was seen to end.
+        /// A new one began before the end of the old one was detected; its last frame ended at `after`.
         case restarted(MediaTime, after: MediaTime)
     }
 
@@ -26,7 +26,7 @@ package struct TrackMeter: Sendable, Hashable {
         self.frameMilliseconds = max(1, Int(frameMilliseconds))
     }
 
-    /// Notes a frame that was let through.
+    /// Meters an admitted frame.
     package mutating func note(_ header: FrameHeader, at now: Instant) -> Edge? {
         let level = header.level.level
         seenMilliseconds += frameMilliseconds
@@ -56,7 +56,7 @@ package struct TrackMeter: Sendable, Hashable {
         return nil
     }
 
-    /// Looks whether a talkspurt is over because nothing more came, or nothing but silence.
+    /// Ends a talkspurt without further frames, or with silent ones only.
     package mutating func tick(at now: Instant) -> Edge? {
         guard isTalking else { return nil }
         guard now - lastFrameAt >= Limits.talkspurtPause || now - lastVoiceAt >= Limits.talkspurtQuiet else { return nil }
@@ -64,12 +64,12 @@ package struct TrackMeter: Sendable, Hashable {
         return .stopped(endOfLastFrame, .silence)
     }
 
-    /// The track was muted or held: its talkspurt was ended by whoever did that.
+    /// The track was muted or held; the caller ended its talkspurt.
     package mutating func interrupt() {
         isTalking = false
     }
 
-    /// What was measured since the last call.
+    /// The measurement since the last call.
     package mutating func takeMeasurement(of track: TrackSID, window: Duration) -> TrackMeasurement? {
         guard seenMilliseconds > 0 else { return nil }
         defer {

@@ -121,3 +121,99 @@ struct TokenRefreshTests {
         #expect(world.trace == ["token > ann"])
     }
 }
+
+struct ProfileCostTests {
+    private static func world(attributes count: Int) -> (RoomWorld, ParticipantHandle) {
+        var world = RoomWorld()
+        let attributes = Dictionary(uniqueKeysWithValues: (0..<count).map { ("k\($0)", "v") })
+        let ann = world.join("ann", permission: Permission(canUpdateMetadata: true), attributes: attributes)
+        world.join("bob")
+        world.forgetNews()
+        return (world, ann)
+    }
+
+    /// A participant with 8,000 attributes that changes one of them 500 times a second.
+    @Test func updatesOfALargeProfileCoalesceAndEndWithTheNewestState() throws {
+        var (world, ann) = Self.world(attributes: 8_000)
+        var updates = 0
+        var tokens = 0
+        for number in 0..<1_000 {
+            let before = world.tokens.count
+            world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["k7": "\(number)"])))
+            updates += world.trace.count { $0.hasPrefix("participantUpdated") }
+            world.pass(.milliseconds(2))
+            updates += world.trace.count { $0.hasPrefix("participantUpdated") }
+            tokens += world.tokens.count - before
+        }
+        #expect((2...20).contains(updates), "\(updates) full descriptions were sent")
+        #expect(tokens == 1)
+        world.pass(.seconds(10))
+        let last = world.news(ann).compactMap { event -> ParticipantInfo? in
+            if case .participantUpdated(let info, _) = event { info } else { nil }
+        }.last
+        #expect(last?.attributes["k7"] == "999")
+        #expect(world.tokens.last?.content.attributes["k7"] == "999")
+    }
+
+    @Test func updatesOfASmallProfileAreSentAtOnce() {
+        var (world, ann) = Self.world(attributes: 3)
+        for number in 0..<100 {
+            world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["k1": "\(number)"])))
+            #expect(world.trace.contains("participantUpdated > ann bob"))
+            world.pass(.milliseconds(10))
+        }
+    }
+
+    @Test func requestedTokensOfALargeProfileAreLimited() {
+        var (world, ann) = Self.world(attributes: 8_000)
+        let answers = (0..<100).map { _ in world.ask(ann, .refreshToken)?.code }
+        #expect(answers.first == .some(nil))
+        #expect(answers.last == .limitExceeded)
+        world.pass(.seconds(5))
+        #expect(world.ask(ann, .refreshToken) == nil)
+    }
+
+    @Test func theSizeLimitIsCountedThroughManyChanges() {
+        var (world, ann) = Self.world(attributes: 10)
+        for number in 0..<40 {
+            let value = String(repeating: "x", count: 2_000)
+            world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["n\(number)": value])))
+        }
+        let attributes = world.room.participants.first?.attributes ?? [:]
+        #expect(attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } <= ProtocolLimits.attributesBytesMax)
+        #expect(attributes.count == 42, "32 of 40 fit: \(attributes.count)")
+        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["n0": ""])))
+        #expect(world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["n0": "y"]))) == .reply(.done))
+    }
+
+    /// Compares processor time, so the bound is wide: copying 8,000 entries for each change would take hundreds of times as long.
+    @Test func aChangeCostsTheSameHoweverManyAttributesThereAre() {
+        func cost(_ count: Int) -> Duration {
+            var (world, ann) = Self.world(attributes: count)
+            var room = world.room
+            // The budget is used up first: no descriptions are sent while measuring.
+            var effects: [Room.Effect] = []
+            world.room = room
+            let value = String(repeating: "m", count: 400_000)
+            room.handle(
+                .request(.updateParticipant(ParticipantUpdate(metadata: value)), id: 1, from: ann), at: world.now, into: &effects)
+            for number in 0..<4 {
+                room.handle(
+                    .request(.updateParticipant(ParticipantUpdate(name: "n\(number)")), id: 1, from: ann), at: world.now, into: &effects)
+            }
+            effects = []
+            world.forgetNews()
+            return (0..<5).map { _ in
+                ContinuousClock().measure {
+                    for number in 0..<200 {
+                        let update = ParticipantUpdate(attributes: ["k1": "\(number)"])
+                        room.handle(.request(.updateParticipant(update), id: 1, from: ann), at: world.now, into: &effects)
+                        effects.removeAll(keepingCapacity: true)
+                    }
+                }
+            }.min() ?? .zero
+        }
+        let (small, large) = (cost(10), cost(8_000))
+        #expect(large < small * 5, "10 attributes: \(small), 8,000: \(large)")
+    }
+}

@@ -1,0 +1,100 @@
+internal import Wire
+
+/// The frames of one `ahead` track, stored in bundle layout (`u16 length`, frame), so that a bundle is a header and one copy.
+///
+/// Offsets count bytes from the beginning of the track and are never reused. Memory grows to the maximum needed and is reused; a
+/// frame takes no allocation then.
+struct AheadQueue: Sendable {
+    struct Entry {
+        let timestamp: MediaTime
+        /// Offset of the following entry.
+        let next: Int
+    }
+
+    private static let lengthBytes = MemoryLayout<UInt16>.size
+
+    private var bytes: [UInt8] = []
+    /// Bytes at the front that are dropped but not yet overwritten.
+    private var dead = 0
+    /// Offset of the oldest retained frame.
+    private(set) var start = 0
+
+    /// Offset of the next frame to append.
+    var end: Int { start + bytes.count - dead }
+
+    /// Bytes that a frame takes in the queue.
+    static func size(of frame: UnsafeRawBufferPointer) -> Int { frame.count + lengthBytes }
+
+    /// - Parameter afterDrop: whether the frame must carry flag 0x08.
+    mutating func append(_ frame: UnsafeRawBufferPointer, afterDrop: Bool) {
+        bytes.append(UInt8(truncatingIfNeeded: frame.count >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: frame.count))
+        bytes.append(contentsOf: frame)
+        if afterDrop { bytes[bytes.count - frame.count + 1] |= FrameFlags.discontinuity.rawValue }
+    }
+
+    func entry(at offset: Int) -> Entry {
+        let header = header(at: offset)
+        return Entry(timestamp: header.timestamp, next: next(after: offset))
+    }
+
+    func header(at offset: Int) -> FrameHeader {
+        let place = place(of: offset) + Self.lengthBytes
+        precondition(place + ProtocolLimits.frameHeaderBytes <= bytes.count, "an offset is of a frame that is kept")
+        return bytes.withUnsafeBytes { FrameHeader(unchecked: $0.baseAddress! + place) }
+    }
+
+    func next(after offset: Int) -> Int {
+        let place = place(of: offset)
+        return offset + Self.lengthBytes + (Int(bytes[place]) << 8 | Int(bytes[place + 1]))
+    }
+
+    /// Copies entries with their length fields.
+    func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) {
+        let place = place(of: range.lowerBound)
+        precondition(range.upperBound <= end, "a range is of frames that are kept")
+        bytes.withUnsafeBytes { target.copyMemory(from: $0.baseAddress! + place, byteCount: range.count) }
+    }
+
+    /// Calls `body` with each frame of a range. The bytes are valid during the call only.
+    func forEachFrame(in range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let next = next(after: offset)
+            let first = place(of: offset) + Self.lengthBytes
+            bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[first..<first + next - offset - Self.lengthBytes])) }
+            offset = next
+        }
+    }
+
+    mutating func forget(before offset: Int) {
+        precondition(start...end ~= offset, "only what is kept can be forgotten")
+        dead += offset - start
+        start = offset
+        if dead == bytes.count {
+            bytes.removeAll(keepingCapacity: true)
+            dead = 0
+        } else if dead >= Self.deadBytesMin, dead * 2 >= bytes.count {
+            bytes.removeSubrange(..<dead)
+            dead = 0
+        }
+    }
+
+    /// Below this, moving the others does not pay.
+    private static let deadBytesMin = 8_192
+
+    /// Drops all frames and releases the memory.
+    mutating func release() {
+        start = end
+        dead = 0
+        bytes = []
+    }
+
+    /// Address of an entry, for prefetching.
+    func address(of offset: Int) -> UInt { bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } + UInt(place(of: offset)) }
+
+    private func place(of offset: Int) -> Int {
+        precondition(offset >= start, "an offset is of a frame that is kept")
+        return offset - start + dead
+    }
+}

@@ -1,0 +1,289 @@
+package import Wire
+
+/// One `ahead` track on one shard (PROTOCOL section 5): frames published faster than they play, released by the clock.
+///
+/// Each shard with subscribers has its own queue, fed without pacing by the publisher's shard. There the `reference`, a cursor that
+/// nothing delays, determines what is reported to the room. A subscriber's cursor waits while its socket has no room, and continues
+/// from there: no frame is too old. Released frames are retained for subscribers that resume, for at most 30 s, and longer for one
+/// that is behind, up to a limit of bytes. Beyond it the cursor skips frames, which are counted, and the next frame carries flag
+/// 0x08.
+package struct AheadTrack: Sendable {
+    /// Kind and count in front of the frames of a bundle.
+    static let bundleHeadBytes = 2
+
+    package internal(set) var publisher: ParticipantHandle
+    /// The publisher's handle before it resumed.
+    var formerPublisher: ParticipantHandle?
+    package let alias: TrackAlias
+    /// Nil on shards other than the publisher's, which report nothing.
+    package internal(set) var sid: TrackSID?
+    package private(set) var epoch: UInt8
+    package private(set) var isPaused = false
+    let frameTicks: Int
+
+    var queue = AheadQueue()
+    var reference: AheadCursor
+    /// Offset at which the reference's clock started; earlier frames played by an earlier clock.
+    var clockStart = 0
+    var subscribers: [Subscriber] = []
+
+    var backlog = AheadBacklog()
+    var facts: [Room.PlayoutQueueReport] = []
+    var hasReportedDrained = true
+    /// Publishing position of this epoch.
+    var publishedEnd: MediaTime?
+    /// Offset up to which released headers were metered.
+    var metered = 0
+    /// Offset of the last metered frame.
+    var newestMetered = 0
+    /// Frames not yet released by the reference.
+    package internal(set) var waitingFrames = 0
+    /// Frames were dropped: the next one must carry the flag.
+    private var hasGap = false
+    /// Which released frames to retain.
+    private var keeping: Keeping
+    /// Offset of the newest frame.
+    private var newest = 0
+    private(set) var newestTime: MediaTime?
+
+    /// Subscriptions as counted by the room, on shards other than the publisher's.
+    package var subscriptions = 0
+    /// Number of the subscription whose replay is still under way; earlier frames belong to an earlier one.
+    package internal(set) var awaitedReplay: UInt32?
+    /// Shards that subscribed during a pause and get their replay when it ends.
+    package internal(set) var pendingReplays: [PendingReplay] = []
+
+    /// Whether it is on the shard's lists.
+    var isActive = false
+    var isFresh = false
+
+    enum Keeping: Sendable {
+        /// A subscriber may resume anywhere, or nothing is known yet.
+        case all
+        /// From there.
+        case from(MediaTime)
+        /// No subscriber resumes.
+        case recent
+    }
+
+    struct Subscriber: Sendable {
+        let slot: UInt32
+        var cursor: AheadCursor
+        var skippedFrames = 0
+    }
+
+    /// - Parameters:
+    ///   - sid: nil on a shard that is not the publisher's.
+    ///   - frameMilliseconds: how much audio each frame holds, as its publisher says.
+    ///   - replay: on another shard than the publisher's, the number of the `listen` with which it begins there.
+    package init(
+        _ sid: TrackSID?, alias: TrackAlias, by publisher: ParticipantHandle, epoch: UInt8, frameMilliseconds: Double,
+        awaiting replay: UInt32? = nil, at now: Instant
+    ) {
+        self.sid = sid
+        self.alias = alias
+        self.publisher = publisher
+        self.epoch = epoch
+        frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
+        reference = AheadCursor(offset: 0, at: now)
+        awaitedReplay = replay
+        keeping = sid == nil ? .all : .recent
+    }
+
+    /// Bytes of retained frames.
+    package var storedBytes: Int { queue.end - queue.start }
+    /// Bytes of unreleased frames.
+    var waitingBytes: Int { queue.end - reference.offset }
+
+    /// Retains frames from this time on for subscribers that resume; nil if none needs any.
+    package mutating func retain(from time: MediaTime?) {
+        keeping = time.map(Keeping.from) ?? .recent
+    }
+
+    /// Whether a released frame is no longer needed.
+    func isForgotten(_ time: MediaTime, age ticks: Int) -> Bool {
+        if ticks > Limits.aheadKeptSpan.inTicks { return true }
+        guard ticks > Limits.aheadRecentSpan.inTicks else { return false }
+        switch keeping {
+        case .all: return false
+        case .from(let first): return time.advanced(by: frameTicks).distance(from: first) <= 0
+        case .recent: return true
+        }
+    }
+
+    // MARK: Publishing
+
+    /// Queues a frame that its patch has admitted. The caller counts drops.
+    package mutating func append(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, at now: Instant) -> DropReason? {
+        guard header.epoch == epoch else { return .epoch }
+        guard waitingBytes + AheadQueue.size(of: frame) <= Limits.aheadWaitingBytesMax, !isTooFarAhead(header.timestamp, at: now) else {
+            refuse()
+            return .ahead
+        }
+        let offset = queue.end
+        queue.append(frame, afterDrop: hasGap)
+        (newest, newestTime, hasGap) = (offset, header.timestamp, false)
+        waitingFrames += 1
+        publishedEnd = header.timestamp.advanced(by: frameTicks)
+        if reference.offset == offset { noteTaken(reference.take(frameAt: header.timestamp, now: now), header.timestamp, offset) }
+        for index in subscribers.indices where subscribers[index].cursor.offset == offset {
+            _ = subscribers[index].cursor.take(frameAt: header.timestamp, now: now)
+        }
+        return nil
+    }
+
+    /// Only the publisher's shard checks this: clocks elsewhere may lag.
+    private func isTooFarAhead(_ time: MediaTime, at now: Instant) -> Bool {
+        guard sid != nil, reference.offset < queue.end, let clock = reference.clock else { return false }
+        return clock.instant(of: time) > now.advanced(byNanoseconds: Self.aheadMax)
+    }
+
+    private static let aheadMax = Int64(ProtocolLimits.aheadMilliseconds) * 1_000_000
+
+    /// The frame appended last, as forwarded.
+    package func withNewestFrame(_ body: (UnsafeRawBufferPointer) -> Void) {
+        queue.forEachFrame(in: newest..<queue.end, body)
+    }
+
+    /// A frame was dropped for lack of room: the publisher is informed, and the next frame carries the flag.
+    package mutating func refuse() {
+        hasGap = true
+        backlog.refuse()
+    }
+
+    /// Drops all frames; from now on only frames of `epoch` are accepted.
+    ///
+    /// - Returns: the number of unreleased frames dropped.
+    package mutating func clear(epoch: UInt8, at now: Instant) -> Int {
+        defer { waitingFrames = 0 }
+        tell(.cleared(epoch: epoch, end: publishedEnd))
+        self.epoch = epoch
+        publishedEnd = nil
+        hasReportedDrained = true
+        hasGap = false
+        queue.forget(before: queue.end)
+        reference.clear(to: queue.end, at: now)
+        (clockStart, metered) = (queue.end, queue.end)
+        for index in subscribers.indices { subscribers[index].cursor.clear(to: queue.end, at: now) }
+        return waitingFrames
+    }
+
+    /// Pauses releasing. After a pause the clock restarts with the next frame.
+    package mutating func setPaused(_ pauses: Bool, at now: Instant) {
+        guard pauses != isPaused else { return }
+        isPaused = pauses
+        guard !pauses else { return }
+        if reference.offset < queue.end {
+            let time = queue.entry(at: reference.offset).timestamp
+            reference.startClock(at: time, now: now)
+            clockStart = reference.offset
+            noteStarted(at: time, hadRunDry: false)
+        }
+        for index in subscribers.indices where subscribers[index].cursor.offset < queue.end {
+            subscribers[index].cursor.startClock(at: queue.entry(at: subscribers[index].cursor.offset).timestamp, now: now)
+        }
+    }
+}
+
+/// Replay to a shard that subscribes: a marker, then what was published and has not played.
+///
+/// Unsubscribing and subscribing at once leads to two replays, both of which may be under way. The marker carries the subscription
+/// number, so that the first one is not taken for part of the second.
+extension AheadTrack {
+    /// A shard that is to get a replay, and the number of its subscription.
+    package struct PendingReplay: Sendable, Hashable {
+        package let shard: UInt16
+        package let number: UInt32
+
+        package init(shard: UInt16, number: UInt32) {
+            self.shard = shard
+            self.number = number
+        }
+    }
+
+    /// A header without payload, which is no valid frame.
+    package func marker(ofReplay number: UInt32) -> FrameHeader {
+        FrameHeader(
+            alias: alias, sequence: SequenceNumber(0), level: AudioLevelByte(rawValue: 0), epoch: epoch, timestamp: MediaTime(ticks: number)
+        )
+    }
+
+    /// Replays from the next frame to play, or from where the subscriber continues.
+    package func replay(from: MediaTime?, at now: Instant, _ body: (UnsafeRawBufferPointer) -> Void) {
+        let next = offsetOfNextToPlay(at: now)
+        queue.forEachFrame(in: (from.flatMap { offset(ofFrameAt: $0, before: next) } ?? next)..<queue.end, body)
+    }
+
+    package mutating func deferReplay(_ replay: PendingReplay) {
+        pendingReplays.append(replay)
+    }
+
+    /// The shard unsubscribed before its replay was sent.
+    package mutating func cancelReplay(to shard: UInt16) {
+        pendingReplays.removeAll { $0.shard == shard }
+    }
+
+    package mutating func takePendingReplays() -> [PendingReplay] {
+        defer { pendingReplays.removeAll() }
+        return pendingReplays
+    }
+
+    /// Whether to accept a frame from the publisher's shard. Rejects markers, frames before the awaited marker, and late frames of
+    /// the publisher's former shard.
+    package mutating func accepts(
+        _ frame: UnsafeRawBufferPointer, _ header: FrameHeader, from sender: ParticipantHandle
+    ) -> Bool {
+        guard frame.count > ProtocolLimits.frameHeaderBytes else {
+            if header.timestamp.ticks == awaitedReplay { awaitedReplay = nil }
+            return false
+        }
+        guard awaitedReplay == nil else { return false }
+        return sender == publisher || newestTime.map { header.timestamp.distance(from: $0) > 0 } ?? true
+    }
+}
+
+/// Moving a track whose publisher resumes on another shard (PROTOCOL section 7).
+extension AheadTrack {
+    /// The state for the publisher's new shard; only subscribers remain here.
+    package mutating func handOver() -> AheadTrack {
+        var copy = self
+        copy.subscribers = []
+        copy.subscriptions = 0
+        (copy.isActive, copy.isFresh) = (false, false)
+        sid = nil
+        facts = []
+        waitingFrames = 0
+        pendingReplays = []
+        return copy
+    }
+
+    /// The track is published on this shard from now on.
+    package mutating func becomeReference(_ sid: TrackSID) {
+        self.sid = sid
+        awaitedReplay = nil
+        // What was released so far was metered on the old shard.
+        metered = reference.offset
+    }
+
+    /// Continues with the state from the publisher's old shard. A queue with subscribers here has the same frames with its own
+    /// offsets and adopts only the reporting state, unless it awaits a replay.
+    ///
+    /// - Returns: whether it adopted the queue, so that frames under way from the old shard are contained in it.
+    @discardableResult
+    package mutating func takeOver(_ other: AheadTrack) -> Bool {
+        let isOwed = other.pendingReplays.contains { $0.shard == publisher.shard }
+        guard subscribers.isEmpty || isOwed else {
+            (backlog, hasReportedDrained, publishedEnd, facts) = (other.backlog, other.hasReportedDrained, other.publishedEnd, other.facts)
+            pendingReplays += other.pendingReplays
+            metered = reference.offset
+            return false
+        }
+        let mine = self
+        self = other
+        (subscriptions, isActive, isFresh) = (mine.subscriptions, mine.isActive, mine.isFresh)
+        formerPublisher = mine.formerPublisher
+        cancelReplay(to: publisher.shard)
+        subscribers = mine.subscribers.map { Subscriber(slot: $0.slot, cursor: reference) }
+        return true
+    }
+}

@@ -1,0 +1,182 @@
+package import Wire
+
+/// Active speakers, by LiveKit's algorithm (livekit-server `audio/audiolevel.go` and `room.go`).
+///
+/// A window counts if at least 40 % of it was loud enough. Its level is that of the loudest frame, weighted by the active share and
+/// smoothed over two windows; a window that does not count ends the speaking at once. A participant has the level of its loudest
+/// track. Levels are quantised to eighths, which limits the number of events.
+package struct ActiveSpeakers: Sendable {
+    private struct Voice {
+        var participant: Identity
+        /// Smoothed, linear, 0…1.
+        var level = 0.0
+        var measuredAt: Instant
+    }
+
+    private var voices = Roster<TrackSID, Voice>()
+    /// The speakers as last reported.
+    private var told = Roster<Identity, Speaker>()
+
+    package init() {}
+
+    /// The speakers as last reported.
+    package var active: [Speaker] { told.values }
+
+    /// When a level becomes stale, if there is one.
+    package var deadline: Instant? {
+        voices.values.lazy.filter { $0.level > 0 }.map { $0.measuredAt + Self.staleAfter }.min()
+    }
+
+    package mutating func add(_ track: TrackSID, of participant: Identity, at now: Instant) {
+        voices.append(Voice(participant: participant, measuredAt: now), for: track)
+    }
+
+    package mutating func remove(_ track: TrackSID) {
+        voices.remove(track)
+    }
+
+    /// Resets a track that was muted or held.
+    package mutating func resetLevel(of track: TrackSID) {
+        if let index = voices.index(of: track) { voices[at: index].level = 0 }
+    }
+
+    package mutating func take(_ measurement: TrackMeasurement, at now: Instant) {
+        guard let index = voices.index(of: measurement.track) else { return }
+        voices[at: index].measuredAt = now
+        let old = voices[at: index].level
+        voices[at: index].level = Self.level(of: measurement).map { old + Self.smoothing * ($0 - old) } ?? 0
+    }
+
+    /// Changes to report: active speakers loudest first, then those who stopped. Each change is returned once.
+    package mutating func changes(at now: Instant) -> [Speaker] {
+        for index in 0..<voices.count where voices[at: index].measuredAt + Self.staleAfter <= now { voices[at: index].level = 0 }
+        // Usually nothing has changed.
+        if isAsTold { return [] }
+        let current = loudest()
+        var changes: [Speaker] = []
+        var still = Roster<Identity, Speaker>()
+        for speaker in current {
+            if told[speaker.participant] != speaker { changes.append(speaker) }
+            still.append(speaker, for: speaker.participant)
+        }
+        for var speaker in told.values where !still.contains(speaker.participant) {
+            speaker.level = 0
+            speaker.active = false
+            changes.append(speaker)
+        }
+        told = still
+        return changes
+    }
+
+    /// Whether nothing has changed. Allocates nothing, but only works for up to four active tracks.
+    private var isAsTold: Bool {
+        var active = InlineArray<4, Int>(repeating: 0)
+        var count = 0
+        for (index, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
+            guard count < active.count else { return false }
+            active[count] = index
+            count += 1
+        }
+        var participants = 0
+        for index in 0..<count {
+            let voice = voices.values[active[index]]
+            let isLoudest = (0..<count).allSatisfy { other in
+                let rival = voices.values[active[other]]
+                return other == index || rival.participant != voice.participant
+                    || (rival.level, active[index]) <= (voice.level, active[other])
+            }
+            guard isLoudest else { continue }
+            participants += 1
+            let (track, level) = (voices.keys[active[index]], Self.quantised(voice.level))
+            let isTold = told.values.contains { $0.participant == voice.participant && $0.track == track && $0.level == level }
+            guard isTold else { return false }
+        }
+        return participants == told.count
+    }
+
+    /// Each active participant by its loudest track, loudest first; ties in publishing order.
+    private func loudest() -> [Speaker] {
+        guard voices.values.contains(where: { $0.level >= Self.activeLevel }) else { return [] }
+        var best = Roster<Identity, (index: Int, level: Double)>()
+        for (index, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
+            if let known = best.index(of: voice.participant) {
+                if best[at: known].level < voice.level { best[at: known] = (index, voice.level) }
+            } else {
+                best.append((index, voice.level), for: voice.participant)
+            }
+        }
+        return best.values.sorted { ($1.level, $0.index) < ($0.level, $1.index) }.map { index, level in
+            Speaker(
+                participant: voices.values[index].participant, track: voices.keys[index], level: Self.quantised(level), active: true)
+        }
+    }
+
+    /// Up to the next eighth, at most 1.
+    package static func quantised(_ level: Double) -> Double {
+        min(1, (level * 8).rounded(.up) / 8)
+    }
+
+    /// The linear level of one window, 0…1; nil if too little of it was loud.
+    ///
+    /// LiveKit adds 20·log₁₀(share) in decibels, which is a factor on the linear scale. That avoids the logarithm, whose last
+    /// digits differ between C libraries.
+    package static func level(of measurement: TrackMeasurement) -> Double? {
+        guard measurement.windowMilliseconds > 0 else { return nil }
+        let share = min(1, Double(measurement.activeMilliseconds) / Double(measurement.windowMilliseconds))
+        guard share * 100 >= Double(Limits.speakerActivePercent), (0...127).contains(measurement.loudestLevel) else { return nil }
+        return linear[measurement.loudestLevel] * share
+    }
+
+    /// 10^(-level/20) for each level in -dBov.
+    package static let linear: [Double] = {
+        var levels = [1.0]
+        for _ in 1...127 { levels.append(levels[levels.count - 1] * 0.891_250_938_133_745_5) }
+        return levels
+    }()
+
+    private static let activeLevel = linear[Limits.speakerActiveLevel]
+    private static let smoothing = 2 / (Double(Limits.speakerSmoothIntervals) + 1)
+    /// Two windows without a measurement.
+    package static let staleAfter = Limits.speakerInterval * 2
+}
+
+/// The talkspurt state of a track: every reported start has exactly one stop.
+///
+/// Meter reports and decisions of the room (mute, hold, leave) may cross. The first one to end a talkspurt wins; later ones have no
+/// effect.
+package struct Talkspurt: Sendable {
+    private enum State {
+        case quiet
+        case talking(from: MediaTime, since: Instant)
+    }
+
+    private var state = State.quiet
+
+    package init() {}
+
+    /// Start of the current talkspurt, nil if there is none.
+    package var start: MediaTime? {
+        if case .talking(let start, _) = state { start } else { nil }
+    }
+
+    /// - Returns: whether a talkspurt started.
+    package mutating func begin(at start: MediaTime, now: Instant) -> Bool {
+        guard case .quiet = state else { return false }
+        state = .talking(from: start, since: now)
+        return true
+    }
+
+    /// - Returns: the end to report, never before the start; nil if no talkspurt was active.
+    package mutating func end(at end: MediaTime) -> MediaTime? {
+        guard case .talking(let start, _) = state else { return nil }
+        state = .quiet
+        return end.distance(from: start) < 0 ? start : end
+    }
+
+    /// Ends it without a frame's timestamp, by the time that has passed.
+    package mutating func cutOff(now: Instant) -> MediaTime? {
+        guard case .talking(let start, let since) = state else { return nil }
+        state = .quiet
+        return start.advanced(by: Int((now - since).inMilliseconds) * MediaTime.ticksPerMillisecond)
+    }
+}

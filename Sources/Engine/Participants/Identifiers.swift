@@ -1,0 +1,65 @@
+package import Wire
+
+/// Generates identifiers: a LiveKit prefix and 12 characters without look-alikes (shortuuid's alphabet: no 0, O, 1, I, l).
+package struct IdentifierGenerator: Sendable {
+    package static let alphabet = Array("23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)
+    /// 57¹² values: a collision among a million has a chance of about one in a billion.
+    package static let suffixLength = 12
+
+    private var numbers: SplitMix64
+
+    package init(seed: UInt64) {
+        numbers = SplitMix64(seed: seed)
+    }
+
+    package mutating func room() -> RoomSID { RoomSID(text: name("RM_")) }
+
+    package mutating func participant() -> ParticipantSID { ParticipantSID(text: name("PA_")) }
+
+    /// `A` is audio, `M` a microphone. LiveKit's agents publish a microphone too.
+    package mutating func track() -> TrackSID { TrackSID(text: name("TR_AM")) }
+
+    package mutating func recording() -> RecordingID { RecordingID(text: name("RC_")) }
+
+    package mutating func text() -> String { name("TX_") }
+
+    package mutating func procedureCall() -> String { name("RPC_") }
+
+    package mutating func call() -> CallID { CallID(text: name("CA_")) }
+
+    package mutating func device() -> DeviceID { DeviceID(text: name("DV_")) }
+
+    private mutating func name(_ prefix: String) -> String {
+        var name = prefix
+        for _ in 0..<Self.suffixLength {
+            name.unicodeScalars.append(Unicode.Scalar(Self.alphabet[numbers.below(Self.alphabet.count)]))
+        }
+        return name
+    }
+}
+
+/// Allocates track aliases, 1…65535.
+///
+/// Counts up instead of reusing the lowest free alias: a late frame or subscriber must not meet a new track under an old alias.
+package struct TrackAliasAllocator: Sendable {
+    private var last: UInt16 = 0
+    private var taken: Set<TrackAlias> = []
+
+    package init() {}
+
+    /// - Returns: the next free alias, or nil if all 65,535 are in use.
+    package mutating func allocate() -> TrackAlias? {
+        guard taken.count < Int(UInt16.max) else { return nil }
+        repeat {
+            last = last == .max ? 1 : last + 1
+        } while taken.contains(TrackAlias(last))
+        taken.insert(TrackAlias(last))
+        return TrackAlias(last)
+    }
+
+    package mutating func release(_ alias: TrackAlias) {
+        taken.remove(alias)
+        // Empty rooms release their memory.
+        if taken.isEmpty { taken = [] }
+    }
+}
