@@ -1,13 +1,7 @@
 internal import Glibc
 
-/// Summarizes without a model: every sentence of the summary is quoted verbatim from the conversation.
-///
-/// - Title: the user's first request.
-/// - Text: the two to four most central sentences in their order, with their speaker.
-/// - Action items: sentences of the user that ask for something that was neither withdrawn nor done later (`RequestCues`).
-/// - Tags: the words with the most weight.
-///
-/// Deterministic. Ranking works for any language; requests are recognized in the languages of `RequestCues`.
+/// Summarizes without a model, by quoting the conversation verbatim: the user's first request as title, the most central sentences, the user's
+/// requests that were neither withdrawn nor done later (`RequestCues`), and the words with the most weight as tags. Deterministic.
 package struct ExtractiveSummarizer: Summarizer {
     private static let sentencesRange = 2...4
     /// Conversation sentences per sentence of the summary.
@@ -43,7 +37,7 @@ package struct ExtractiveSummarizer: Summarizer {
         return counts.mapValues { count in count * log(1 + total / count) }
     }
 
-    /// The index of the first user sentence that is long enough to be a request; a question goes before other sentences of its turn.
+    /// The first user sentence that is long enough to be a request, or a question of the same turn.
     private static func firstRequest(in sentences: [Sentence]) -> Int {
         let candidates = sentences.indices.filter { sentences[$0].speaker == .user && sentences[$0].length >= 4 }
         guard let first = candidates.first else { return sentences.firstIndex { $0.speaker == .user } ?? 0 }

@@ -11,42 +11,29 @@ struct RequestCues: OptionSet, Sendable {
     static let completion = RequestCues(rawValue: 16)
     static let withdrawal = RequestCues(rawValue: 32)
 
-    private static let list: [(RequestCues, String)] = [
-        (
-            .request,
-            "remind me|don't forget|don't let me forget|remember to|make sure|please|add|put|send|order|call|schedule|erinnere|erinner"
-                + "|vergiss nicht|bitte|denk daran|rappelle moi|rappelez moi|n'oublie|n'oubliez|s'il te plaît|s'il vous plaît|recuérdame"
-                + "|no olvides|por favor|ricordami|per favore|lembre|herinnere|erinner|vergeet niet|przypomnij|proszę|напомни|напомните|не забудь"
-                + "|не забудьте|пожалуйста|من فضلك|कृपया|याद दिलाना|请|提醒我|帮我|记得|ください|お願い|忘れないで|해줘|해 줘|해주세요|해 주세요|알려줘|เตือนฉัน|กรุณา|ช่วย"
-        ),
-        (
-            .obligation,
-            "need to|have to|must|should|muss|müssen|sollte|sollten|je dois|nous devons|il faut|tengo que|tenemos que|hay que|debo|devo"
-                + "|preciso|moet|moeten|muszę|trzeba|нужно|надо|должен|должна|يجب|चाहिए|必须|需要|なければ|해야"
-        ),
-        (
-            .polite,
-            "can you|could you|would you|will you|kannst du|können sie|könntest du|könnten sie|peux tu|pouvez vous|pourriez vous|puedes"
-                + "|podrías|puoi|potresti|você pode|kun je|możesz|можешь|можете|هل يمكنك|क्या आप|你能|您能|もらえますか|수 있어|수 있나요"
-        ),
-        (
-            .promise,
-            "i'll|i will|we'll|we will|ich werde|ich erinnere|ich schicke|je vais|lo haré|voy a|lo farò|vou|ik zal|zrobię|сделаю|我会|将|します"
-                + "|할게"
-        ),
-        (
-            .completion,
-            "done|i've|i have|we've|already|all set|is booked|is set|erledigt|habe ich|ich habe|wurde|bereits|c'est fait|j'ai|déjà|hecho"
-                + "|he añadido|ya está|ya he|fatto|feito|gedaan|ik heb|gotowe|готово|сделано|уже|تم|हो गया|已|好了|完成|しました|했어|했습니다|เรียบร้อย"
-        ),
-        (
-            .withdrawal,
-            "never mind|nevermind|forget it|forget about|forget that|scratch that|cancel that|don't bother|no need|don't need to"
-                + "|not necessary|leave it|vergiss es|vergiss das|doch nicht|nicht mehr nötig|nicht nötig|lass es|laisse tomber|oublie ça"
-                + "|pas la peine|olvídalo|no hace falta|déjalo|lascia stare|esquece|laat maar|nieważne|не надо|забудь|неважно|لا داعي|रहने दो|算了"
-                + "|不用了|取消|やめて|됐어|취소"
-        ),
-    ]
+    private static let list: [(RequestCues, String)] = Array(
+        zip(
+            [.request, .obligation, .polite, .promise, .completion, .withdrawal],
+            """
+            remind me|don't forget|don't let me forget|remember to|make sure|please|add|put|send|order|call|schedule|erinnere|\
+            erinner|vergiss nicht|bitte|denk daran|rappelle moi|rappelez moi|n'oublie|n'oubliez|s'il te plaît|s'il vous plaît|\
+            recuérdame|no olvides|por favor|ricordami|per favore|lembre|herinner|vergeet niet|przypomnij|proszę|напомни|\
+            напомните|не забудь|не забудьте|пожалуйста|من فضلك|कृपया|याद दिलाना|请|提醒我|帮我|记得|ください|お願い|忘れないで|해줘|해 줘|해주세요|해 주세요|알려줘|\
+            เตือนฉัน|กรุณา|ช่วย
+            need to|have to|must|should|muss|müssen|sollte|sollten|je dois|nous devons|il faut|tengo que|tenemos que|hay que|debo|\
+            devo|preciso|moet|moeten|muszę|trzeba|нужно|надо|должен|должна|يجب|चाहिए|必须|需要|なければ|해야
+            can you|could you|would you|will you|kannst du|können sie|könntest du|könnten sie|peux tu|pouvez vous|pourriez vous|\
+            puedes|podrías|puoi|potresti|você pode|kun je|możesz|можешь|можете|هل يمكنك|क्या आप|你能|您能|もらえますか|수 있어|수 있나요
+            i'll|i will|we'll|we will|ich werde|ich erinnere|ich schicke|je vais|lo haré|voy a|lo farò|vou|ik zal|zrobię|сделаю|\
+            我会|将|します|할게
+            done|i've|i have|we've|already|all set|is booked|is set|erledigt|habe ich|ich habe|wurde|bereits|c'est fait|j'ai|déjà|\
+            hecho|he añadido|ya está|ya he|fatto|feito|gedaan|ik heb|gotowe|готово|сделано|уже|تم|हो गया|已|好了|完成|しました|했어|했습니다|\
+            เรียบร้อย
+            never mind|nevermind|forget it|forget about|forget that|scratch that|cancel that|don't bother|no need|don't need to|\
+            not necessary|leave it|vergiss es|vergiss das|doch nicht|nicht mehr nötig|nicht nötig|lass es|laisse tomber|oublie ça|\
+            pas la peine|olvídalo|no hace falta|déjalo|lascia stare|esquece|laat maar|nieważne|не надо|забудь|неважно|لا داعي|\
+            रहने दो|算了|不用了|取消|やめて|됐어|취소
+            """.split(separator: "\n").map(String.init)))
     /// By first word: whole words match.
     private static let phrases: [String: [(cue: RequestCues, words: ArraySlice<String>)]] = list.reduce(into: [:]) { phrases, entry in
         for phrase in entry.1.split(separator: "|") {
@@ -56,16 +43,16 @@ struct RequestCues: OptionSet, Sendable {
     }
     /// In scripts without spaces, where a phrase may stand anywhere.
     private static let fragments = list.flatMap { cue, phrases in
-        phrases.split(separator: "|").filter { $0.first?.isOfSpacelessScript == true }.map { (cue: cue, text: String($0)) }
+        phrases.split(separator: "|").filter { $0.contains(where: \.isOfSpacelessScript) }.map { (cue: cue, text: String($0)) }
     }
 }
 
 extension RequestCues {
     /// - Parameter words: in lower case.
     init(in words: [String]) {
-        self = []
+        self.init(rawValue: 0)
         for (index, word) in words.enumerated() {
-            if word.first?.isOfSpacelessScript == true {
+            if word.contains(where: \.isOfSpacelessScript) {
                 for fragment in Self.fragments where word.contains(fragment.text) { insert(fragment.cue) }
             } else if let phrases = Self.phrases[word] {
                 for phrase in phrases where words[index...].starts(with: phrase.words) { insert(phrase.cue) }
@@ -74,13 +61,12 @@ extension RequestCues {
     }
 }
 
-/// Frequent words without a meaning of their own, which make bad tags. In other languages they only weigh less, for they are in many sentences.
-enum StopWords {
-    static let all = Set(
+extension Sentence {
+    /// Frequent words that make bad tags. In other languages such words only weigh less, because they are in many sentences.
+    static let stopWords = Set(
         """
         hello the and you for that this with have has had are was were not but what when where which who how why can could will would should about from \
         there here just some any all out your our their them they she her his him its it's i'm i've i'll i'd don't didn't isn't that's what's \
-        let's we're been does did then than also too very much more get got okay sure yes please thanks thank good think know want need must well \
         der die das und ist ich nicht ein eine einen mit für auf dem den des von sie wir ihr ihm ihn was wie wann wer dass aber oder auch noch nur \
         wenn als bei aus nach zum zur vom bis hat habe haben sind war bin mir mich dir dich uns kann muss wird soll bitte danke gut gerne sehr hier \
         les des une est que qui dans pour pas avec sur vous nous votre mon mais comme bien merci bonjour las los una por con del como más esta eso

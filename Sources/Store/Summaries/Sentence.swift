@@ -24,21 +24,16 @@ struct Sentence {
 
     /// The sentences of all turns in order, at most `SummaryLimits.sentencesMax`.
     static func all(of turns: [Turn]) -> [Sentence] {
-        var sentences: [Sentence] = []
-        for (index, turn) in turns.enumerated() {
-            for text in split(turn.text) where sentences.count < SummaryLimits.sentencesMax {
-                sentences.append(Sentence(text, turn: index, speaker: turn.speaker))
-            }
-        }
-        return sentences
+        let all = turns.enumerated().lazy.flatMap { index, turn in split(turn.text).map { ($0, index, turn.speaker) } }
+        return all.prefix(SummaryLimits.sentencesMax).map { Sentence($0, turn: $1, speaker: $2) }
     }
 
     init(_ text: String, turn: Int, speaker: Turn.Speaker) {
-        let runs = Self.runs(of: text)
+        let runs = text.replacing("’", with: "'").split { !$0.isLetter && !$0.isNumber && $0 != "'" }
         let lowercased = runs.map { $0.lowercased() }
         var (words, tagWords, length): (Set<String>, [(String, Double)], Int) = ([], [], 0)
         for (index, word) in lowercased.enumerated() {
-            if word.first?.isOfSpacelessScript == true {
+            if word.contains(where: \.isOfSpacelessScript) {
                 let characters = Array(word)
                 length += (characters.count + 1) / 2
                 let pairs = characters.indices.dropLast().map { String(characters[$0...$0 + 1]) }
@@ -46,7 +41,7 @@ struct Sentence {
                 tagWords += pairs.filter { $0.allSatisfy(\.isIdeographic) }.map { ($0, characters.count <= 4 ? 1 : 0.6) }
             } else {
                 length += 1
-                guard !StopWords.all.contains(word), word.count > 2 || word.contains(where: \.isNumber) else { continue }
+                guard !Self.stopWords.contains(word), word.count > 2 || word.contains(where: \.isNumber) else { continue }
                 words.insert(word)
                 guard word.count > 3, word.contains(where: \.isLetter) else { continue }
                 tagWords.append((word, index > 0 && runs[index].first?.isUppercase == true ? 1.5 : 1))
@@ -54,23 +49,6 @@ struct Sentence {
         }
         cues = RequestCues(in: lowercased)
         (self.text, self.turn, self.speaker, self.words, self.tagWords, self.length) = (text, turn, speaker, words, tagWords, length)
-    }
-
-    /// Runs of letters, digits and inner apostrophes, each in one kind of script.
-    private static func runs(of text: String) -> [String] {
-        var runs: [String] = [""]
-        for character in text {
-            let isSpaceless = character.isOfSpacelessScript
-            if character.isLetter || character.isNumber {
-                if let first = runs[runs.count - 1].first, first.isOfSpacelessScript != isSpaceless { runs.append("") }
-                runs[runs.count - 1].append(character)
-            } else if character == "'" || character == "’", !runs[runs.count - 1].isEmpty {
-                runs[runs.count - 1].append("'")
-            } else if !runs[runs.count - 1].isEmpty {
-                runs.append("")
-            }
-        }
-        return runs.filter { !$0.isEmpty }
     }
 }
 
