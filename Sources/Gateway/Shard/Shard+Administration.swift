@@ -27,7 +27,7 @@ extension Shard {
                 return .done
             }
         } catch {
-            return .refusal(error)
+            return .error(error)
         }
     }
 
