@@ -24,7 +24,7 @@ extension RoomHost {
                 return .done
             }
         } catch {
-            return .refusal(error)
+            return .error(error)
         }
     }
 
