@@ -25,7 +25,8 @@ struct TrafficSecretsTests {
             let source = SecretBytes(count: 32)
             for index in 0..<32 { source.start[index] = 0x55 }
             guard let secret = TrafficSecret(copying: source, of: .aes128GCM, in: SecretBytes(in: storage)) else { return }
-            #expect(secret.deriveIV())
+            let isDerived28 = secret.deriveIV()
+            #expect(isDerived28)
             #expect(storage[..<32].allSatisfy { $0 == 0x55 })
             #expect(storage[48..<60].contains { $0 != 0xAA }, "the IV was derived")
         }

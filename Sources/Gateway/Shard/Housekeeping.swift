@@ -107,7 +107,7 @@ final class Housekeeping {
         // Spread over participants.
         let turn = second + Int(participant.handle.slot)
         if turn.isMultiple(of: Self.probeSeconds), participant.flow.probe.isDue(at: context.now) { sender.sendProbe(to: participant) }
-        if turn.isMultiple(of: Self.reportSeconds), context.now - participant.socket.openedAt >= .seconds(4) {
+        if turn.isMultiple(of: Self.reportSeconds), context.now - participant.session.joinStartedAt >= .seconds(4) {
             reportStatistics(of: participant, isSilent: silence > .seconds(10))
         }
     }
