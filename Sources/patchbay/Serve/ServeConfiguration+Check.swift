@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import Identity
 import Sockets
 
 extension ServeConfiguration {

@@ -2,6 +2,7 @@ import Backend
 import Engine
 import Foundation
 import Gateway
+import Store
 import Testing
 import Wire
 

@@ -13,7 +13,7 @@ struct OutgoingClientTests {
     ) async throws -> OutgoingResponse {
         let headers = [OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("authorization", "token")]
         let request = OutgoingRequest(url: url, headers: headers, body: Array(#"{"event":"x"}"#.utf8))
-        return try OutgoingClient(trusting: trust).outgoing(timeout: timeout)(request)
+        return try await OutgoingClient(trusting: trust).outgoing(timeout: timeout)(request)
     }
 
     @Test func aRequestArrivesAsItWasMade() async throws {

@@ -21,7 +21,7 @@ struct WebhookWriterTests {
 
     private let writer = WebhookWriter(to: endpoints)
 
-    private static func fact(_ fact: Room.AuditEvent) -> RoomAuditEvent { RoomAuditEvent(.room(fact), room: room, at: 1_795_000_002_500) }
+    private static func event(_ event: Room.AuditEvent) -> RoomAuditEvent { RoomAuditEvent(.room(event), room: room, at: 1_795_000_002_500) }
 
     private static func fields(_ webhook: OutgoingWebhook) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(webhook.body.utf8)) as? [String: Any])
@@ -34,15 +34,15 @@ struct WebhookWriterTests {
         (.aborted(ana, sessionID: nil, .joinFailure), "participant_connection_aborted"),
         (.published(track, by: ana.sid), "track_published"), (.unpublished(track, by: ana.sid), "track_unpublished"),
     ])
-    func aFactIsToldByLiveKitsName(_ fact: Room.AuditEvent, _ name: String) throws {
-        let webhooks = writer.announcement(of: Self.fact(fact)).webhooks
+    func eventsUseLiveKitsNames(_ event: Room.AuditEvent, _ name: String) throws {
+        let webhooks = writer.announcement(of: Self.event(event)).webhooks
         #expect(webhooks.map(\.event) == [name, name])
         #expect(try Self.fields(webhooks[0])["event"] as? String == name)
     }
 
     @Test func eachEndpointIsToldTheSame() throws {
         let id = WebhookID()
-        let webhooks = writer.announcement(of: Self.fact(.started), id: id).webhooks
+        let webhooks = writer.announcement(of: Self.event(.started), id: id).webhooks
         #expect(webhooks.map(\.endpoint) == Self.endpoints)
         #expect(Set(webhooks.map(\.body)).count == 1 && webhooks.allSatisfy { $0.id == id && $0.room == "den" })
         let fields = try Self.fields(webhooks[0])
@@ -50,7 +50,7 @@ struct WebhookWriterTests {
     }
 
     @Test func aTrackIsToldWithItsOwner() throws {
-        let fields = try Self.fields(writer.announcement(of: Self.fact(.published(Self.track, by: Self.ana.sid))).webhooks[0])
+        let fields = try Self.fields(writer.announcement(of: Self.event(.published(Self.track, by: Self.ana.sid))).webhooks[0])
         #expect(fields["participant"] as? [String: String] == ["sid": "PA_1", "identity": "ana"])
         #expect((fields["track"] as? [String: Any])?["sid"] as? String == "TR_1")
     }
@@ -58,18 +58,18 @@ struct WebhookWriterTests {
     @Test func whatIsSaidHeldOrRecordedIsToldToNobody() {
         let said = Room.TranscribedSegment(
             segment: TranscriptSegment(id: "s1", role: .user, text: "between us", final: true), speaker: .standard)
-        #expect(writer.announcement(of: Self.fact(.transcribed(said))).webhooks.isEmpty)
-        #expect(writer.announcement(of: Self.fact(.held(Identity(text: "ana"), true))).webhooks.isEmpty)
-        #expect(writer.announcement(of: Self.fact(.recordingStarted(RecordingID(text: "RC_1")))).webhooks.isEmpty)
+        #expect(writer.announcement(of: Self.event(.transcribed(said))).webhooks.isEmpty)
+        #expect(writer.announcement(of: Self.event(.held(Identity(text: "ana"), true))).webhooks.isEmpty)
+        #expect(writer.announcement(of: Self.event(.recordingStarted(RecordingID(text: "RC_1")))).webhooks.isEmpty)
     }
 
     @Test func withoutEndpointsThereIsNothingToTell() {
-        #expect(WebhookWriter(to: []).announcement(of: Self.fact(.started)).webhooks.isEmpty)
+        #expect(WebhookWriter(to: []).announcement(of: Self.event(.started)).webhooks.isEmpty)
     }
 
     @Test func whatHappensInASessionsRoomGoesWithTheSession() {
         let (session, user) = (SessionID(), UserID())
-        let webhooks = writer.announcement(of: Self.fact(.started), session: session, user: user).webhooks
+        let webhooks = writer.announcement(of: Self.event(.started), session: session, user: user).webhooks
         #expect(webhooks.allSatisfy { $0.sessionID == session && $0.userID == user })
     }
 

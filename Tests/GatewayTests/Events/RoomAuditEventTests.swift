@@ -22,7 +22,7 @@ struct RoomFactTests {
         #expect(try bob.closeCode() == 1000)
         #expect(await gateway.gateway.rooms.closeRoom(named: "r"))
         #expect(try ann.closeCode() == 4102)
-        let words = await facts.wordsToTheEnd()
+        let words = await facts.namesToTheEnd()
         #expect(words == ["started", "joined", "joined", "published", "unpublished", "held", "left", "left", "finished"])
     }
 
@@ -38,7 +38,7 @@ struct RoomFactTests {
         var said: [Room.TranscribedSegment] = []
         var ends = 0
         for await item in facts {
-            guard case .fact(let fact) = item, case .room(let event) = fact.event else { continue }
+            guard case .event(let audit) = item, case .room(let event) = audit.event else { continue }
             if case .transcribed(let segment) = event { said.append(segment) }
             if case .finished = event { ends += 1 }
             if ends == 2 { break }
@@ -53,10 +53,10 @@ struct RoomFactTests {
         let ann = try Caller(gateway, room: "r", identity: "ann")
         try ann.ask(.segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
         for await item in facts {
-            guard case .fact(let fact) = item, case .room(.transcribed(let said)) = fact.event else { continue }
+            guard case .event(let audit) = item, case .room(.transcribed(let said)) = audit.event else { continue }
             let now = Int64(Date().timeIntervalSince1970 * 1_000)
-            #expect((now - 20_000...now).contains(fact.at))
-            #expect(fact.time(of: said.began) <= fact.at)
+            #expect((now - 20_000...now).contains(audit.at))
+            #expect(audit.time(of: said.began) <= audit.at)
             break
         }
     }
@@ -83,7 +83,7 @@ struct RoomFactTests {
         try await gateway.ended()
         var last: Room.AuditEvent?
         for await item in facts {
-            if case .fact(let fact) = item, case .room(let event) = fact.event { last = event }
+            if case .event(let audit) = item, case .room(let event) = audit.event { last = event }
         }
         #expect(last == .finished(.serverShutdown))
     }
