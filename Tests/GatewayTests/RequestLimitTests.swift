@@ -1,4 +1,5 @@
 import Engine
+import Gateway
 import Foundation
 import Identity
 import Testing
