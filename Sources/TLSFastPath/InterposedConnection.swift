@@ -22,7 +22,10 @@ internal import Sockets
         case open
         /// A violation was found; libwebsockets has not sent its CLOSE frame yet.
         case held
-        /// The CLOSE frame has left; nothing more is read.
+        /// The CLOSE frame has left. Input is discarded until the peer closes or libwebsockets' close timeout expires: closing a socket
+        /// that still receives resets the connection, and the peer might never see the CLOSE frame.
+        case lingering
+        /// The peer has closed.
         case ended
     }
 
@@ -68,16 +71,18 @@ internal import Sockets
         return offset
     }
 
-    /// Throws away what the socket has: unread bytes would keep the event loop spinning, and reset the connection when it closes.
+    /// Discards what the socket has received, so that it does not keep the event loop spinning.
     final func discardInput() {
-        unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 16) { buffer in
-            _ = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        let count = unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 16) { buffer in
+            unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
         }
+        let isEnd = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)
+        if isEnd, unsafe input == .lingering { unsafe input = .ended }
     }
 
     /// To be called with each WebSocket frame that libwebsockets writes.
     final func noteWritten(_ frame: UnsafeRawBufferPointer) {
-        if unsafe input == .held, unsafe frame.first == 0x88 { unsafe input = .ended }
+        if unsafe input == .held, unsafe frame.first == 0x88 { unsafe input = .lingering }
     }
 
     // MARK: OpenSSL's functions
@@ -113,7 +118,7 @@ internal import Sockets
 
     func sslError(_ ssl: UnsafeMutableRawPointer, _ result: Int32) -> Int32 {
         switch unsafe input {
-        case .held where result <= 0: SSL_ERROR_WANT_READ
+        case .held where result <= 0, .lingering where result <= 0: SSL_ERROR_WANT_READ
         case .ended where result == 0: SSL_ERROR_ZERO_RETURN
         default: unsafe OpenSSLFunction.getError?(ssl, result) ?? SSL_ERROR_SSL
         }

@@ -106,7 +106,7 @@ extension RecordConnection {
         unsafe reader.count = 0
         releaseOwn()
         if unsafe !reader.mayNotReceive { discardInput() }
-        return unsafe input == .held
+        return unsafe input != .ended
     }
 
     // MARK: What libwebsockets asks OpenSSL for

@@ -38,8 +38,6 @@ package final class OutgoingClient: Sendable {
         configuration.httpVersion = .http1Only
         // More than are ever sent at once: `requestsMax` is the limit.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 192
-        // A server may close an idle connection at any time, and a POST is not repeated.
-        configuration.connectionPool.idleTimeout = .seconds(5)
         configuration.connectionPool.retryConnectionEstablishment = false
         client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         self.requestsMax = requestsMax
@@ -66,6 +64,8 @@ package final class OutgoingClient: Sendable {
         var outgoing = AsyncHTTPClient.HTTPClientRequest(url: request.url)
         outgoing.method = .POST
         for header in request.headers { outgoing.headers.add(name: header.name, value: header.value) }
+        // A server may close an idle connection just as it is reused, and a POST must not be repeated blindly.
+        outgoing.headers.add(name: "connection", value: "close")
         outgoing.body = .bytes(ByteBuffer(bytes: request.body))
         let deadline = NIODeadline.now() + TimeAmount(timeout)
         do {

@@ -101,7 +101,7 @@ struct AccountTests {
         let ann = try AppUser(backend, logs: false)
         let source = Loopback.fresh()
         for _ in 0..<20 { _ = try HTTPAsk.upgrade(token: "x.y.z").answer(port: backend.gateway.port, from: source) }
-        #expect(try ann.ask("GET", "/v1/users/me", from: source).status == 429)
+        #expect(try ann.ask("GET", "/v1/users/me", from: source).status == 200, "a valid token passes from any address")
         #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email), from: source).status == 200)
     }
 

@@ -6,20 +6,23 @@ import Sockets
 final class Certificate: Sendable {
     /// Tells one certificate from another.
     let serial: Int
+    private let address: [UInt8]
     let directory: URL
 
     /// For all who do not care which.
     static let usual = make(serial: 1)
 
-    static func make(serial: Int) -> Certificate {
+    /// - Parameter address: the IPv4 address that the certificate is for.
+    static func make(serial: Int, address: [UInt8] = [127, 0, 0, 1]) -> Certificate {
         do {
-            return try Certificate(serial: serial)
+            return try Certificate(serial: serial, address: address)
         } catch {
             fatalError("no certificate for the tests: \(error)")
         }
     }
 
-    private init(serial: Int) throws {
+    private init(serial: Int, address: [UInt8]) throws {
+        self.address = address
         self.serial = serial
         directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-tests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -54,8 +57,8 @@ final class Certificate: Sendable {
         X509_set_pubkey(certificate, key.pointer)
         // By its name alone an address is not known.
         let addresses = ASN1_OCTET_STRING_new()
-        // GeneralNames (RFC 5280 section 4.2.1.6) with one iPAddress, 127.0.0.1.
-        ASN1_OCTET_STRING_set(addresses, [0x30, 0x06, 0x87, 0x04, 127, 0, 0, 1], 8)
+        // GeneralNames (RFC 5280 section 4.2.1.6) with one iPAddress.
+        ASN1_OCTET_STRING_set(addresses, [0x30, 0x06, 0x87, 0x04] + address, 8)
         let alternative = X509_EXTENSION_create_by_NID(nil, NID_subject_alt_name, 0, addresses)
         precondition(X509_add_ext(certificate, alternative, -1) == 1, "OpenSSL takes no alternative name")
         X509_EXTENSION_free(alternative)
