@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Words that others leave, in their order.
-final class Told: Sendable {
-    private let words = Mutex<[String]>([])
+/// Collects names from any thread, in order.
+final class RecordedNames: Sendable {
+    private let recorded = Mutex<[String]>([])
 
-    var names: [String] { words.withLock { $0 } }
+    var names: [String] { recorded.withLock { $0 } }
 
-    func note(_ word: String) { words.withLock { $0.append(word) } }
+    func note(_ name: String) { recorded.withLock { $0.append(name) } }
 }
