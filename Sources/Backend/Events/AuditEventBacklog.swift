@@ -17,7 +17,7 @@ struct AuditEventBacklog {
 
     /// Appends the event, after an item for any events dropped before it.
     mutating func append(_ event: RoomAuditEvent) {
-        tellMissing()
+        appendMissing()
         bytes += event.byteCount
         items.append(.event(event))
     }
@@ -29,7 +29,7 @@ struct AuditEventBacklog {
     }
 
     mutating func take(upTo limit: Int) -> [AuditEventQueue.Item] {
-        if items.count < limit { tellMissing() }
+        if items.count < limit { appendMissing() }
         let taken = Array(items.prefix(limit))
         items.removeFirst(taken.count)
         for case .event(let event) in taken { bytes -= event.byteCount }
@@ -41,7 +41,7 @@ struct AuditEventBacklog {
         return reader
     }
 
-    private mutating func tellMissing() {
+    private mutating func appendMissing() {
         guard missing > 0 else { return }
         items.append(.missing(count: missing, rooms: missingRooms))
         missing = 0

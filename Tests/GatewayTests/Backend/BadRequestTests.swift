@@ -114,7 +114,7 @@ struct BadRequestTests {
     }
 
     /// libwebsockets stores the HTTP version like a header.
-    @Test func versionAmongTheFieldsIsIgnored() throws {
+    @Test func versionAsAFieldNameIsRefused() throws {
         let session = try ann.start().session
         let connection = try HTTPConnection(backend.gateway)
         let head = "DELETE /v1/sessions/\(session)%0Ax HTTP/1.1\r\nhttp/1.1 HTTP/1.1\r\nHost: h\r\n"
