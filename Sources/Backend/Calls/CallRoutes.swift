@@ -80,7 +80,7 @@ enum CallRoutes {
         }
     }
 
-    private static func asking<Body: Decodable & Sendable & Described>(
+    private static func callRoute<Body: Decodable & Sendable & Described>(
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>, body: Body.Type,
         _ makeRequest: @escaping @Sendable (CallID, Body) -> CallRequest
     ) -> Route {
