@@ -4,15 +4,15 @@ internal import HTTPTypes
 package import Store
 package import Wire
 
-/// The services behind the HTTP API, put together: accounts, sessions, calls and their records.
+/// Assembles the services behind the HTTP API: accounts, sessions, calls and their records.
 ///
-/// Made before the gateway, which needs `auditEvents`, `recordings` and `callInbox`. The services themselves are made once the gateway supplies its
-/// `RoomService`.
+/// Created before the gateway, which needs `auditEvents`, `recordings` and `callInbox`. The services are created once the gateway supplies
+/// its `RoomService`.
 package struct BackendServices: Sendable {
     package let store: SessionStore
     package let accounts: AccountService
     package let sessionRooms: SessionRooms
-    /// Nil: nothing is recorded.
+    /// Nil disables recording.
     package let recordings: SessionRecordings?
     package let auditEvents: AuditEventQueue
     package let callInbox: CallInbox
@@ -21,8 +21,8 @@ package struct BackendServices: Sendable {
 
     /// - Parameters:
     ///   - externalIssuer: another issuer of user tokens.
-    ///   - publicURL: how clients reach the gateway, `wss://…`; nil: by the Host header of each request (development only).
-    ///   - recordingsDirectory: where recordings of logged sessions are stored; nil: none are made.
+    ///   - publicURL: the `wss://` URL at which clients reach the gateway; nil derives it from the Host header (development only).
+    ///   - recordingsDirectory: stores recordings of logged sessions; nil disables recording.
     ///   - endpoints: URLs that receive the webhooks of all rooms, sessions and calls.
     package init(
         store: SessionStore, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
@@ -48,8 +48,8 @@ package struct BackendServices: Sendable {
             observer: { event in inbox.post(event) })
     }
 
-    /// Takes up what the last process left behind: sessions go on, announced rooms and calls of a process that was killed are announced as ended.
-    /// Call it before anybody is admitted.
+    /// Recovers the previous process's state: sessions continue, and rooms and calls left open by a crash are announced as ended. Call
+    /// before the gateway admits anyone.
     package func restore() async throws {
         for session in try await store.openSessions(startedBefore: .now, limit: 100_000) { sessionRooms.add(session) }
         for user in sessionRooms.users {
@@ -68,9 +68,9 @@ package struct BackendServices: Sendable {
         AuditEventWriter(events: auditEvents, sessions: sessions, webhooks: webhooks, maintenance: SessionMaintenance(sessions, summarizer))
     }
 
-    /// The calls of a gateway that was given `callInbox`.
+    /// The call service of a gateway that was given `callInbox`.
     ///
-    /// - Parameter dispatching: how assistants without a channel are called; nil: they are not.
+    /// - Parameter dispatching: dispatches assistants without a channel; nil: they cannot be called.
     package func callService(
         _ rooms: RoomService, keys: KeysInUse, server: ServerInfo, settings: CallSettings = CallSettings(),
         collaborators: CallCollaborators? = nil

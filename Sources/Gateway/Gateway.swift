@@ -8,18 +8,18 @@ internal import ServiceLifecycle
 internal import Sockets
 internal import Wire
 
-/// The server as one service: runs each shard on a thread of its own, and drains them on graceful shutdown.
+/// Runs the gateway as a service: each shard on its own thread, drained on graceful shutdown.
 package final class Gateway: Service {
     let context: GatewayContext
     /// By shard: a listener on the shared port and, with several shards, one on the shard's own port.
     private let listeners: [[Listener]]
     private let log = Logger(label: "patchbay.gateway")
-    /// The port that is bound.
+    /// The bound port.
     package let port: Int
 
     package var state: GatewayState { context.state }
     package var metrics: MetricsBoard { context.metrics }
-    /// The port that leads to each shard alone; empty if there is one shard only.
+    /// Each shard's own port; empty with a single shard.
     package var shardPorts: [Int] { context.shardPorts }
 
     /// Queries and commands to rooms, from any thread.
@@ -27,14 +27,14 @@ package final class Gateway: Service {
     /// All HTTP routes.
     package var routes: [Route] { context.router.routes }
 
-    /// Binds the ports, so that configuration errors are found before anything runs.
+    /// Binds the ports, so that configuration errors surface before anything runs.
     ///
     /// - Throws: `ListenError` if a port cannot be bound, `TLSFileError` if the certificate cannot be used.
     /// - Parameters:
     ///   - facts: receives audit events of rooms; nil reports none.
     ///   - recordings: stores recordings of rooms; nil records nothing.
-    ///   - calls: leads to the call service; nil serves no calls.
-    ///   - routes: makes HTTP routes beside the gateway's own, from the room service and the keys that verify tokens.
+    ///   - calls: the call service's inbox; nil serves no calls.
+    ///   - routes: makes additional HTTP routes from the room service and the token verification keys.
     package init(
         settings: GatewaySettings, keys: KeyRing, facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
         routes: (RoomService, KeysInUse) throws -> [Route] = { _, _ in [] }
@@ -62,12 +62,12 @@ package final class Gateway: Service {
         port = settings.port
         var context = GatewayContext(
             settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, facts: facts,
-            recorder: recordings.map { Recorder(store: $0, facts: facts) }, calls: calls)
+            recorder: recordings.map { Recorder(store: $0, auditEvents: facts) }, calls: calls)
         context.serve(try routes(context.rooms, context.keysInUse))
         self.context = context
     }
 
-    /// Serves until all shards have stopped: after a graceful shutdown, when the rooms are empty or the drain timeout has passed.
+    /// Runs until all shards have stopped: after a graceful shutdown, once the rooms are empty or the drain timeout has passed.
     package func run() async throws {
         let fastPath = context.settings.recordLayer?.state ?? .notLinked
         log.info("TLS fast path \(fastPath.isActive ? "on" : "off")", metadata: ["reason": "\(fastPath.reason)"])
@@ -89,7 +89,7 @@ package final class Gateway: Service {
         }
     }
 
-    /// Stops admitting connections, and ends when all have left. A second call closes all connections at once.
+    /// Stops admitting connections and ends once all have closed. A second call closes all connections at once.
     package func drain() {
         context.state.phase = .draining
         let span = context.settings.drainTimeout
@@ -123,7 +123,7 @@ package final class Gateway: Service {
 }
 
 extension GatewayContext {
-    /// Makes the router, from the gateway's own routes and others.
+    /// Makes the router from the gateway's own and additional routes.
     mutating func serve(_ others: [Route]) {
         let routes = OperationRoutes.routes(rooms, state, metrics, fastPath: settings.recordLayer?.state ?? .notLinked) + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
@@ -132,7 +132,7 @@ extension GatewayContext {
 }
 
 extension Gateway {
-    /// A recording that fails is stopped by its room, which tells its participants.
+    /// A failed recording is stopped by its room, which notifies its participants.
     private func startRecorder() {
         context.recorder?.start { [rooms = context.rooms] order in
             rooms.send(.stopRecording(order.recording, .failed), to: order.room.info.name)

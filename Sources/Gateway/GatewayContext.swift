@@ -20,13 +20,13 @@ struct GatewayContext: Sendable {
     let origins: AllowedOrigins
     /// Set before the shards are made.
     var router: Router
-    /// The port that leads to each shard alone; empty if there is one shard only.
+    /// Each shard's own port; empty with a single shard.
     var shardPorts: [Int]
-    /// Receives what happens in rooms; nil if nobody wants to know.
+    /// Receives audit events; nil if unused.
     let facts: AuditEventQueue?
-    /// Writes recordings; nil if there is nothing to write them with.
+    /// Writes recordings; nil if recording is disabled.
     let recorder: Recorder?
-    /// Leads to the call service; nil without calls.
+    /// The call service's inbox; nil without calls.
     let calls: CallInbox?
     private let trunks: [Trunk]
 

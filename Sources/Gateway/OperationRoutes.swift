@@ -4,15 +4,17 @@ internal import HTTPTypes
 internal import Sockets
 internal import Wire
 
-/// What operations asks for: health, metrics, and the document of all routes. Open to everybody who reaches the port.
+/// Operational routes: health, metrics and the OpenAPI document. No authentication.
 enum OperationRoutes {
-    static func routes(_ desk: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, fastPath: RecordLayerState = .notLinked) -> [Route] {
+    static func routes(_ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, fastPath: RecordLayerState = .notLinked)
+        -> [Route]
+    {
         [
             Route(.get, "/healthz", "Whether the process serves", access: .open, responses: [.content("text/plain")]) { _, _ in
                 HTTPServerResponse(text: "ok\n")
             },
             Route(
-                .get, "/readyz", "Whether newcomers are let in", access: .open,
+                .get, "/readyz", "Whether the gateway admits new participants", access: .open,
                 responses: [.content("text/plain"), .error(.serviceUnavailable)]
             ) { _, _ in
                 guard state.phase < .draining else {
@@ -23,21 +25,21 @@ enum OperationRoutes {
             Route(
                 .get, "/metrics", "Counters in Prometheus's text format", access: .open, responses: [.content("text/plain")]
             ) { _, _ in
-                await desk.publishCounters()
+                await rooms.publishCounters()
                 let text = PrometheusText(shards: metrics.snapshot, draining: state.phase >= .draining, fastPath: fastPath).text
                 return HTTPServerResponse(text: text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(
-                .get, "/v1/rtc", "The WebSocket that rooms are joined by (PROTOCOL section 2)", access: .open,
+                .get, "/v1/rtc", "The WebSocket for joining rooms (PROTOCOL section 2)", access: .open,
                 responses: [.error(.upgradeRequired)]
             ) { _, _ in
                 throw HTTPError(
-                    .upgradeRequired, "upgrade_required", "this address is a WebSocket's; upgrade with subprotocol patchbay.v1")
+                    .upgradeRequired, "upgrade_required", "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
             },
         ]
     }
 
-    /// `/openapi.json`, of these routes and of itself.
+    /// `/openapi.json`, which describes these routes and itself.
     static func document(of routes: [Route], version: String) -> Route {
         let outcomes = [RouteOutcome.json(.map(of: .anything))]
         func route(_ response: HTTPServerResponse) -> Route {

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-/// A gateway that is behind finds several records in one read. What it then makes of them together is what it would have made of each.
+/// Several TLS records in one read are processed like separately received ones.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct BatchTests {
     let gateway: TestGateway
@@ -23,12 +23,12 @@ struct BatchTests {
 
     @Test func framesArriveInOrderAndAtOnce() throws {
         try speaker.socket.socket.together { for frame in frames { try speaker.say(frame) } }
-        // Not with the next thing that is sent to him, which would be seconds later.
+        // Not with the next message, which would be seconds later.
         try listener.take(until: "all frames", within: .seconds(2)) { $0.frames.count == frames.count }
         try expectAllFrames()
     }
 
-    @Test func requestsAndPingsBetweenThemAreAnswered() throws {
+    @Test func interleavedRequestsAndPingsAreAnswered() throws {
         let socket = speaker.socket
         try socket.socket.together {
             for frame in frames[..<4] { try speaker.say(frame) }
@@ -42,12 +42,12 @@ struct BatchTests {
         try expectAllFrames()
     }
 
-    @Test func severalFramesInOneRecordArriveOneByOne() throws {
+    @Test func framesOfOneRecordArriveSeparately() throws {
         try speaker.socket.socket.write(frames.flatMap { RawFrame.binary($0).bytes })
         try expectAllFrames()
     }
 
-    @Test(arguments: [1, 5, 6, 40]) func aFrameMayLieInTwoRecords(cut: Int) throws {
+    @Test(arguments: [1, 5, 6, 40]) func frameMaySpanTwoRecords(cut: Int) throws {
         let socket = speaker.socket.socket
         try socket.together {
             for frame in frames[..<4] { try speaker.say(frame) }
@@ -57,13 +57,13 @@ struct BatchTests {
             for frame in frames[5...] { try speaker.say(frame) }
         }
         try expectAllFrames()
-        // And from then on, each in a read of its own.
+        // Afterwards, each in its own read.
         try speaker.settle()
         try speaker.say(frames[0])
         #expect(try listener.frame() == frames[0])
     }
 
-    @Test func aMessageInPiecesIsOneMessage() throws {
+    @Test func fragmentedMessageIsReassembled() throws {
         let socket = speaker.socket
         try socket.socket.together {
             try speaker.say(frames[0])
@@ -74,7 +74,7 @@ struct BatchTests {
         try expectAllFrames()
     }
 
-    @Test func whatCameBeforeAFaultIsRelayed() throws {
+    @Test func framesBeforeAFaultAreRelayed() throws {
         try speaker.socket.socket.together {
             for frame in frames { try speaker.say(frame) }
             try speaker.socket.send(RawFrame(opcode: 2, payload: frames[0], isMasked: false))
@@ -83,7 +83,7 @@ struct BatchTests {
         try expectAllFrames()
     }
 
-    @Test func whatCameBeforeACloseIsRelayed() throws {
+    @Test func framesBeforeACloseAreRelayed() throws {
         try speaker.socket.socket.together {
             for frame in frames { try speaker.say(frame) }
             try speaker.socket.send(.close(1000))
@@ -92,7 +92,7 @@ struct BatchTests {
         try expectAllFrames()
     }
 
-    @Test func aListenerOfManyGetsAllOfThem() throws {
+    @Test func subscriberOfManyTracksGetsAllFrames() throws {
         let others = try (0..<3).map { try Caller(gateway, room: "r", identity: "listener \($0)") }
         try speaker.socket.socket.together { for frame in frames { try speaker.say(frame) } }
         for other in others { for frame in frames { #expect(try other.frame() == frame) } }

@@ -6,7 +6,7 @@ import Wire
 
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct CertificateTests {
-    @Test func aNewOneIsShownToNewConnectionsWhileACallGoesOn() throws {
+    @Test func reloadedCertificateAppliesToNewConnections() throws {
         let shown = Certificate.make(serial: 11)
         let gateway = try TestGateway { $0.tls = shown.files }
         let call = try BystanderCall(on: gateway)
@@ -20,13 +20,13 @@ struct CertificateTests {
     }
 
     @Test(arguments: ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-    func aBrokenOneKeepsTheOld(text: String) throws {
+    func brokenCertificateKeepsThePreviousOne(text: String) throws {
         let shown = Certificate.make(serial: 21)
         let gateway = try TestGateway { $0.tls = shown.files }
         #expect(try serial(at: gateway) == 21)
         try Data(text.utf8).write(to: shown.certificateURL)
         gateway.gateway.reload(keys: nil)
-        // Whatever is asked after the reload is answered after it.
+        // A request sent after the reload is answered after it.
         _ = try gateway.metrics()
         #expect(try serial(at: gateway) == 21)
         let other = Certificate.make(serial: 22)
@@ -35,7 +35,7 @@ struct CertificateTests {
         try Patience.until("a good one is shown after it") { try serial(at: gateway) == 22 }
     }
 
-    @Test func aCertificateWithAnothersKeyKeepsTheOld() throws {
+    @Test func certificateWithTheWrongKeyKeepsThePreviousOne() throws {
         let shown = Certificate.make(serial: 31)
         let gateway = try TestGateway { $0.tls = shown.files }
         _ = try gateway.metrics()
@@ -47,14 +47,14 @@ struct CertificateTests {
         _ = try Caller(gateway, room: "r", identity: "ann")
     }
 
-    @Test func aMissingOneIsNamedBeforeAnythingRuns() {
+    @Test func missingCertificateFailsAtStartup() {
         let error = #expect(throws: TLSFileError.self) {
             try TestGateway { $0.tls = TLSFiles(certificatePath: "nowhere/certificate.pem", privateKeyPath: "nowhere/key.pem") }
         }
         #expect(error?.path == "nowhere/certificate.pem")
     }
 
-    @Test func onlyHTTP11AndRecentTLSAreSpoken() throws {
+    @Test func onlyHTTP11AndRecentTLSAreSupported() throws {
         let gateway = try TestGateway()
         let socket = try RawSocket.secure(port: gateway.port)
         #expect(["TLSv1.2", "TLSv1.3"].contains(socket.protocolVersion))

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-/// TLS as the other side has it, which is OpenSSL's whole: what a peer may do with its records at any time after the upgrade.
+/// TLS records after the upgrade, against an OpenSSL peer.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct SealedRecordTests {
     let gateway: TestGateway
@@ -19,7 +19,7 @@ struct SealedRecordTests {
         return (speaker, try speaker.publish().alias)
     }
 
-    /// Media go one way, a question and its answer both.
+    /// Expects media in one direction and a request and its reply in both.
     private func expectTalk(of speaker: Caller, _ alias: TrackAlias, from number: Int = 0, count: Int = 3) throws {
         for number in number..<number + count {
             try speaker.say(TestFrame.bytes(alias, number))
@@ -31,20 +31,20 @@ struct SealedRecordTests {
     // MARK: Suites and versions
 
     @Test(arguments: ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"])
-    func eachSuiteIsSpoken(name: String) throws {
+    func cipherSuiteIsSupported(name: String) throws {
         let (speaker, alias) = try speaker(offering: .suite(name))
         try expectTalk(of: speaker, alias)
     }
 
-    @Test func soIsTheOlderVersion() throws {
+    @Test func tls12IsSupported() throws {
         let (speaker, alias) = try speaker(offering: .upTo12)
         #expect(speaker.socket.socket.protocolVersion == "TLSv1.2")
         try expectTalk(of: speaker, alias)
     }
 
-    // MARK: New keys
+    // MARK: Key updates
 
-    @Test(arguments: [false, true]) func keysMayBeUpdatedInTheMiddleOfACall(ofBoth: Bool) throws {
+    @Test(arguments: [false, true]) func keysMayBeUpdatedDuringACall(ofBoth: Bool) throws {
         let (speaker, alias) = try speaker()
         for round in 0..<5 {
             try speaker.socket.socket.updateKey(ofBoth: ofBoth)
@@ -52,7 +52,7 @@ struct SealedRecordTests {
         }
     }
 
-    @Test func manyUpdatesAtOnceAreAnswered() throws {
+    @Test func consecutiveKeyUpdatesAreAnswered() throws {
         let (speaker, alias) = try speaker()
         try speaker.socket.socket.together {
             for _ in 0..<30 { try speaker.socket.socket.updateKey(ofBoth: true) }
@@ -62,15 +62,15 @@ struct SealedRecordTests {
         try expectTalk(of: speaker, alias, from: 1)
     }
 
-    // MARK: Pieces
+    // MARK: Record boundaries
 
-    @Test(arguments: [1, 4, 5, 6, 60]) func aRecordMayComeInPieces(cut: Int) throws {
+    @Test(arguments: [1, 4, 5, 6, 60]) func recordMayArriveInParts(cut: Int) throws {
         let (speaker, alias) = try speaker()
         let socket = speaker.socket.socket
         for number in 0..<3 {
             let record = socket.sealed(RawFrame.binary(TestFrame.bytes(alias, number)).bytes)
             try socket.writeAsTheyAre(Array(record[..<cut]))
-            // Somebody else is heard meanwhile.
+            // Another speaker is heard meanwhile.
             try listener.settle()
             try socket.writeAsTheyAre(Array(record[cut...]))
             #expect(try listener.frame() == TestFrame.bytes(alias, number))
@@ -78,7 +78,7 @@ struct SealedRecordTests {
         try expectTalk(of: speaker, alias, from: 3)
     }
 
-    @Test func theEndOfOneReadMayBeTheBeginningOfTheNextRecord() throws {
+    @Test func readMayEndInsideTheNextRecord() throws {
         let (speaker, alias) = try speaker()
         let socket = speaker.socket.socket
         let records = (0..<40).map { socket.sealed(RawFrame.binary(TestFrame.bytes(alias, $0)).bytes) }.reduce([], +)
@@ -89,7 +89,7 @@ struct SealedRecordTests {
         for number in 0..<40 { #expect(try listener.frame() == TestFrame.bytes(alias, number)) }
     }
 
-    @Test func aLongMessageComesInManyRecords() throws {
+    @Test func longMessageSpansManyRecords() throws {
         let (speaker, alias) = try speaker()
         let text = String(repeating: "long ", count: 2_000)
         try speaker.ask(.sendText(TextMessage(text: text)))
@@ -100,14 +100,14 @@ struct SealedRecordTests {
 
     // MARK: Faults
 
-    /// Ends the one who made the fault, and nobody else.
+    /// Expects that only the faulty connection is closed.
     private func expectEnd(of speaker: Caller) throws {
         let socket = speaker.socket.socket
         while try !socket.read().isEmpty {}
         try listener.settle()
     }
 
-    @Test(arguments: [0, 3, 20]) func aChangedRecordEndsTheConnection(place: Int) throws {
+    @Test(arguments: [0, 3, 20]) func modifiedRecordClosesTheConnection(place: Int) throws {
         let (speaker, alias) = try speaker()
         var record = speaker.socket.socket.sealed(RawFrame.binary(TestFrame.bytes(alias, 0)).bytes)
         record[place] ^= 0xFF
@@ -116,7 +116,7 @@ struct SealedRecordTests {
         #expect(listener.frames.isEmpty)
     }
 
-    @Test func soDoesOneBehindAnotherThatIsTooLong() throws {
+    @Test func oversizedRecordBehindAValidOneClosesTheConnection() throws {
         let (speaker, alias) = try speaker()
         try speaker.settle()
         try speaker.socket.socket.together {
@@ -127,7 +127,7 @@ struct SealedRecordTests {
         try expectEnd(of: speaker)
     }
 
-    @Test func soDoesARecordThatIsSentAgain() throws {
+    @Test func replayedRecordClosesTheConnection() throws {
         let (speaker, alias) = try speaker()
         let record = speaker.socket.socket.sealed(RawFrame.binary(TestFrame.bytes(alias, 0)).bytes)
         try speaker.socket.socket.writeAsTheyAre(record + record)
@@ -135,7 +135,7 @@ struct SealedRecordTests {
         try expectEnd(of: speaker)
     }
 
-    @Test func aGoodbyeIsAnEnd() throws {
+    @Test func closeNotifyEndsTheConnection() throws {
         let (speaker, _) = try speaker()
         speaker.socket.socket.sayGoodbye()
         try expectEnd(of: speaker)

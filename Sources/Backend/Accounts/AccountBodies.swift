@@ -10,11 +10,11 @@ struct Credentials: Decodable, Sendable, Described {
         "Credentials", .object([.required("email", .email), .required("password", .password)]))
 }
 
-/// What a device keeps to speak for its user.
+/// A device's access and refresh token.
 struct TokenPair: Encodable, Sendable, Described {
     var accessToken: String
     var refreshToken: String
-    /// Of the access token, in seconds.
+    /// Lifetime of the access token, in seconds.
     var expiresIn: Int64
     var tokenType = "Bearer"
 
@@ -51,7 +51,7 @@ struct UserView: Encodable, Sendable, Described {
     static let schema = Schema.named("User", .object(fields))
 }
 
-/// A new user, who need not log in first.
+/// A new user, already logged in.
 struct RegisteredView: Encodable, Sendable, Described {
     var user: UserView
     var tokens: TokenPair
@@ -73,7 +73,7 @@ extension UserSettings: Described {
         ]))
 }
 
-/// Settings that change; those that are left out stay. An empty voice is the assistant's own choice.
+/// Settings to change; omitted ones keep their value. An empty voice selects the assistant's default.
 struct SettingsChange: Decodable, Sendable, Described {
     struct Settings: Decodable, Sendable {
         var loggingEnabled: Bool?

@@ -5,14 +5,14 @@ internal import Identity
 package import Store
 internal import Wire
 
-/// Users and how they prove who they are.
+/// User accounts and authentication.
 package struct AccountService: Sendable {
     package let store: SessionStore
     package let tokens: UserTokens
-    /// Failed passwords, by address and by account: whoever guesses has few guesses, from one place and from many.
+    /// Failed logins by address and by account, which limits both single and distributed guessing.
     private let failures = AuthFailureLimiter()
 
-    /// How long a refresh token lasts that is not used.
+    /// Lifetime of an unused refresh token.
     static let refreshLifetime = Duration.seconds(30 * 86_400)
 
     package init(store: SessionStore, tokens: UserTokens) {
@@ -20,7 +20,7 @@ package struct AccountService: Sendable {
         self.tokens = tokens
     }
 
-    /// For routes that belong to a user: who shows that it is one.
+    /// Requires a user's access token.
     package var userAccess: Access<UserID> {
         .token(on: store.threads) { request in
             let subject: UserTokens.Subject
@@ -34,7 +34,7 @@ package struct AccountService: Sendable {
         }
     }
 
-    /// - Throws: `HTTPError` with 401 for a user that is no more.
+    /// - Throws: `HTTPError` with 401 if the user has been deleted.
     package func user(_ subject: UserTokens.Subject) async throws -> UserID {
         switch subject {
         case .user(let id):
@@ -52,12 +52,12 @@ package struct AccountService: Sendable {
         do throws(StoreError) {
             user = try await store.createUser(email: account.email, password: SecretText(account.password), at: .now)
         } catch .emailTaken {
-            throw HTTPError(.conflict, "email_taken", "this e-mail address has an account; ask for a token instead")
+            throw HTTPError(.conflict, "email_taken", "this e-mail address has an account; log in instead")
         }
         return (user, try await makeTokens(for: user.id))
     }
 
-    /// - Throws: the same `HTTPError` for an unknown user and a wrong password, after the same time.
+    /// - Throws: the same `HTTPError` for an unknown user and a wrong password, taking the same time.
     func logIn(_ account: Credentials, _ request: HTTPServerRequest) async throws -> TokenPair {
         let names = ["address \(request.peerAddress)", "account \(account.email.lowercased())"]
         guard names.allSatisfy({ failures.allows($0, at: request.receivedAt) }) else {
@@ -77,11 +77,11 @@ package struct AccountService: Sendable {
                 accessToken: try tokens.mint(for: token.userID, now: WallClock.seconds), refreshToken: token.text,
                 expiresIn: UserTokens.lifetimeSeconds)
         case .unknown:
-            throw HTTPError(.unauthorized, "invalid_refresh_token", "the refresh token is not valid any more; log in again")
+            throw HTTPError(.unauthorized, "invalid_refresh_token", "the refresh token is invalid or expired; log in again")
         case .reused:
             throw HTTPError(
                 .unauthorized, "refresh_token_reused",
-                "the refresh token was used before, so all that came from it are revoked; log in again")
+                "the refresh token was already used, so all tokens of this login are revoked; log in again")
         }
     }
 
@@ -102,15 +102,15 @@ extension StoreError: HTTPErrorConvertible {
         switch self {
         case .notFound: HTTPError(.notFound, "not_found", "there is no such thing")
         case .emailTaken: HTTPError(.conflict, "email_taken", "this e-mail address has an account")
-        case .invalidCursor: HTTPError(.badRequest, "invalid_cursor", "this is no cursor of this list; begin at its start")
+        case .invalidCursor: HTTPError(.badRequest, "invalid_cursor", "the cursor is invalid; start again without one")
         case .refused(let reason): HTTPError(.badRequest, "invalid_value", reason)
         case .full:
             HTTPError(
                 .init(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
-                "the store has no room; nothing was written, try again later", retryAfterSeconds: 30)
+                "the store is full; nothing was written, try again later", retryAfterSeconds: 30)
         case .busy, .cancelled:
-            HTTPError(.serviceUnavailable, "store_busy", "the store has too much to do; try again", retryAfterSeconds: 1)
-        default: HTTPError(.internalServerError, "store_failed", "the store failed; the gateway's log says more")
+            HTTPError(.serviceUnavailable, "store_busy", "the store is busy; try again", retryAfterSeconds: 1)
+        default: HTTPError(.internalServerError, "store_failed", "the store failed; see the gateway's log")
         }
     }
 }

@@ -3,17 +3,17 @@ package import Identity
 package import Store
 internal import Wire
 
-/// The access tokens of users: short-lived, for the HTTP API and the user's own channel. None of them opens a room, and no room's token is
-/// one of them, for they have an issuer and a key of their own.
+/// Users' access tokens: short-lived, for the HTTP API and the user's channel. They have their own issuer and key, so they are not valid as
+/// room tokens and vice versa.
 package struct UserTokens: Sendable {
     package static let issuer = "patchbay-users"
     /// In seconds.
     package static let lifetimeSeconds: Int64 = 900
 
-    /// Who speaks for a user.
+    /// A verified token's subject.
     package enum Subject: Sendable, Hashable {
         case user(UserID)
-        /// Of another issuer; it becomes a user at first sight.
+        /// Of the external issuer. The user is created on first use.
         case external(UserClaims)
     }
 
@@ -21,8 +21,8 @@ package struct UserTokens: Sendable {
     private let own: KeyRing
     private let externalIssuer: ExternalIssuer?
 
-    /// - Parameter externalIssuer: an issuer besides ourselves.
-    /// - Throws: `KeyError` for a key of it that cannot be used.
+    /// - Parameter externalIssuer: another trusted issuer of user tokens.
+    /// - Throws: `KeyError` if its key is unusable.
     package init(key: SealingKey, externalIssuer: ExternalIssuer? = nil) throws(KeyError) {
         let settings = IssuerSettings(issuer: Self.issuer, algorithm: .hs256, key: SecretText(Base64.urlSafe.encode(key.revealedBytes)))
         own = try KeyRing([settings])
@@ -36,7 +36,7 @@ package struct UserTokens: Sendable {
         return try TokenMinter.mint(claims, with: key)
     }
 
-    /// Verifies a token of ours or of the external issuer. `expires` is in seconds since 1970.
+    /// Verifies a token of the gateway or of the external issuer. `expires` is in seconds since 1970.
     package func verify(_ token: String, now: Int64) throws(TokenError) -> (subject: Subject, expires: Int64) {
         let verifier = TokenVerifier()
         do throws(TokenError) {
@@ -51,7 +51,7 @@ package struct UserTokens: Sendable {
     }
 }
 
-/// Somebody else who says who users are: its key, and for whom its tokens must be made.
+/// An external identity provider: its key and the required audience.
 package struct ExternalIssuer: Sendable {
     package var keys: KeyRing
     package var audience: String?

@@ -8,7 +8,7 @@ extension CallStatus {
 extension CallParty {
     static let schema = Schema.text(1...ProtocolLimits.identityBytesMax)
 
-    /// Who is called at once: all but the caller.
+    /// The invited parties, without the caller.
     static let calledSchema = Schema.array(of: schema, count: 1...ProtocolLimits.callMembersMax - 1)
 }
 
@@ -44,14 +44,14 @@ extension CallStart: Described {
         ]))
 }
 
-/// A call as it is now.
+/// The current state of a call.
 struct CallView: Encodable, Sendable, Described {
     var call: CallInfo
 
     static let schema = Schema.named("CallReply", .object([.required("call", CallInfo.schema)]))
 }
 
-/// The same, with a way into its room. The way is left out where the same was asked for before and the call is over.
+/// A call with the URL and token of its room. Both are omitted for a repeated request whose call has ended.
 struct CallTicket: Encodable, Sendable, Described {
     var callId: CallID
     var status: CallStatus

@@ -1,14 +1,14 @@
 internal import Wire
 
-/// The devices connected to users' and assistants' channels, and whose they are once that is known.
+/// Devices connected to users' and assistants' channels, and their owners once known.
 struct CallDevices {
-    /// Requests that a device may send before its user is known.
+    /// Maximum number of requests queued until a device's owner is known.
     private static let earlyRequestsMax = 32
 
     private struct Device {
         let address: DeviceAddress
         var owner: Identity?
-        /// Requests that came before the owner was known.
+        /// Requests received before the owner was known.
         var early: [(request: CallRequest, number: UInt64?)] = []
     }
 
@@ -27,7 +27,7 @@ struct CallDevices {
         devices[address.id] = Device(address: address)
     }
 
-    /// - Returns: the requests that came before.
+    /// - Returns: the requests queued until now.
     mutating func identify(_ id: DeviceID, as owner: Identity) -> [(request: CallRequest, number: UInt64?)] {
         guard var device = devices[id] else { return [] }
         let early = device.early

@@ -3,26 +3,26 @@ package import Identity
 internal import Synchronization
 package import Wire
 
-/// The queue through which shards reach `CallService`, from any thread. Messages are handled in the order in which they were posted.
+/// The queue through which shards reach `CallService`, from any thread. Messages are handled in the order of posting.
 ///
 /// Every message has a limit:
 ///
 /// | message | limit | beyond it |
 /// |---|---|---|
-/// | `opened` | `devicesMax` devices that are not yet handled as closed | refused: the shard closes the device |
+/// | `opened` | `devicesMax` devices whose `closed` is not yet handled | refused: the shard closes the device |
 /// | `closed` | one for each accepted `opened` | always accepted |
 /// | `request` | `requestsMax` waiting | refused with `limit_exceeded` |
 /// | room changes | one waiting per call and participant | a newer change replaces the waiting one |
 /// | `drain` | one | ignored |
 package final class CallInbox: Sendable {
-    /// Whose a channel is.
+    /// The owner of a channel.
     package enum Owner: Sendable {
         /// Still to be looked up in the store.
         case user(UserTokens.Subject)
-        /// Named as in rooms.
+        /// Identified as in rooms.
         case assistant(Identity)
 
-        /// Whether two tokens speak for the same owner.
+        /// Whether two tokens have the same owner.
         package func isSame(as other: Owner) -> Bool {
             switch (self, other) {
             case (.user(.user(let one)), .user(.user(let other))): one == other
@@ -82,9 +82,9 @@ package final class CallInbox: Sendable {
         (items, entrance) = AsyncStream.makeStream(of: Item.self)
     }
 
-    /// Finds out whose token this is, and when it expires, in seconds since 1970.
+    /// Verifies a token and returns its owner and expiry, in seconds since 1970.
     ///
-    /// - Parameter keys: keys whose tokens may speak for assistants.
+    /// - Parameter keys: keys that may issue assistants' tokens.
     package func verify(_ token: String, keys: KeyRing) throws(TokenError) -> (owner: Owner, expires: Int64) {
         let now = WallClock.seconds
         do throws(TokenError) {
@@ -92,7 +92,7 @@ package final class CallInbox: Sendable {
             return (.user(subject), expires)
         } catch .unknownIssuer {
             let claims = try TokenVerifier().verify(token, keys: keys, now: now)
-            // A plain room token is not enough.
+            // A room token without agent rights is not enough.
             guard claims.video?.agent == true else { throw .unknownIssuer }
             guard case .assistant? = CallParty(text: claims.identity) else { throw .badIdentity }
             return (.assistant(Identity(text: claims.identity)), claims.expires)
@@ -128,20 +128,20 @@ package final class CallInbox: Sendable {
         return true
     }
 
-    /// Passes on what happened in a call's room. Called on the thread of the room's shard; events of other rooms are ignored.
+    /// Posts an event of a call's room. Called on the thread of the room's shard; events of other rooms are ignored.
     func post(_ event: RoomAuditEvent) {
         guard let id = CallRooms.call(of: event.room.info.name), let change = CallRoomChange(event) else { return }
         post(.room(id, change))
     }
 
-    /// Ends `messages` after what is queued.
+    /// Ends `messages` after the queued ones.
     package func finish() {
         entrance.finish()
     }
 
-    // MARK: The reader's side
+    // MARK: Reader
 
-    /// Has one reader.
+    /// Single reader only.
     package var messages: some AsyncSequence<Message, Never> & Sendable { items.map { [self] in take($0) } }
 
     private func take(_ item: Item) -> Message {
@@ -171,15 +171,15 @@ extension CallRoomChange {
     }
 }
 
-/// Where a device's socket is.
+/// The address of a device's connection.
 package struct DeviceAddress: Sendable {
     package let id: DeviceID
     package let shard: Int
-    /// The shard's own number for it.
+    /// The shard's number for the connection.
     package let number: Int
     /// The Host header of its request.
     package let host: String?
-    /// When its first token expires, in seconds since 1970.
+    /// Expiry of its first token, in seconds since 1970.
     package let expires: Int64
 
     package init(id: DeviceID, shard: Int, number: Int, host: String?, expires: Int64) {
@@ -191,10 +191,10 @@ package struct DeviceAddress: Sendable {
     }
 }
 
-/// What a shard does for `CallService` with devices that it serves. A device that has gone meanwhile is skipped.
+/// A command from `CallService` to a shard about its devices. Disconnected devices are skipped.
 package enum DeviceOrder: Sendable {
     case tell([UInt8], to: [Int])
-    /// Counted, and answered if there is a message.
+    /// Counts a handled request and sends the reply, if any.
     case refuse(RequestError.Code, [UInt8]?, to: Int)
     case close(Int, CloseReason)
 }

@@ -4,9 +4,9 @@ internal import HTTPTypes
 internal import Synchronization
 package import Wire
 
-/// The rooms of running calls and who may join them, readable from any thread: shards check it before they admit somebody.
+/// Rooms of active calls and who may join them. Thread-safe: shards check it before admitting a participant.
 package final class CallRooms: Sendable {
-    /// Of each room, the users who have left the call. Their room tokens are no longer accepted.
+    /// By room, the users who have left the call. Their room tokens are no longer accepted.
     private let excluded = Mutex<[String: Set<Identity>]>([:])
 
     package init() {}
@@ -37,17 +37,17 @@ package final class CallRooms: Sendable {
     }
 }
 
-/// A change in a call's room that concerns the call.
+/// A room change that affects its call.
 package enum CallRoomChange: Sendable {
     case joined(Identity)
     case left(Identity)
     case ended
 
-    /// Nil for an event that does not concern the call.
+    /// Nil for an event that does not affect the call.
     init?(_ event: RoomAuditEvent) {
         switch event.event {
         case .room(.joined(let participant, _)): self = .joined(participant.identity)
-        // The same identity has replaced itself.
+        // The same identity has joined again.
         case .room(.left(_, _, .duplicateIdentity)): return nil
         // The room's end follows.
         case .room(.left(_, _, .roomClosed)), .room(.left(_, _, .roomDeleted)): return nil

@@ -4,13 +4,13 @@ internal import Sockets
 internal import Store
 internal import Wire
 
-/// `/v1/calls…`: what a device may ask on its user's own channel too. Another user's call is as absent as one that never was.
+/// `/v1/calls…`: the same requests as on the user's channel. Another user's call is answered with 404.
 enum CallRoutes {
     static func routes(_ calls: CallService, user: Access<UserID>) -> [Route] {
         [
             Route(
                 .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
-                body: CallStart.self, responses: [.json(CallTicket.self, status: .created)] + refusals
+                body: CallStart.self, responses: [.json(CallTicket.self, status: .created)] + errorOutcomes
             ) { request, user, start in
                 try calls.checkThatCallsMayStart()
                 var start = start
@@ -24,69 +24,69 @@ enum CallRoutes {
                 try .json(try await calls.calls(of: user))
             },
             Route(
-                .get, "/v1/calls/:id", "Shows a call; one that is over for two minutes more", access: user, parameters: [id],
+                .get, "/v1/calls/:id", "Shows a call, up to two minutes after its end", access: user, parameters: [id],
                 responses: [.json(CallView.self), .error(.notFound), .error(.serviceUnavailable)]
             ) { request, user in
                 try .json(CallView(call: try await calls.call(call(request), of: user)))
             },
             Route(
-                .get, "/v1/events", "The WebSocket of a user's own channel (PROTOCOL section 13)", access: .open,
+                .get, "/v1/events", "The WebSocket of a user's channel (PROTOCOL section 13)", access: .open,
                 responses: [.error(.upgradeRequired)]
             ) { _, _ in
                 throw HTTPError(
-                    .upgradeRequired, "upgrade_required", "this address is a WebSocket's; upgrade with subprotocol patchbay.v1")
+                    .upgradeRequired, "upgrade_required", "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
             },
-            entering("answer", "Answers a call; the first to answer wins", calls, user) { .answer($0) },
-            entering("join", "Another way into the room of a call that the user is in", calls, user) { .join($0) },
-            asking("cancel", "Takes back a call that nobody has answered", calls, user) { .cancel($0) },
-            asking("hangup", "Leaves a call", calls, user) { .hangUp($0) },
-            asking("hold", "Puts a call on hold: the user neither hears nor is heard", calls, user) { .hold($0, held: true) },
-            asking("resume", "Takes a call back from hold", calls, user) { .hold($0, held: false) },
-            asking("reject", "Does not want to talk", calls, user, body: CallRejectionBody.self) {
+            ticketRoute("answer", "Answers a call; the first to answer wins", calls, user) { .answer($0) },
+            ticketRoute("join", "Issues another token for the room of a call that the user is in", calls, user) { .join($0) },
+            callRoute("cancel", "Cancels a call that nobody has answered", calls, user) { .cancel($0) },
+            callRoute("hangup", "Leaves a call", calls, user) { .hangUp($0) },
+            callRoute("hold", "Puts a call on hold: the user neither hears nor is heard", calls, user) { .hold($0, held: true) },
+            callRoute("resume", "Resumes a call on hold", calls, user) { .hold($0, held: false) },
+            callRoute("reject", "Rejects a call", calls, user, body: CallRejectionBody.self) {
                 .reject($0, CallRejection(isBusy: $1.busy ?? false, reason: $1.reason))
             },
-            asking("mute", "Mutes the user, or no longer", calls, user, body: CallMuteBody.self) { .mute($0, muted: $1.muted) },
-            asking("invite", "Calls more people to a call", calls, user, body: CallInvitationBody.self) { .invite($0, $1.to) },
+            callRoute("mute", "Mutes or unmutes the user", calls, user, body: CallMuteBody.self) { .mute($0, muted: $1.muted) },
+            callRoute("invite", "Invites more parties to a call", calls, user, body: CallInvitationBody.self) { .invite($0, $1.to) },
         ]
     }
 
     private static let id = RouteParameter.path("id", .text(1...64), "The call")
-    private static let refusals: [RouteOutcome] = [
+    private static let errorOutcomes: [RouteOutcome] = [
         .error(.badRequest), .error(.forbidden), .error(.notFound), .error(.conflict), .error(.tooManyRequests),
         .error(.serviceUnavailable),
     ]
 
-    private static func entering(
+    private static func ticketRoute(
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
         _ makeRequest: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
         Route(
             .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
-            responses: [.json(CallTicket.self)] + refusals
+            responses: [.json(CallTicket.self)] + errorOutcomes
         ) { request, user in
             try .json(try ticket(try await calls.perform(makeRequest(call(request)), of: user, host: request.host)))
         }
     }
 
-    private static func asking(
+    private static func callRoute(
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>,
         _ makeRequest: @escaping @Sendable (CallID) -> CallRequest
     ) -> Route {
         Route(
             .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id],
-            responses: [.json(CallView.self)] + refusals
+            responses: [.json(CallView.self)] + errorOutcomes
         ) { request, user in
             try .json(try view(try await calls.perform(makeRequest(call(request)), of: user, host: request.host)))
         }
     }
 
-    private static func asking<Body: Decodable & Sendable & Described>(
+    private static func callRoute<Body: Decodable & Sendable & Described>(
         _ verb: String, _ summary: String, _ calls: CallService, _ user: Access<UserID>, body: Body.Type,
         _ makeRequest: @escaping @Sendable (CallID, Body) -> CallRequest
     ) -> Route {
         Route(
             .post, RoutePath(stringLiteral: "/v1/calls/:id/\(verb)"), summary, access: user, parameters: [id], body: body,
-            responses: [.json(CallView.self)] + refusals
+            responses: [.json(CallView.self)] + errorOutcomes
         ) { request, user, body in
             try .json(try view(try await calls.perform(makeRequest(call(request), body), of: user, host: request.host)))
         }

@@ -7,13 +7,13 @@ internal import ServiceLifecycle
 package import Store
 package import Wire
 
-/// Runs the calls of one gateway around the pure `CallStateMachine`: feeds it what devices, HTTP requests and rooms do, and performs its effects in
-/// order.
+/// Runs the calls of one gateway around the pure `CallStateMachine`: feeds it inputs from devices, HTTP requests and rooms, and performs
+/// its effects in order.
 ///
-/// Shards reach it through the bounded `CallInbox`; HTTP handlers call its methods. `run()` returns once the inbox is finished, that is when the gateway
-/// has ended. Calls live no longer than the process.
+/// Shards reach it through the bounded `CallInbox`; HTTP handlers call its methods. `run()` returns once the inbox is finished, that is
+/// when the gateway has stopped. Calls are not persisted.
 package actor CallService: Service {
-    /// Changes whose webhooks wait for the store. Beyond the limit webhooks are dropped, and that is logged.
+    /// Maximum number of call changes whose webhooks are queued for the store. Beyond it webhooks are dropped and a message is logged.
     private static let webhookBatchesMax = 10_000
 
     private let inbox: CallInbox
@@ -33,7 +33,7 @@ package actor CallService: Service {
         case serving, draining, ended
     }
 
-    /// The HTTP request that is being handled, if any, and inputs that follow from effects.
+    /// The HTTP request being handled, if any, and follow-up inputs caused by effects.
     private struct Exchange {
         var lastTicket: UInt64 = 0
         var host: String?
@@ -74,7 +74,7 @@ package actor CallService: Service {
         try rooms.checkThatRoomsAreOpen()
     }
 
-    /// - Parameter host: the request's Host header, from which the room's URL is made unless one is configured.
+    /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
     func perform(_ request: CallRequest, of user: UserID, host: String?) throws(CallError) -> CallReply {
         try checkThatNotEnded()
         exchange.lastTicket += 1
@@ -96,7 +96,7 @@ package actor CallService: Service {
         return call
     }
 
-    /// Ends a deleted user's part in all calls and closes its devices.
+    /// Removes a deleted user from all calls and closes its devices.
     func forget(_ user: UserID) {
         let identity = Identity(text: user.text)
         for call in calls.snapshot(of: identity) {
@@ -156,7 +156,7 @@ package actor CallService: Service {
         } catch is HTTPError {
             greet(device, .failure(DeviceError(reason: .tokenRevoked)))
         } catch {
-            // The store cannot answer now: the device may reconnect.
+            // The store is unavailable: let the device reconnect.
             greet(device, .failure(DeviceError(reason: .serverShutdown)))
         }
     }
@@ -189,7 +189,7 @@ package actor CallService: Service {
         send(.close(address.number, reason), to: address.shard)
     }
 
-    /// In a drain, devices without a call reconnect to another gateway at once: here they would miss new calls.
+    /// In a drain, disconnect devices without a call at once: they would miss new calls here.
     private func closeIdleDevices() {
         for (owner, ids) in devices.byOwner where calls.snapshot(of: owner).isEmpty {
             for id in ids { close(id, .serverShutdown) }
@@ -220,7 +220,8 @@ package actor CallService: Service {
         }
     }
 
-    /// Repeats earlier decisions for a participant that has just joined. Its join may have crossed a leave or the end of the call.
+    /// Reapplies earlier decisions to a participant that has just joined, because the join may have raced with a leave or the end of the
+    /// call.
     private func applyDecisions(to party: CallParty, in id: CallID) {
         let room = CallInfo.room(of: id)
         let identity = Identity(text: party.text)
@@ -278,12 +279,12 @@ package actor CallService: Service {
                 to: call.room, for: user, host: host, name: call.caller == party ? call.callerName : "",
                 kind: party.isAssistant ? .agent : .standard)
             inbox.rooms.admit(user, to: call.room)
-            // `call` as the effect carries it: later effects of the same input may have changed it.
+            // Use the effect's `call`: later effects of the same input may have changed the current one.
             let reply = CallReply(call, livekitURL: ticket.url, livekitToken: ticket.token, roomName: call.room)
             answer(.success(reply), requester)
         } catch {
             answer(.failure(CallError(error.status == .badRequest ? .invalidArgument : .unsupported, error.message)), requester)
-            exchange.followUps.append(.failed(call.id, CallParty(user), reason: "the gateway cannot let anybody into the room"))
+            exchange.followUps.append(.failed(call.id, CallParty(user), reason: "the gateway cannot issue a room token"))
         }
     }
 
@@ -301,14 +302,15 @@ package actor CallService: Service {
     }
 }
 
-/// What `CallService` needs of other parts. Each closure returns at once.
+/// `CallService`'s dependencies. The closures must not block.
 package struct CallCollaborators: Sendable {
     package var server: ServerInfo
-    /// The webhooks of a change.
+    /// The webhooks for a change.
     package var announcement: @Sendable (CallRecord) -> Announcement
-    /// Sends an assistant to a call's room when none of its processes has a channel. False if there is no such assistant: the call fails for it at once.
+    /// Dispatches an assistant that has no channel to a call's room. Returns false for an unknown assistant, which then fails the call at
+    /// once.
     package var dispatch: @Sendable (_ assistant: String, CallInfo) -> Bool
-    /// Withdraws a dispatch.
+    /// Cancels a dispatch.
     package var recall: @Sendable (_ assistant: String, CallID) -> Void
 
     package init(

@@ -1,14 +1,14 @@
 package import Wire
 
-/// At most one sleeping task, which wakes its owner at the earliest armed deadline.
+/// Wakes its owner at the earliest armed deadline, using at most one sleeping task.
 ///
-/// A later deadline leaves the task as it is: its owner arms again after waking. An earlier one replaces it.
+/// An earlier deadline replaces the task; a later one is ignored, because the owner arms again after waking.
 package struct DeadlineTimer {
     private var deadline: Instant?
     private var sleeper: Task<Void, Never>?
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// - Parameter sleep: throws when the task is cancelled.
+    /// - Parameter sleep: must throw when the task is cancelled.
     package init(sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }) {
         self.sleep = sleep
     }

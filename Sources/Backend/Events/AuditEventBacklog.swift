@@ -2,10 +2,10 @@ internal import DequeModule
 internal import Engine
 internal import Wire
 
-/// What waits in a `AuditEventQueue`.
+/// The queued events of an `AuditEventQueue`.
 struct AuditEventBacklog {
     private(set) var items: Deque<AuditEventQueue.Item> = []
-    /// Of text, in all items.
+    /// Bytes of text in all items.
     private(set) var bytes = 0
     private(set) var missing = 0
     private var missingRooms: [String] = []
@@ -15,9 +15,9 @@ struct AuditEventBacklog {
 
     var isEmpty: Bool { items.isEmpty && missing == 0 }
 
-    /// Behind the word that some are missing, where there are.
+    /// Appends the event, after an item for any events dropped before it.
     mutating func append(_ event: RoomAuditEvent) {
-        tellMissing()
+        appendMissing()
         bytes += event.byteCount
         items.append(.event(event))
     }
@@ -29,7 +29,7 @@ struct AuditEventBacklog {
     }
 
     mutating func take(upTo limit: Int) -> [AuditEventQueue.Item] {
-        if items.count < limit { tellMissing() }
+        if items.count < limit { appendMissing() }
         let taken = Array(items.prefix(limit))
         items.removeFirst(taken.count)
         for case .event(let event) in taken { bytes -= event.byteCount }
@@ -41,7 +41,7 @@ struct AuditEventBacklog {
         return reader
     }
 
-    private mutating func tellMissing() {
+    private mutating func appendMissing() {
         guard missing > 0 else { return }
         items.append(.missing(count: missing, rooms: missingRooms))
         missing = 0
@@ -51,7 +51,7 @@ struct AuditEventBacklog {
 }
 
 extension RoomAuditEvent {
-    /// What of it somebody outside can make long.
+    /// The size of the parts whose length clients control, in bytes.
     var byteCount: Int {
         switch event {
         case .room(.transcribed(let said)): said.segment.text.utf8.count

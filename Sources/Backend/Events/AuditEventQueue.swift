@@ -3,44 +3,43 @@ package import HTTPServer
 internal import Synchronization
 package import Wire
 
-/// What happens in rooms on its way from the shards to whoever keeps records of it. One reader; it deals out what it reads.
+/// A bounded queue of audit events from the shards to a single reader.
 ///
-/// Its policy: what has come stays. Beyond the limits what comes is not taken, and where it would have stood the reader is told how much is
-/// missing and of which rooms, so that nothing is lost silently and what there is can be put right (`Gateway.openRooms()`). A shard never
-/// waits.
+/// When the queue is full, new events are dropped, and the reader gets a `missing` item in their position, so that it can reconcile its
+/// state (`Gateway.openRooms()`). Appending never blocks a shard.
 ///
-/// The events of one room come in the order in which they happened; those of several rooms in any.
+/// Events of one room are in order. Events of different rooms are not ordered.
 package final class AuditEventQueue: Sendable {
     package enum Item: Sendable, Hashable {
         case event(RoomAuditEvent)
-        /// So many were not taken, of these rooms and perhaps, if there are `roomsNamedMax` of them, of others.
+        /// Events that were dropped, and their rooms. The list is incomplete if it has `roomsNamedMax` entries.
         case missing(count: Int, rooms: [String])
     }
 
     package enum Outcome: Sendable, Hashable {
         case taken
-        /// `isFirst` of those that are missing since the reader last kept up.
+        /// `isFirst`: the first dropped event since the reader last caught up.
         case refused(isFirst: Bool)
     }
 
-    /// Rooms of which it is remembered that events are missing.
+    /// Maximum number of rooms listed in a `missing` item.
     package static let roomsNamedMax = 1_000
 
     private let state = Mutex(AuditEventBacklog())
     private let countMax: Int
     private let bytesMax: Int
-    /// What is to be told and recorded of a room of that name, asked by the shard that makes it: it must answer at once.
+    /// What to report and record of a room. Called by the shard that creates the room; must not block.
     package let reporting: @Sendable (_ room: String) -> RoomReporting
-    /// Why somebody may not join a room of that name, asked of everybody who wants to; nil if it may.
+    /// Why a participant may not join a room; nil if it may. Called for every join.
     package let joinError: @Sendable (_ room: String, Identity) -> HTTPError?
-    /// What assistants are told who join a room of that name, asked of everybody who wants to join.
+    /// The briefing for assistants in a room. Called for every join.
     package let briefing: @Sendable (_ room: String) -> SessionBriefing?
-    /// Told of every event at once, whatever waits: for who must not wait for the one who keeps records. It must return at once.
+    /// Called synchronously with every event, including dropped ones. Must not block.
     private let observer: @Sendable (RoomAuditEvent) -> Void
 
     /// - Parameters:
-    ///   - countMax: events that may wait.
-    ///   - bytesMax: bytes of text that may wait in them.
+    ///   - countMax: maximum number of queued events.
+    ///   - bytesMax: maximum bytes of text in queued events.
     package init(
         countMax: Int = 10_000, bytesMax: Int = 32 << 20, reporting: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
         joinError: @escaping @Sendable (_ room: String, Identity) -> HTTPError? = { _, _ in nil },
@@ -55,7 +54,7 @@ package final class AuditEventQueue: Sendable {
         self.observer = observer
     }
 
-    /// Events that wait.
+    /// Number of queued events.
     package var count: Int { state.withLock { $0.items.count } }
 
     @discardableResult
@@ -73,7 +72,7 @@ package final class AuditEventQueue: Sendable {
         return outcome
     }
 
-    /// No more will come. What waits can still be read.
+    /// Rejects further events. Queued events can still be read.
     package func finish() {
         let reader = state.withLock { state in
             state.isFinished = true
@@ -82,9 +81,9 @@ package final class AuditEventQueue: Sendable {
         reader?.resume()
     }
 
-    /// Waits until something is there, and takes it: in batches, so that a store may write them in one transaction.
+    /// Waits for events and removes a batch, which a store can write in one transaction.
     ///
-    /// - Returns: 1 to `limit` items in their order; nil at the end, or when the task is cancelled.
+    /// - Returns: 1 to `limit` items in order; nil at the end or when the task is cancelled.
     package func next(upTo limit: Int) async -> [Item]? {
         while !Task.isCancelled {
             let (items, isFinished) = state.withLock { ($0.take(upTo: limit), $0.isFinished) }
@@ -98,13 +97,13 @@ package final class AuditEventQueue: Sendable {
     private func waitForMore() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let mayGoOn = state.withLock { state in
+                let isReady = state.withLock { state in
                     guard state.isEmpty, !state.isFinished, !Task.isCancelled else { return true }
-                    precondition(state.reader == nil, "a event queue has one reader; let it deal out what it reads")
+                    precondition(state.reader == nil, "an audit event queue has a single reader")
                     state.reader = continuation
                     return false
                 }
-                if mayGoOn { continuation.resume() }
+                if isReady { continuation.resume() }
             }
         } onCancel: {
             state.withLock { $0.takeReader() }?.resume()

@@ -4,10 +4,11 @@ internal import ServiceLifecycle
 internal import Store
 internal import Wire
 
-/// Writes audit events to the store: transcribed segments of logged sessions become turns, a finished room ends its session, and webhooks are queued.
+/// Writes audit events to the store: transcribed segments of logged sessions become turns, a finished room ends its session, and webhooks
+/// are queued.
 ///
-/// It is the one reader of the `AuditEventQueue`, and returns when the queue is finished, that is when the gateway has ended. `SessionMaintenance`
-/// runs beside it for as long.
+/// The single reader of the `AuditEventQueue`. Runs, together with `SessionMaintenance`, until the queue is finished, that is until the
+/// gateway has stopped.
 package struct AuditEventWriter: Service {
     private static let storeRetryInterval = Duration.seconds(1)
 
@@ -47,7 +48,7 @@ package struct AuditEventWriter: Service {
         }
     }
 
-    /// A session ends with its room, except in a shutdown: then it goes on in the next process.
+    /// A session ends with its room, except in a shutdown: then it continues in the next process.
     private func endSession(of room: String) async {
         guard let owner = sessions.sessionRooms.owner(of: room) else { return }
         await persist { _ = try await sessions.end(owner.session, of: owner.user) }
@@ -61,7 +62,7 @@ package struct AuditEventWriter: Service {
         else { return }
         let segment = transcribed.segment
         let text = segment.spokenText
-        // A revision without text deletes the turn: nothing of it was played.
+        // A revision without text means that nothing was played: delete the turn.
         guard !text.isEmpty || segment.rev > 0 else { return }
         let length = (transcribed.ended - transcribed.began).inMilliseconds
         let turn = Turn(
@@ -74,7 +75,7 @@ package struct AuditEventWriter: Service {
         await persist { _ = try await sessions.store.append(turn, of: user) }
     }
 
-    /// Repeats `body` while the store is full or busy. Events wait meanwhile, up to the queue's limit.
+    /// Repeats `body` while the store is full or busy. Meanwhile events stay queued, up to the queue's limit.
     private func persist(_ body: () async throws -> Void) async {
         while !Task.isCancelled {
             do {

@@ -1,16 +1,16 @@
 package import Engine
 internal import Wire
 
-/// Something that has happened in a room, as services are told it.
+/// An event in a room, as reported to services.
 package struct RoomAuditEvent: Sendable, Hashable {
     package enum Event: Sendable, Hashable {
         case room(Room.AuditEvent)
-        /// A track's file is complete, as far as it goes.
+        /// A track's recording has ended; its file is closed.
         case recorded(RecordedFile)
     }
 
     package var event: Event
-    /// The room as it was then.
+    /// The room at the time of the event.
     package var room: Room.Snapshot
     /// Milliseconds since 1970.
     package var at: Int64
@@ -21,6 +21,6 @@ package struct RoomAuditEvent: Sendable, Hashable {
         self.at = at
     }
 
-    /// When something was that the fact tells as counted from itself, in milliseconds since 1970.
+    /// Converts a time relative to the event to milliseconds since 1970.
     package func time(of offset: Duration) -> Int64 { at + offset.inMilliseconds }
 }

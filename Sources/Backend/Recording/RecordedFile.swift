@@ -1,21 +1,21 @@
 package import Wire
 
-/// What was written down of one track.
+/// The recording of one track.
 package struct RecordedFile: Sendable, Hashable {
-    /// As its store knows it, and turns that can be heard in it name it (`audio_ref`).
+    /// The file's name in its store, referenced by turns (`audio_ref`).
     package var name: String
     package var recording: RecordingID
     package var track: TrackInfo
-    /// When its first frame came, in milliseconds since 1970.
+    /// Arrival of the first frame, in milliseconds since 1970.
     package var startedAt: Int64
-    /// How much sound it holds, pauses included.
+    /// Duration, including pauses.
     package var milliseconds: Int64
     package var byteCount: Int
-    /// Frames that were not written: the disk could not keep up.
+    /// Frames dropped because the disk could not keep up.
     package var framesLost: Int
-    /// Nothing more could be written after this.
+    /// Whether a write error ended the recording early.
     package var hasFailed: Bool
 
-    /// Neither id ever comes again, so the name needs nothing else, and nothing in it tells who speaks.
+    /// Both IDs are unique, and the name does not reveal the speaker.
     package static func name(of track: TrackSID, in recording: RecordingID) -> String { "\(recording.text)-\(track.text).ogg" }
 }

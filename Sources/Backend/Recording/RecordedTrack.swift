@@ -2,11 +2,11 @@ internal import Engine
 internal import Synchronization
 package import Wire
 
-/// Frames of one track on their way from its publisher's shard to the recorder's thread: copied once, into a buffer that changes sides.
+/// Passes one track's frames from the publisher's shard to the recorder's thread through a double buffer, with one copy.
 ///
-/// Its policy: what does not fit is lost, and counted; in the file it is a pause. The shard never waits for a disk.
+/// The shard never waits for a disk: frames that do not fit are dropped and counted, and become a pause in the file.
 package final class RecordedTrack: Sendable {
-    /// Half a minute of speech at 64 kbit/s.
+    /// In bytes; 30 seconds at 64 kbit/s.
     static let bytesMax = 256 << 10
 
     let order: Room.RecordingTap
@@ -18,10 +18,10 @@ package final class RecordedTrack: Sendable {
         var hasEnded = false
     }
 
-    /// What the recorder takes at once.
+    /// What the recorder takes in one pass.
     struct Taken {
         var lost: Int
-        /// No frame comes after these.
+        /// No frames follow.
         var isLast: Bool
     }
 
@@ -29,8 +29,8 @@ package final class RecordedTrack: Sendable {
         self.order = order
     }
 
-    /// - Parameter heardAt: when it came, or plays if it was sent ahead.
-    /// - Returns: whether there was room.
+    /// - Parameter heardAt: arrival time, or playout time of an `ahead` track's frame.
+    /// - Returns: false if the buffer is full.
     package func append(_ frame: UnsafeRawBufferPointer, heardAt: Instant) -> Bool {
         state.withLock { state in
             let fits = state.frames.byteCount + frame.count <= Self.bytesMax
@@ -43,7 +43,7 @@ package final class RecordedTrack: Sendable {
         state.withLock { $0.hasEnded = true }
     }
 
-    /// Takes all that has come; `buffer` must be empty, and its memory is used again.
+    /// Swaps the filled buffer with `buffer`, which must be empty and whose memory is reused.
     func take(into buffer: inout TapBuffer) -> Taken {
         state.withLock { state in
             swap(&state.frames, &buffer)
@@ -53,7 +53,7 @@ package final class RecordedTrack: Sendable {
     }
 }
 
-/// Frames one behind the other, each after the instant at which it was heard and its length.
+/// Concatenated frames, each preceded by its `heardAt` and length.
 struct TapBuffer: Sendable {
     private var bytes: [UInt8] = []
 
@@ -67,7 +67,7 @@ struct TapBuffer: Sendable {
         bytes.append(contentsOf: frame)
     }
 
-    /// The bytes are valid during the call only.
+    /// The bytes are valid only during the call.
     func forEachFrame(_ body: (_ frame: UnsafeRawBufferPointer, _ heardAt: Instant) throws -> Void) rethrows {
         try bytes.withUnsafeBytes { all in
             var offset = 0

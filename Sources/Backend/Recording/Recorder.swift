@@ -4,9 +4,9 @@ internal import Logging
 internal import Synchronization
 internal import Wire
 
-/// Writes tracks down, on a thread of its own: it comes round five times a second and takes what the shards have left for it.
+/// Writes recordings on its own thread, which collects the shards' frames five times a second.
 ///
-/// Where a file cannot be written, its room's recording stops, everybody in the room is told, and the call goes on.
+/// If a file cannot be written, the room's recording stops and its participants are notified; the call continues.
 package final class Recorder: Sendable {
     private static let pause = 0.2
 
@@ -17,7 +17,7 @@ package final class Recorder: Sendable {
         var whoWaits: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// A track may be in a recording again before the one before is written to its end.
+    /// A track may be recorded again before its previous file is finished.
     private struct Key: Hashable {
         let recording: RecordingID
         let track: TrackSID
@@ -29,19 +29,19 @@ package final class Recorder: Sendable {
     }
 
     private let store: any RecordingStore
-    private let facts: AuditEventQueue?
+    private let auditEvents: AuditEventQueue?
     private let state = Mutex(State())
     private let bell = DispatchSemaphore(value: 0)
     private let log = Logger(label: "patchbay.recorder")
 
-    package init(store: any RecordingStore, facts: AuditEventQueue?) {
+    package init(store: any RecordingStore, auditEvents: AuditEventQueue?) {
         self.store = store
-        self.facts = facts
+        self.auditEvents = auditEvents
     }
 
-    // MARK: For shards
+    // MARK: Called by shards
 
-    /// Where the frames of that track go; the same again after it has moved.
+    /// The buffer for a track's frames. Returns the same one after the track has moved to another shard.
     package func track(_ order: Room.RecordingTap) -> RecordedTrack {
         let track = state.withLock { state in
             if let known = state.tracks[Key(order)] { return known }
@@ -53,23 +53,23 @@ package final class Recorder: Sendable {
         return track
     }
 
-    /// No more frames of it come.
+    /// Ends the recording of a track.
     package func end(_ track: RecordedTrack) {
         track.end()
         bell.signal()
     }
 
-    // MARK: Its thread
+    // MARK: Recorder thread
 
-    /// - Parameter tellFailure: called on the recorder's thread with a track that can't be written any more.
-    package func start(tellFailure: @escaping @Sendable (Room.RecordingTap) -> Void) {
+    /// - Parameter reportFailure: called on the recorder's thread with a track that can no longer be written.
+    package func start(reportFailure: @escaping @Sendable (Room.RecordingTap) -> Void) {
         state.withLock { $0.hasEnded = false }
-        let thread = Thread { self.run(tellFailure) }
+        let thread = Thread { self.run(reportFailure) }
         thread.name = "recorder"
         thread.start()
     }
 
-    /// Returns when all that has come is written.
+    /// Stops the thread after all frames are written.
     package func finish() async {
         await withCheckedContinuation { continuation in
             defer { bell.signal() }
@@ -82,12 +82,12 @@ package final class Recorder: Sendable {
         }
     }
 
-    private func run(_ tellFailure: (Room.RecordingTap) -> Void) {
+    private func run(_ reportFailure: (Room.RecordingTap) -> Void) {
         var files: [Key: TrackFile] = [:]
         var buffer = TapBuffer()
         while true {
             let (tracks, isEnding) = state.withLock { (Array($0.tracks.values), $0.isEnding) }
-            for track in tracks { write(track, &files, &buffer, isEnding: isEnding, tellFailure) }
+            for track in tracks { write(track, &files, &buffer, isEnding: isEnding, reportFailure) }
             if isEnding { break }
             _ = bell.wait(timeout: tracks.isEmpty ? .distantFuture : .now() + Self.pause)
         }
@@ -101,7 +101,7 @@ package final class Recorder: Sendable {
 
     private func write(
         _ track: RecordedTrack, _ files: inout [Key: TrackFile], _ buffer: inout TapBuffer, isEnding: Bool,
-        _ tellFailure: (Room.RecordingTap) -> Void
+        _ reportFailure: (Room.RecordingTap) -> Void
     ) {
         let key = Key(track.order)
         let taken = track.take(into: &buffer)
@@ -116,10 +116,10 @@ package final class Recorder: Sendable {
             try buffer.forEachFrame { try file?.append($0, heardAt: $1) }
             if isLast { try file?.finish() }
         } catch {
-            log.error("a recording has failed", metadata: ["track": "\(key.track)", "reason": "\(error)"])
+            log.error("a recording failed and was stopped", metadata: ["track": "\(key.track)", "reason": "\(error)"])
             files[key]?.abandon()
             forget(track, &files)
-            tellFailure(track.order)
+            reportFailure(track.order)
             return
         }
         if isLast { forget(track, &files) }
@@ -129,6 +129,6 @@ package final class Recorder: Sendable {
         let key = Key(track.order)
         state.withLock { $0.tracks[key] = nil }
         guard let file = files.removeValue(forKey: key) else { return }
-        facts?.append(RoomAuditEvent(.recorded(file.summary), room: track.order.room, at: WallClock.milliseconds))
+        auditEvents?.append(RoomAuditEvent(.recorded(file.summary), room: track.order.room, at: WallClock.milliseconds))
     }
 }

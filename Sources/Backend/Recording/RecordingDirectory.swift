@@ -1,7 +1,7 @@
 package import Engine
 package import Foundation
 
-/// Recordings as plain files in one directory, which must be there.
+/// Stores recordings as plain files in an existing directory.
 package struct RecordingDirectory: RecordingStore {
     private let directory: URL
 

@@ -1,17 +1,16 @@
 package import Engine
 
-/// Where recordings are written. Called on the recorder's own thread, and may take its time there.
+/// Creates recording files. Called on the recorder's thread, where it may block.
 package protocol RecordingStore: Sendable {
-    /// Makes a file that is not there yet.
+    /// Creates a new file.
     func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile
 }
 
-/// One file that grows at its end.
+/// An append-only recording file.
 ///
-/// It comes in whole Ogg pages of up to a second, so what has been written can be played at any moment. A store that seals what it keeps does
-/// so here.
+/// Receives whole Ogg pages of up to a second, so that the file is playable at any time. Encrypting stores do so here.
 package protocol RecordingFile: AnyObject {
     func append(_ bytes: [UInt8]) throws
-    /// Called once, also after an `append` that failed.
+    /// Called once, also after a failed `append`.
     func close() throws
 }

@@ -2,18 +2,18 @@ internal import Audio
 internal import Engine
 internal import Wire
 
-/// One track's Ogg Opus file: packets as they came, pauses as long as they were.
+/// Writes one track's Ogg Opus file: packets unchanged, pauses as silence of the same length.
 ///
-/// A live track's pauses are what lies between its timestamps, though no more than has passed: a sender whose clock leaps must not fill the
-/// disk with silence. What was sent ahead stands where it was played, since timestamps go on over what a clear forgot.
+/// A live track's pauses follow its timestamps, limited by elapsed time so that a sender's clock jump cannot fill the disk with silence. An
+/// `ahead` track's pauses follow playout time, because its timestamps also count frames that a clear discarded.
 final class TrackFile {
-    /// A sender's clock may be ahead of ours by so much after a pause.
+    /// How far a sender's clock may be ahead of ours after a pause.
     private static let leapMax = Duration.seconds(1)
 
     private(set) var summary: RecordedFile
     private let file: any RecordingFile
     private var writer: OggOpusWriter?
-    /// Where the next frame should begin: by its track's clock, and by ours.
+    /// The expected start of the next frame, by the track's clock and by ours.
     private var end: (time: MediaTime, instant: Instant)?
 
     /// - Parameter startedAt: milliseconds since 1970.
@@ -27,7 +27,7 @@ final class TrackFile {
         self.writer = consume writer
     }
 
-    /// Packets that are none are left out: the relay does not look into them, and a file with one could not be played.
+    /// Skips invalid Opus packets: the relay does not check them, and they would make the file unplayable.
     func append(_ frame: UnsafeRawBufferPointer, heardAt: Instant) throws {
         guard let base = frame.baseAddress, frame.count > ProtocolLimits.frameHeaderBytes else { return }
         let time = FrameHeader(unchecked: base).timestamp
@@ -42,7 +42,7 @@ final class TrackFile {
         summary.framesLost += count
     }
 
-    /// Marks the end and closes the file.
+    /// Writes the end of stream and closes the file.
     func finish() throws {
         guard let last = writer.take() else { return }
         summary.milliseconds = last.ticks / Int64(MediaTime.ticksPerMillisecond)
@@ -55,7 +55,7 @@ final class TrackFile {
         try file.close()
     }
 
-    /// Nothing more can be written.
+    /// Closes the file after a write error.
     func abandon() {
         summary.hasFailed = true
         if let last = writer.take() {

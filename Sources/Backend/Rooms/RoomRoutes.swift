@@ -5,20 +5,20 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// `/v1/rooms…`: what an administrator sees and may do. Each needs a token with the grant that LiveKit asks for it.
+/// `/v1/rooms…`: room administration. Each route needs a token with the grant that LiveKit requires for it.
 package enum RoomRoutes {
     package static func routes(_ rooms: RoomService, keys: KeysInUse) -> [Route] {
         let administrator = Access.grant(keys) { .administer(room: $0.parameter("room")) }
         let creator = Access.grant(keys) { _ in .createRooms }
         return [
             Route(
-                .get, "/v1/rooms", "Lists the rooms that are open", access: .grant(keys) { _ in .listRooms },
+                .get, "/v1/rooms", "Lists open rooms", access: .grant(keys) { _ in .listRooms },
                 responses: [.json(RoomList.self)]
             ) { _, _ in
                 try .json(RoomList(rooms: await rooms.rooms()))
             },
             Route(
-                .get, "/v1/rooms/:room", "Shows a room and who is in it", access: administrator,
+                .get, "/v1/rooms/:room", "Shows a room and its participants", access: administrator,
                 responses: [.json(RoomDetail.self), .error(.notFound)]
             ) { request, _ in
                 try .json(try await rooms.detail(of: request.parameter("room")))
@@ -33,19 +33,19 @@ package enum RoomRoutes {
                 return try await done(.updateMetadata(change.metadata), request, rooms)
             },
             Route(
-                .delete, "/v1/rooms/:room", "Ends a room and sends everybody away", access: creator,
+                .delete, "/v1/rooms/:room", "Ends a room and disconnects its participants", access: creator,
                 responses: [.json(.empty), .error(.notFound)]
             ) { request, _ in
                 try await done(.delete, request, rooms)
             },
             Route(
-                .delete, "/v1/rooms/:room/participants/:identity", "Sends a participant away", access: administrator,
+                .delete, "/v1/rooms/:room/participants/:identity", "Disconnects a participant", access: administrator,
                 responses: [.json(.empty), .error(.notFound)]
             ) { request, _ in
                 try await done(.remove(Identity(text: request.parameter("identity"))), request, rooms)
             },
             Route(
-                .patch, "/v1/rooms/:room/tracks/:track", "Mutes a track, or takes that back", access: administrator,
+                .patch, "/v1/rooms/:room/tracks/:track", "Mutes or unmutes a track", access: administrator,
                 body: MuteChange.self, responses: [.json(.empty), .error(.notFound)]
             ) { request, _, change in
                 try await done(.mute(TrackSID(text: request.parameter("track")), muted: change.muted), request, rooms)
@@ -64,7 +64,7 @@ private struct Done: Encodable {}
 private struct MetadataChange: Decodable, Sendable, Described {
     var metadata: String
 
-    /// In bytes it is at most 512 KiB, which is looked at apart.
+    /// The limit of 512 KiB is checked in the handler.
     static let schema = Schema.named("MetadataChange", .object([.required("metadata", .text)]))
 }
 

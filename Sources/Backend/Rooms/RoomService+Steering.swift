@@ -3,9 +3,9 @@ internal import HTTPTypes
 internal import HTTPServer
 package import Wire
 
-/// Rooms, as other parts of the program see and steer them. A gateway that has stopped answers that there is nothing.
+/// Queries and commands for rooms. A stopped gateway reports no rooms.
 extension RoomService {
-    /// A room that is open now.
+    /// An open room.
     package struct OpenRoom: Sendable, Hashable {
         package var name: String
         package var sid: RoomSID
@@ -21,10 +21,10 @@ extension RoomService {
         }
     }
 
-    /// Needs no answer from the room's shard: asked at once after somebody's last step out of it, it may still say yes.
+    /// Reads the room directory without asking the shard, so it may lag behind the last participant's departure.
     package func roomIsOpen(named name: String) -> Bool { shards.homeShard(name) != nil }
 
-    /// All rooms of all shards, in the order in which they were made. Each shard answers for its own moment.
+    /// All shards' rooms, oldest first. Not an atomic snapshot: each shard answers on its own.
     package func openRooms() async -> [OpenRoom] {
         let rooms = await askAll(.openRooms).flatMap { answer -> [OpenRoom] in
             if case .openRooms(let rooms) = answer { rooms } else { [] }
@@ -32,24 +32,24 @@ extension RoomService {
         return rooms.sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
     }
 
-    /// Ends a room with everybody who is in it; they get `bye` with that reason, and 4102.
+    /// Ends a room. Its participants get `bye` with this reason and close code 4102.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether the room existed.
     @discardableResult
     package func closeRoom(named name: String, reason: DisconnectReason = .roomDeleted) async -> Bool {
         await command(.close(reason), room: name)
     }
 
-    /// - Returns: whether it was there.
+    /// - Returns: whether the participant was in the room.
     @discardableResult
     package func removeParticipant(_ identity: Identity, fromRoom name: String) async -> Bool {
         await command(.remove(identity), room: name)
     }
 
-    /// Sends data into a room that comes from nobody in it. What reads as text goes to nobody who may not be shown any.
+    /// Sends data into a room without a sender. Participants that must not see text do not receive textual data.
     ///
-    /// - Parameter identities: those meant; nil is everybody.
-    /// - Returns: whether there is such a room.
+    /// - Parameter identities: the recipients; nil for all.
+    /// - Returns: whether the room exists.
     @discardableResult
     package func send(
         _ payload: DataPayload, topic: String, toRoom name: String, identities: [Identity]? = nil
@@ -57,9 +57,9 @@ extension RoomService {
         await command(.sendData(DataMessage(topic: topic, payload: payload, to: identities)), room: name)
     }
 
-    /// Records the room's tracks from now on; everybody in it is told.
+    /// Starts recording the room's tracks and notifies its participants.
     ///
-    /// - Returns: false if there is no such room, or nothing to write recordings with.
+    /// - Returns: false if the room does not exist or recording is not configured.
     @discardableResult
     package func startRecording(ofRoom name: String) async -> Bool {
         await command(.startRecording, room: name)

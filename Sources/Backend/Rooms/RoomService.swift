@@ -2,7 +2,7 @@ package import Engine
 internal import HTTPTypes
 package import HTTPServer
 
-/// What HTTP handlers, and others who are on no shard's thread, may ask the shards for: rooms, and what an administrator does to them.
+/// Room queries and administrator commands, callable from any thread. Each is sent to the room's home shard.
 package struct RoomService: Sendable {
     let shards: ShardControl
 
@@ -10,7 +10,7 @@ package struct RoomService: Sendable {
         self.shards = shards
     }
 
-    /// All rooms that are open, the oldest first.
+    /// All open rooms, oldest first.
     package func rooms() async -> [RoomSummary] {
         let rooms = await askAll(.rooms).flatMap { answer -> [RoomSummary] in
             if case .rooms(let rooms) = answer { rooms } else { [] }
@@ -23,19 +23,19 @@ package struct RoomService: Sendable {
         return detail
     }
 
-    /// Does it, and returns when it is done.
+    /// Performs a command and waits until the shard has executed it.
     ///
-    /// - Throws: `HTTPError` with status 404 if the room or what the command names is not there.
+    /// - Throws: `HTTPError` with status 404 if the room or the command's target does not exist.
     package func perform(_ command: Room.AdminCommand, in room: String) async throws(HTTPError) {
         guard case .done? = try await ask(.command(command, room: room), aboutRoom: room) else { throw Self.noAnswer }
     }
 
-    /// For what leads into a room: during a drain nobody would be let in.
+    /// Throws during a drain, when rooms admit nobody.
     func checkThatRoomsAreOpen() throws(HTTPError) {
         guard !shards.isDraining() else { throw Self.noAnswer }
     }
 
-    /// Has all shards bring their counters up to date.
+    /// Makes all shards publish their counters.
     package func publishCounters() async {
         _ = await askAll(.counters)
     }
@@ -44,7 +44,7 @@ package struct RoomService: Sendable {
     private static let noAnswer = HTTPError(
         .serviceUnavailable, "draining", "this gateway is about to stop; connect to another one", retryAfterSeconds: 1)
 
-    // MARK: Asking
+    // MARK: Queries
 
     private func ask(_ request: RoomQuery, aboutRoom name: String) async throws(HTTPError) -> RoomQueryResult? {
         guard let home = shards.homeShard(name) else { throw Self.roomNotFound }
@@ -53,9 +53,9 @@ package struct RoomService: Sendable {
         return answer
     }
 
-    /// Shards that have ended are left out.
+    /// Stopped shards contribute no result.
     func askAll(_ request: RoomQuery) async -> [RoomQueryResult] {
-        // All are asked before the first answer is awaited.
+        // Ask all shards before awaiting the first answer.
         let replies = (0..<shards.count).map { post(request, to: $0) }
         var answers: [RoomQueryResult] = []
         for reply in replies {
@@ -64,7 +64,7 @@ package struct RoomService: Sendable {
         return answers
     }
 
-    /// Nil from a shard that has ended.
+    /// Nil if the shard has stopped.
     private func ask(_ request: RoomQuery, of shard: Int) async -> RoomQueryResult? {
         for await answer in post(request, to: shard) { return answer }
         return nil
@@ -83,13 +83,13 @@ package struct RoomService: Sendable {
     }
 }
 
-/// What a shard is asked by somebody who is on no shard's thread.
+/// A query or command sent to a shard from another thread.
 package enum RoomQuery: Sendable {
-    /// All rooms that are homed there.
+    /// All rooms of the shard.
     case rooms
-    /// The same with those who are in them.
+    /// All rooms of the shard with their participants.
     case openRooms
-    /// Bring your counters up to date.
+    /// Publish the shard's counters.
     case counters
     case room(String)
     case command(Room.AdminCommand, room: String)
@@ -103,8 +103,7 @@ package enum RoomQueryResult: Sendable {
     case error(HTTPError)
 }
 
-/// Where an answer goes. A request that is lost with the mailbox of a shard that has ended takes its reply with it, and whoever waits is
-/// told that there is no answer.
+/// Receives a query's result. If the query is dropped with a stopped shard's mailbox, `deinit` ends the wait without a result.
 package final class RoomQueryReply: Sendable {
     private let answers: AsyncStream<RoomQueryResult>.Continuation
 

@@ -8,7 +8,7 @@ struct RoomList: Encodable, Described {
     static let schema = Schema.named("RoomList", .object([.required("rooms", .array(of: RoomSummary.schema))]))
 }
 
-/// A room in a list.
+/// A room in the list of open rooms.
 package struct RoomSummary: Encodable, Sendable, Described {
     var sid: RoomSID
     var name: String
@@ -17,7 +17,7 @@ package struct RoomSummary: Encodable, Sendable, Described {
     var maxParticipants: Int
     var numParticipants: Int
     var numTracks: Int
-    /// A port that leads straight to the thread of the room; absent where there is one thread only.
+    /// The port of the shard that hosts the room; absent with a single shard.
     var homePort: Int?
 
     package static let schema = Schema.named(
@@ -42,13 +42,13 @@ package struct RoomSummary: Encodable, Sendable, Described {
     }
 }
 
-/// A room with all who are in it, hidden ones too.
+/// A room with all its participants, including hidden ones.
 package struct RoomDetail: Encodable, Sendable, Described {
     var room: RoomInfo
     var participants: [ParticipantInfo]
     var homePort: Int?
 
-    /// What a room and a participant are is the protocol's to say (PROTOCOL section 5), as in `hello`.
+    /// Rooms and participants have the same form as in `hello` (PROTOCOL section 5).
     package static let schema = Schema.named(
         "RoomDetail",
         .object([

@@ -3,10 +3,10 @@ internal import HTTPTypes
 internal import Identity
 internal import Wire
 
-/// Mints the tokens with which users join the rooms of sessions and calls, and knows the URL that leads there.
+/// Mints room tokens for sessions and calls, and supplies the URL to connect to.
 package struct RoomTokenMinter: Sendable {
     let keys: KeysInUse
-    /// How clients reach the gateway; nil: by the Host header of their request (development only).
+    /// The URL at which clients reach the gateway; nil derives it from the request's Host header (development only).
     let publicURL: String?
 
     struct Ticket {
@@ -14,7 +14,7 @@ package struct RoomTokenMinter: Sendable {
         var token: String
     }
 
-    /// LiveKit's lifetime of a token, in seconds: a client that reconnects uses the same one.
+    /// In seconds. LiveKit's default, because a reconnecting client reuses its token.
     private static let lifetimeSeconds: Int64 = 6 * 3_600
 
     /// - Throws: 503 without a signing key, 400 without a URL.
@@ -49,7 +49,7 @@ package struct RoomTokenMinter: Sendable {
 
     private func url(host: String?) throws(HTTPError) -> String {
         guard let url = publicURL ?? host.map({ "wss://" + $0 }) else {
-            throw HTTPError(.badRequest, "host_missing", "send a Host header, from which the room's URL is made")
+            throw HTTPError(.badRequest, "host_missing", "send a Host header; the room's URL is derived from it")
         }
         return url
     }

@@ -1,12 +1,12 @@
-/// What the services need of the gateway's shards. `Gateway` supplies it; nothing here knows sockets or threads.
+/// The services' interface to the gateway's shards, implemented by `Gateway`.
 package struct ShardControl: Sendable {
     /// Number of shards.
     package var count: Int
-    /// The shard that an open room is homed on; nil if no room of that name is open.
+    /// The home shard of an open room; nil if no room of that name is open.
     package var homeShard: @Sendable (_ room: String) -> Int?
-    /// Whether the gateway is about to stop, so that nobody is admitted to a room any more.
+    /// Whether the gateway is draining and admits no new participants.
     package var isDraining: @Sendable () -> Bool
-    /// Sends a request to a shard's mailbox. A shard that has ended drops it.
+    /// Sends a request to a shard's mailbox. A stopped shard drops it.
     package var send: @Sendable (ShardRequest, _ shard: Int) -> Void
 
     package init(
@@ -20,7 +20,7 @@ package struct ShardControl: Sendable {
     }
 }
 
-/// What a service asks of one shard.
+/// A request to one shard.
 package enum ShardRequest: Sendable {
     case query(RoomQuery, RoomQueryReply)
     case device(DeviceOrder)

@@ -1,7 +1,7 @@
 internal import Store
 internal import Wire
 
-/// What is remembered of a session for its assistants.
+/// The content of a session's briefing for assistants.
 struct BriefingNotes: Sendable {
     private(set) var clientContext: String?
     private(set) var past: [PastSummary] = []
@@ -11,7 +11,7 @@ struct BriefingNotes: Sendable {
         self.clientContext = clientContext
     }
 
-    /// A look into the store that is under way.
+    /// A store lookup in progress.
     struct Lookup: Sendable {
         fileprivate let number: Int
     }
@@ -21,7 +21,7 @@ struct BriefingNotes: Sendable {
         return Lookup(number: lookups)
     }
 
-    /// Of lookups that overtook each other the one that began last counts: only that one has surely seen what is gone by now.
+    /// Of concurrent lookups the one started last wins: only it is certain to reflect all deletions.
     mutating func take(_ background: SessionBackground, of lookup: Lookup) {
         guard lookup.number == lookups else { return }
         clientContext = background.clientContext ?? clientContext
@@ -31,7 +31,7 @@ struct BriefingNotes: Sendable {
         past = (try? summaries.fitting()) ?? []
     }
 
-    /// Says what the app wanted to be known, unless it has said something before.
+    /// Sets the client context unless it is already set.
     mutating func fill(_ clientContext: String?) {
         self.clientContext = self.clientContext ?? clientContext
     }

@@ -14,7 +14,7 @@ struct StartBody: Decodable, Sendable, Described {
         ]))
 }
 
-/// How to get into a session's room.
+/// The URL and token of a session's room.
 struct SessionTicket: Encodable, Sendable, Described {
     var sessionId: SessionID
     var livekitUrl: String
@@ -35,13 +35,13 @@ struct EndBody: Decodable, Sendable, Described {
     static let schema = Schema.named("SessionEnd", .object([.required("session_id", .uuid)]))
 }
 
-/// A session without what was said in it.
+/// A session without its turns.
 struct SessionView: JSONWritable, Sendable, Described {
     var id: SessionID
     var userId: UserID
     var context: String
     var startedAt: WallTime
-    /// Null while it goes on.
+    /// Null while the session is active.
     var endedAt: WallTime?
     var loggingEnabledSnapshot: Bool
     var summaryStatus: SummaryStatus
@@ -77,13 +77,13 @@ struct SessionView: JSONWritable, Sendable, Described {
         ]))
 }
 
-/// A session in a list; what is not there yet is empty.
+/// A session in a list. Missing summary fields are empty.
 package struct SessionLine: Encodable, JSONWritable, Sendable, Described {
     var id: SessionID
     var title: String
     var summarySnippet: String
     var startedAt: WallTime
-    /// Null while it goes on, and not left out.
+    /// Null, not omitted, while the session is active.
     var endedAt: WallTime?
 
     package init(_ listing: SessionListing) {
@@ -170,7 +170,7 @@ struct TurnView: JSONWritable, Sendable, Described {
         ]))
 }
 
-/// Whether a turn was kept: of a session that is not logged nothing is.
+/// Whether a turn was stored. Turns of unlogged sessions are not.
 struct TurnReceipt: Encodable, Sendable, Described {
     var id: TurnID
     var stored: Bool
@@ -185,7 +185,7 @@ struct SummaryView: JSONWritable, Sendable, Described {
     var actionItems: [String]
     var tags: [String]
     var createdAt: WallTime
-    /// Made without the configured model, which failed; left out if false.
+    /// Made without the configured model because it failed; omitted if false.
     var provisional: Bool
 
     init(_ summary: Summary) {
@@ -221,10 +221,10 @@ struct SummaryView: JSONWritable, Sendable, Described {
         ]))
 }
 
-/// All of a session.
+/// A session with its summary and turns.
 struct SessionDetail: JSONWritable, Sendable, Described {
     var session: SessionView
-    /// Null until there is one.
+    /// Null until the summary exists.
     var summary: SummaryView?
     var turns: [TurnView]
 

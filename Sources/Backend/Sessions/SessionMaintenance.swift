@@ -2,9 +2,9 @@ internal import Logging
 internal import Store
 internal import Wire
 
-/// Periodic work: ends sessions whose room is gone, makes summaries, and deletes what has passed its retention.
+/// Periodic work: ends sessions without a room, makes summaries, and deletes data past its retention.
 struct SessionMaintenance: Sendable {
-    /// How old a session must be to be ended because its room is not open: clients need time to join, also after a restart.
+    /// Minimum age of a session that is ended because its room is not open: clients need time to join, also after a restart.
     static let joinTimeout = Duration.seconds(120)
     private static let reapInterval = Duration.seconds(30)
     private static let summaryInterval = Duration.seconds(1)

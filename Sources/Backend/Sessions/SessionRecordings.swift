@@ -6,14 +6,14 @@ package import Store
 internal import Synchronization
 internal import Wire
 
-/// Recordings of logged sessions: a file for each track, sealed piece by piece with its user's key. A file is the pieces one behind the other,
-/// each with its length in four bytes, big-endian, before it; what a crash has cut off is left out when it is read.
+/// Stores recordings of logged sessions: one file per track, sealed chunk by chunk with its user's key. Each chunk is preceded by its
+/// length (four bytes, big-endian). A chunk truncated by a crash is ignored when reading.
 package struct SessionRecordings: RecordingStore {
     private let store: SessionStore
     private let rooms: SessionRooms
     private let directory: URL
 
-    /// - Parameter directory: made if it is not there.
+    /// - Parameter directory: created if missing.
     package init(store: SessionStore, rooms: SessionRooms, directory: String) throws {
         self.store = store
         self.rooms = rooms
@@ -24,7 +24,7 @@ package struct SessionRecordings: RecordingStore {
 
     // MARK: Writing
 
-    /// The store knows of the file before there is one, so that none is ever left behind.
+    /// Registers the file in the store before creating it, so that no file is orphaned.
     package func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile {
         guard let owner = rooms.owner(of: order.room.info.name) else { throw NotRecorded() }
         let key = try wait {
@@ -34,7 +34,7 @@ package struct SessionRecordings: RecordingStore {
         let url = directory.appending(path: name, directoryHint: .notDirectory)
         try Data().write(to: url, options: .withoutOverwriting)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
-        // If the session was deleted before there was a file, nobody else will remove it.
+        // If the session was deleted before the file was created, nobody else will remove it.
         let isWanted = try? wait { try await store.recordings(of: owner.session, of: owner.user).contains(name) }
         guard isWanted == true else {
             try? FileManager.default.removeItem(at: url)
@@ -43,17 +43,17 @@ package struct SessionRecordings: RecordingStore {
         return SealedFile(handle: try FileHandle(forWritingTo: url), name: name, key: key)
     }
 
-    /// The room's session is not logged, or is none.
+    /// The room has no session, or its session is not logged.
     private struct NotRecorded: Error {}
 
-    /// For the recorder's thread, which is its own and may stand still.
+    /// Blocks the calling thread. Only for the recorder's own thread.
     private func wait<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
         let outcome = Outcome<T>()
         Task.detached { outcome.finish(await Result { try await body() }) }
         return try outcome.wait().get()
     }
 
-    /// What a task came to, for a thread that waits for it.
+    /// A task's result, for a thread that waits for it.
     private final class Outcome<T: Sendable>: Sendable {
         private let done = DispatchSemaphore(value: 0)
         private let result = Mutex<Result<T, any Error>?>(nil)
@@ -73,7 +73,7 @@ package struct SessionRecordings: RecordingStore {
 
     // MARK: Reading
 
-    /// - Returns: nil if the file has gone.
+    /// - Returns: nil if the file is missing.
     func bytes(named name: String, of session: SessionID, _ user: UserID) async throws -> [UInt8]? {
         guard try await store.recordings(of: session, of: user).contains(name) else { throw StoreError.notFound }
         let key = try await store.fileKey(named: name, of: user)
@@ -81,7 +81,7 @@ package struct SessionRecordings: RecordingStore {
         return SealedFile.open([UInt8](sealed), name: name, key: key)
     }
 
-    /// Removes the files of sessions that are no more.
+    /// Removes the files of deleted sessions.
     func removeUnwanted() async throws {
         while true {
             let names = try await store.unwantedFiles()

@@ -6,22 +6,23 @@ package import Store
 internal import Synchronization
 package import Wire
 
-/// The rooms of sessions, until the last that happened in them is kept, for those who cannot wait for the store: the shard that makes a room, or lets somebody into one.
+/// An in-memory index of session rooms for shards, which cannot wait for the store when they create a room or admit a participant. An entry
+/// is kept until the room's last event is stored.
 package final class SessionRooms: Sendable {
-    /// Sessions of one user that go on and of which assistants are told more than what they are called: the newest.
+    /// Only the newest active sessions of a user, up to this number, have full briefings.
     private static let briefedPerUserMax = 16
 
     private struct Entry {
         let session: Session
-        /// Nil: assistants are told no more than what the session is called.
+        /// Nil: the briefing contains only the session's context.
         var notes: BriefingNotes?
-        /// Nil while the session goes on.
+        /// Nil while the session is active.
         var endedAt: WallTime?
     }
 
     private struct State {
         var entries: [String: Entry] = [:]
-        /// Those of sessions that go on, of each user, in the order in which they began.
+        /// Rooms of each user's active sessions, oldest first.
         var roomsOfUser: [UserID: [String]] = [:]
 
         mutating func add(_ entry: Entry) {
@@ -46,12 +47,12 @@ package final class SessionRooms: Sendable {
     private let recordsLogged: Bool
     private let log = Logger(label: "patchbay.sessions")
 
-    /// - Parameter recordsLogged: whether what is heard in logged sessions is recorded.
+    /// - Parameter recordsLogged: whether logged sessions are recorded.
     package init(recordsLogged: Bool = false) {
         self.recordsLogged = recordsLogged
     }
 
-    /// A session that is known stays as it is, but for what the app says: where it had said nothing, it has now.
+    /// Adds a session. A known session keeps its state, except that a missing client context is filled in.
     func add(_ session: Session, clientContext: String? = nil) {
         let room = session.roomName
         state.withLock { state in
@@ -63,12 +64,12 @@ package final class SessionRooms: Sendable {
         }
     }
 
-    /// The session is over: nobody is let in any more. What was said before may still be on its way.
+    /// Marks the session as ended: its room admits nobody. Earlier events may still arrive.
     func end(_ room: String, at now: WallTime) {
         state.withLock { $0.end(room, at: now) }
     }
 
-    /// Nothing comes from the room any more.
+    /// Removes a room after its last event.
     func forget(_ room: String) {
         state.withLock { state in
             state.end(room, at: .now)
@@ -76,44 +77,44 @@ package final class SessionRooms: Sendable {
         }
     }
 
-    /// For rooms that nobody ever came to.
+    /// Removes ended sessions whose room was never opened.
     func forgetEnded(before time: WallTime) {
         state.withLock { state in
             for (room, entry) in state.entries where entry.endedAt.map({ $0 < time }) == true { state.entries[room] = nil }
         }
     }
 
-    /// Whose session a room is, and which.
+    /// The user and session that a room belongs to.
     package func owner(of room: String) -> (user: UserID, session: SessionID)? {
         state.withLock { $0.entries[room].map { ($0.session.userID, $0.session.id) } }
     }
 
-    /// Those of a user's sessions that go on.
+    /// Rooms of a user's active sessions.
     func rooms(of user: UserID) -> [String] {
         state.withLock { $0.roomsOfUser[user] ?? [] }
     }
 
-    /// Whose sessions go on.
+    /// Users with active sessions.
     var users: [UserID] { state.withLock { Array($0.roomsOfUser.keys) } }
 
-    /// What is told of a room. What is said in one leaves it only where a session is logged.
+    /// What a room reports. Only rooms of logged sessions report transcripts.
     package func reporting(of room: String) -> RoomReporting {
         guard room.hasPrefix(Session.roomPrefix) else { return .events }
         guard state.withLock({ $0.entries[room]?.session.loggingEnabledSnapshot == true }) else { return .events }
         return RoomReporting(reportsText: true, records: recordsLogged)
     }
 
-    /// Why a room may not be joined: one of a session that is over, or never was. Nil if it may.
+    /// Why a room may not be joined: its session has ended or never existed. Nil if it may.
     package func joinError(for room: String) -> HTTPError? {
         guard room.hasPrefix(Session.roomPrefix), state.withLock({ $0.entries[room].map { $0.endedAt == nil } != true }) else { return nil }
-        return HTTPError(.forbidden, "session_ended", "the room's session is over; start another one")
+        return HTTPError(.forbidden, "session_ended", "the room's session has ended; start a new one")
     }
 }
 
 // MARK: - Briefings
 
 extension SessionRooms {
-    /// What assistants in a room are told of its session. Nil for a room that is no session's, or whose session is over.
+    /// The briefing for assistants in a room. Nil if the room has no active session.
     package func briefing(of room: String) -> SessionBriefing? {
         guard room.hasPrefix(Session.roomPrefix) else { return nil }
         return state.withLock { state in
@@ -125,16 +126,16 @@ extension SessionRooms {
         }
     }
 
-    /// Looks up what is to be told of a room's session, as it is now. What cannot be read is not told, and is nobody's reason to wait.
+    /// Reloads the briefing notes of a room's session from the store. On failure the briefing stays without them.
     func brief(_ room: String, from store: SessionStore) async {
         guard let (session, lookup) = beginLookup(room) else { return }
         var background = SessionBackground()
         do {
             background = try await store.background(of: session.id, of: session.userID, limit: ProtocolLimits.pastSummariesMax)
         } catch StoreError.notFound {
-            // It was deleted meanwhile.
+            // The session was deleted meanwhile.
         } catch {
-            log.error("assistants are told nothing of earlier sessions", metadata: ["error": "\(error)"])
+            log.error("briefings lack earlier sessions: the store failed", metadata: ["error": "\(error)"])
         }
         finish(lookup, of: room, with: background)
     }

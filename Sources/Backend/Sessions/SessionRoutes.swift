@@ -4,7 +4,7 @@ internal import Logging
 internal import Sockets
 internal import Store
 
-/// `/v1/sessions…`. Another user's session is as absent as one that never was.
+/// `/v1/sessions…`. Another user's session is answered with 404.
 enum SessionRoutes {
     private static let log = Logger(label: "patchbay.sessions")
 
@@ -14,7 +14,7 @@ enum SessionRoutes {
         let store = sessions.store
         return [
             Route(
-                .post, "/v1/sessions/start", "Starts a session; the same Idempotency-Key gives the same one for a day", access: user,
+                .post, "/v1/sessions/start", "Starts a session; idempotent per Idempotency-Key for a day", access: user,
                 body: StartBody.self, responses: [.json(SessionTicket.self), .error(.conflict), .error(.serviceUnavailable), storage]
             ) { request, user, body in
                 let start = SessionRequest(
@@ -23,14 +23,14 @@ enum SessionRoutes {
                 return try .json(try await sessions.start(start, of: user, host: request.host))
             },
             Route(
-                .post, "/v1/sessions/end", "Ends a session, from whatever device; ending it twice is fine", access: user,
+                .post, "/v1/sessions/end", "Ends a session from any device; idempotent", access: user,
                 body: EndBody.self,
                 responses: [.json(SessionView.self), .error(.notFound), storage]
             ) { _, user, body in
                 .json(SessionView(try await sessions.end(body.sessionId, of: user)))
             },
             Route(
-                .post, "/v1/sessions/:id/turn", "Adds a turn, for assistants elsewhere; kept only if the session is logged", access: user,
+                .post, "/v1/sessions/:id/turn", "Adds a turn, for external assistants; stored only if the session is logged", access: user,
                 parameters: [id], body: TurnBody.self, responses: [.json(TurnReceipt.self), .error(.notFound), storage]
             ) { request, user, body in
                 let session = try sessionID(request)
@@ -40,10 +40,10 @@ enum SessionRoutes {
                 return try .json(TurnReceipt(id: turn.id, stored: try await store.append(turn, of: user) != .notLogged))
             },
             Route(
-                .get, "/v1/sessions", "Lists the user's sessions, newest first; a Link header leads on", access: user,
+                .get, "/v1/sessions", "Lists the user's sessions, newest first; a Link header gives the next page", access: user,
                 parameters: [
-                    .query("limit", .integer(1...200), "How many at most; 50 if left out"),
-                    .query("cursor", .text(1...256), "Where to go on, as the Link header says"),
+                    .query("limit", .integer(1...200), "Maximum number; 50 by default"),
+                    .query("cursor", .text(1...256), "Start of the page, from the Link header"),
                 ], responses: [.json(.array(of: SessionLine.schema))]
             ) { request, user in
                 try await list(request, user, store)
@@ -55,20 +55,20 @@ enum SessionRoutes {
                 .json(SessionDetail(try await store.record(of: try sessionID(request), of: user)), capacity: 16_384)
             },
             Route(
-                .get, "/v1/sessions/:id/export", "A session as a file", access: user,
-                parameters: [id, .query("format", .choice(ExportFormat.allCases.map(\.rawValue)), "json if left out")],
+                .get, "/v1/sessions/:id/export", "Exports a session as a file", access: user,
+                parameters: [id, .query("format", .choice(ExportFormat.allCases.map(\.rawValue)), "json by default")],
                 responses: [.content("*/*"), .error(.notFound)]
             ) { request, user in
                 try await export(request, user, store)
             },
             Route(
-                .get, "/v1/sessions/:id/recordings", "Names of a session's recordings", access: user, parameters: [id],
+                .get, "/v1/sessions/:id/recordings", "Lists the names of a session's recordings", access: user, parameters: [id],
                 responses: [.json(.array(of: .text(1...256))), .error(.notFound)]
             ) { request, user in
                 try .json(try await store.recordings(of: try sessionID(request), of: user))
             },
             Route(
-                .get, "/v1/sessions/:id/recordings/:name", "A recording: Ogg Opus", access: user, parameters: [id],
+                .get, "/v1/sessions/:id/recordings/:name", "Downloads a recording (Ogg Opus)", access: user, parameters: [id],
                 responses: [.content("audio/ogg"), .error(.notFound)]
             ) { request, user in
                 let name = request.parameter("name")
@@ -78,7 +78,7 @@ enum SessionRoutes {
                 return HTTPServerResponse(status: .ok, fields: [.contentType: "audio/ogg"], body: bytes)
             },
             Route(
-                .delete, "/v1/sessions/:id", "Deletes a session and all that was kept of it", access: user, parameters: [id],
+                .delete, "/v1/sessions/:id", "Deletes a session and all its data", access: user, parameters: [id],
                 responses: [.noContent, .error(.notFound), storage]
             ) { request, user in
                 try await sessions.delete(try sessionID(request), of: user)
@@ -103,7 +103,7 @@ enum SessionRoutes {
     private static func idempotencyKey(_ request: HTTPServerRequest) throws(HTTPError) -> String? {
         guard let key = request.headers[.idempotencyKey] else { return nil }
         guard 1...255 ~= key.utf8.count else {
-            throw HTTPError(.badRequest, "invalid_idempotency_key", "an Idempotency-Key has 1 to 255 characters")
+            throw HTTPError(.badRequest, "invalid_idempotency_key", "an Idempotency-Key must have 1 to 255 bytes")
         }
         return key
     }

@@ -5,7 +5,7 @@ internal import Identity
 package import Store
 internal import Wire
 
-/// Starts and ends users' sessions, each of which has a room of its own.
+/// Starts and ends users' sessions, each with its own room.
 package struct SessionService: Sendable {
     package let store: SessionStore
     let sessionRooms: SessionRooms
@@ -14,7 +14,7 @@ package struct SessionService: Sendable {
     let recordings: SessionRecordings?
     let webhooks: WebhookWriter
 
-    /// Starts a session and hands out a token for its room. The same idempotency key returns the same session.
+    /// Starts a session and returns a token for its room. The same idempotency key returns the same session.
     ///
     /// - Parameter host: the request's Host header.
     /// - Throws: `HTTPError`: 503 in a drain or without a signing key, 409 if the key's session has ended. `StoreError`.
@@ -23,7 +23,7 @@ package struct SessionService: Sendable {
         try tokens.check(host: host)
         let (session, _) = try await store.startSession(request, of: user, at: .now)
         guard session.endedAt == nil else {
-            throw HTTPError(.conflict, "session_ended", "the session that was started with this Idempotency-Key has ended; use a new key")
+            throw HTTPError(.conflict, "session_ended", "the session started with this Idempotency-Key has ended; use a new key")
         }
         sessionRooms.add(session, clientContext: request.clientContext)
         await sessionRooms.brief(session.roomName, from: store)
@@ -53,14 +53,14 @@ package struct SessionService: Sendable {
         await forget(user)
     }
 
-    /// Closes the rooms of a user whose account or sessions have been deleted.
+    /// Closes a user's rooms after its account or sessions have been deleted.
     func forget(_ user: UserID) async {
         for room in sessionRooms.rooms(of: user) { await close(room) }
-        // `SessionMaintenance` repeats what fails now.
+        // `SessionMaintenance` retries failures.
         try? await recordings?.removeUnwanted()
     }
 
-    /// Reads again what assistants that join the user's sessions are told. Those that have joined keep what they were told.
+    /// Reloads the briefings of the user's sessions, for assistants that join from now on.
     func updateBriefings(of user: UserID) async {
         for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
     }

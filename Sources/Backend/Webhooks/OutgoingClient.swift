@@ -7,20 +7,20 @@ package import Sockets
 package import Store
 internal import Synchronization
 
-/// Sends requests to other servers: webhooks, and requests to a model. Certificates are checked; redirects are not followed.
+/// Sends requests to other servers: webhooks and model requests. Certificates are checked; redirects are not followed.
 ///
 /// Each server has its own connections, so a slow server delays only its own requests.
 package final class OutgoingClient: Sendable {
-    /// The longest response body, in bytes. A summary is a thousandth of it.
+    /// Maximum response body, in bytes; about a thousand times a summary.
     package static let responseBytesMax = 1 << 20
-    /// Eight requests to each of `WebhookSettings.urlsMax` endpoints, as many for summaries, and a queue behind them.
+    /// Eight requests to each of `WebhookSettings.urlsMax` endpoints, as many for summaries, and a queue.
     package static let requestsMax = 1_216
 
     private let client: AsyncHTTPClient.HTTPClient
     private let requestsMax: Int
     private let requests = Atomic(0)
 
-    /// - Parameter requestsMax: requests in progress or waiting for a connection. Beyond it requests fail with `OutgoingError.busy`.
+    /// - Parameter requestsMax: requests in flight or waiting for a connection. Beyond it requests fail with `OutgoingError.busy`.
     /// - Throws: `OutgoingError.trust` if the authority's certificate cannot be read.
     package init(trusting trust: ClientTrust = .system, requestsMax: Int = OutgoingClient.requestsMax) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
@@ -36,7 +36,7 @@ package final class OutgoingClient: Sendable {
         }
         var configuration = AsyncHTTPClient.HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow, decompression: .disabled)
         configuration.httpVersion = .http1Only
-        // More than are ever sent at once: `requestsMax` is the limit.
+        // Never reached: `requestsMax` is the limit.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 192
         configuration.connectionPool.retryConnectionEstablishment = false
         client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -47,8 +47,8 @@ package final class OutgoingClient: Sendable {
         client.shutdown { _ in }
     }
 
-    /// - Parameter timeout: how long a request may take, from looking up the host to the last byte of the response. A webhook's is shorter than its
-    ///   lease.
+    /// - Parameter timeout: how long a request may take, from looking up the host to the last byte of the response. A webhook's is shorter
+    ///   than its lease.
     package func outgoing(timeout: Duration = .seconds(10)) -> Outgoing {
         { [self] request in try await send(request, timeout: timeout) }
     }
@@ -78,7 +78,7 @@ package final class OutgoingClient: Sendable {
     }
 }
 
-/// Why there is no response. The description names no more of a request than its host.
+/// Why a request failed. The description reveals only the request's host.
 package enum OutgoingError: Error, Sendable, CustomStringConvertible {
     case unknownHost(String)
     case connection(String)

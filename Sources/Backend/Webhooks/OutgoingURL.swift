@@ -4,7 +4,7 @@ internal import Foundation
 package struct OutgoingURL: Sendable, Hashable {
     let host: String
 
-    /// - Throws: an error whose description says what to write instead.
+    /// - Throws: `OutgoingURLError`, whose description says how to fix the URL.
     package init(_ text: String) throws(OutgoingURLError) {
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
             throw OutgoingURLError("\"\(text)\" is not a URL; write it as https://host/path")

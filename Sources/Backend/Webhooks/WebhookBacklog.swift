@@ -2,7 +2,7 @@ internal import Logging
 package import Store
 internal import Wire
 
-/// Announcements on their way to the store, for a producer that must not wait for a disk.
+/// A bounded queue of announcements to the store, so that producers do not wait for a disk.
 package struct WebhookBacklog: Sendable {
     private static let storeRetryInterval = Duration.seconds(1)
 
@@ -11,7 +11,7 @@ package struct WebhookBacklog: Sendable {
     private let entrance: AsyncStream<Announcement>.Continuation
     private let log = Logger(label: "patchbay.calls")
 
-    /// - Parameter batchesMax: announcements that may wait. Beyond it new ones are dropped, which is logged.
+    /// - Parameter batchesMax: maximum number of queued announcements. Beyond it new ones are dropped and logged.
     package init(store: SessionStore, batchesMax: Int) {
         self.store = store
         (announcements, entrance) = AsyncStream.makeStream(of: Announcement.self, bufferingPolicy: .bufferingOldest(batchesMax))
@@ -24,7 +24,7 @@ package struct WebhookBacklog: Sendable {
 
     package func finish() { entrance.finish() }
 
-    /// Writes until `finish()` was called and everything is written, or the task is cancelled.
+    /// Writes until `finish()` is called and the queue is empty, or the task is cancelled.
     package func run() async {
         for await announcement in announcements { await write(announcement) }
     }

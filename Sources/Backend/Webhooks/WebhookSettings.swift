@@ -1,13 +1,13 @@
 package import Identity
 package import Sockets
 
-/// Whom webhooks are sent to, and what vouches for them.
+/// Webhook endpoints and the key that signs webhooks.
 package struct WebhookSettings: Sendable {
-    /// Endpoints that are told everything.
+    /// Endpoints that receive all webhooks.
     package static let urlsMax = 16
 
     package var urls: [String]
-    /// An HS256 one; receivers know the gateway by its issuer.
+    /// An HS256 key. Its issuer identifies the gateway to receivers.
     package var key: IssuerKey
     package var trust: ClientTrust
 

@@ -2,9 +2,9 @@ package import Engine
 package import Store
 internal import Wire
 
-/// Writes the webhooks of events: one for each endpoint, with the same identifier and body.
+/// Writes webhooks for events: one per endpoint, with the same identifier and body.
 ///
-/// A webhook is stored in the transaction of the change that it reports, where there is one. `user` and `session` must be in the store: deleting them
+/// A webhook is stored in the transaction of the change that it reports, if any. `user` and `session` must be in the store: deleting them
 /// deletes the webhook.
 package struct WebhookWriter: Sendable {
     private let endpoints: [String]
@@ -13,7 +13,7 @@ package struct WebhookWriter: Sendable {
         self.endpoints = endpoints
     }
 
-    /// - Parameter session: the session whose room it is, if any.
+    /// - Parameter session: the room's session, if any.
     /// - Returns: an empty announcement for events without a webhook: transcripts, holds, recordings.
     package func announcement(
         of event: RoomAuditEvent, session: SessionID? = nil, user: UserID? = nil, id: WebhookID = WebhookID()
@@ -41,7 +41,7 @@ package struct WebhookWriter: Sendable {
         return Announcement(webhooks, effect: open.map { .opens($0) } ?? .none)
     }
 
-    /// Announces the end of a room or call that a killed process left open: `room_finished` or `call_failed`.
+    /// Announces the end of a room or call that a crashed process left open: `room_finished` or `call_failed`.
     package func end(of open: OpenAnnouncement, at now: WallTime, id: WebhookID = WebhookID()) -> Announcement {
         let content = Array(open.content.utf8)
         let fact: WebhookEvent.Fact? =
@@ -57,12 +57,12 @@ package struct WebhookWriter: Sendable {
             event.map { webhooks(for: $0, of: open.sessionID, user: open.userID) } ?? [], effect: .closes(key: open.key))
     }
 
-    /// - Parameter session: as it is after its end.
+    /// - Parameter session: the ended session.
     package func webhooks(forEndOf session: Session, at now: WallTime, id: WebhookID = WebhookID()) -> [OutgoingWebhook] {
         webhooks(for: WebhookEvent(id: id, createdAt: now, fact: .sessionEnded(session)), of: session.id, user: session.userID)
     }
 
-    /// - Parameter session: with the status `ready`.
+    /// - Parameter session: its summary status must be `ready`.
     package func webhooks(
         for summary: Summary, of session: Session, at now: WallTime, id: WebhookID = WebhookID()
     ) -> [OutgoingWebhook] {
@@ -92,7 +92,7 @@ package struct WebhookWriter: Sendable {
 }
 
 extension CallInfo {
-    /// The call as it ends with its gateway: everybody who was still in it has failed.
+    /// The call as ended by its gateway's crash: all parties still in it have failed.
     fileprivate var failed: CallInfo {
         var call = self
         call.seq += 1

@@ -1,9 +1,9 @@
 internal import Engine
 internal import Wire
 
-/// Compares `TrunkBatch` with a plain list. In this module because the fuzzer has no access to trunks from outside.
+/// Checks `TrunkBatch` against a plain list. Here because `TrunkBatch` is internal to this module.
 package enum GatewayFuzzing {
-    /// Each byte is one operation: append a frame, hand the waiting frames over, or take those of one shard.
+    /// Each byte is one operation: append a frame, hand over the queued frames, or take those of one shard.
     package static func carry(_ bytes: [UInt8]) {
         var (waiting, batch) = (TrunkBatch(), TrunkBatch())
         var (waitingModel, model): ([Carried], [Carried]) = ([], [])

@@ -6,7 +6,7 @@ package struct Counters: Sendable {
     package var connections = 0
     package var connectionsTurnedAway: UInt64 = 0
     package var handshakesAbandoned: UInt64 = 0
-    /// How often a listener paused for want of descriptors or memory.
+    /// Times a listener paused because descriptors or memory ran out.
     package var acceptFailures: UInt64 = 0
     package var rooms = 0
     package var participants = 0

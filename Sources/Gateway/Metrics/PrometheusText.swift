@@ -9,77 +9,77 @@ struct PrometheusText {
 
     init(shards: [Counters], draining: Bool, fastPath: RecordLayerState = .notLinked) {
         self.shards = shards
-        gauge("patchbay_draining", "1 while the gateway lets nobody in because it is about to stop.", [("", draining ? 1 : 0)])
+        gauge("patchbay_draining", "1 while the gateway drains and admits nobody.", [("", draining ? 1 : 0)])
         gauge(
             "patchbay_tls_fast_path", "1 for the state of the TLS fast path: whether TLS records are processed without OpenSSL, and why.",
             [("{state=\"\(fastPath.isActive ? "on" : "off")\",cause=\"\(fastPath.cause)\"}", 1)])
         perShard("patchbay_connections", "gauge", "WebSocket connections.") { Double($0.connections) }
-        perShard("patchbay_rooms", "gauge", "Rooms that are open.") { Double($0.rooms) }
+        perShard("patchbay_rooms", "gauge", "Open rooms.") { Double($0.rooms) }
         perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
-        perShard("patchbay_participants_away", "gauge", "Participants whose socket is lost and whose place is kept.") {
+        perShard("patchbay_participants_away", "gauge", "Participants without a socket whose session may be resumed.") {
             Double($0.participantsAway)
         }
-        perShard("patchbay_devices", "gauge", "Users' own channels.") { Double($0.devices) }
+        perShard("patchbay_devices", "gauge", "Users' channels.") { Double($0.devices) }
         perShard("patchbay_tracks", "gauge", "Published tracks.") { Double($0.tracks) }
-        perShard("patchbay_frames_held", "gauge", "Media frames that wait for a listener.") { Double($0.framesHeld) }
-        perShard("patchbay_ahead_tracks", "gauge", "Tracks of mode ahead that are published or heard on the shard.") {
+        perShard("patchbay_frames_held", "gauge", "Media frames queued for subscribers.") { Double($0.framesHeld) }
+        perShard("patchbay_ahead_tracks", "gauge", "Tracks of mode ahead that are published or subscribed to on the shard.") {
             Double($0.aheadTracks)
         }
-        perShard("patchbay_ahead_bytes_held", "gauge", "Bytes of those tracks' frames that wait, or are kept for who resumes.") {
+        perShard("patchbay_ahead_bytes_held", "gauge", "Bytes of those tracks' frames, queued or kept for resume.") {
             Double($0.aheadBytesHeld)
         }
-        perShard("patchbay_frames_received_total", "counter", "Media frames received, also those dropped afterwards.") {
+        perShard("patchbay_frames_received_total", "counter", "Media frames received, including those dropped afterwards.") {
             Double($0.framesIn)
         }
-        perShard("patchbay_frames_sent_total", "counter", "Media frames handed to listeners' sockets.") { Double($0.framesOut) }
-        perShard("patchbay_media_messages_sent_total", "counter", "Messages that those frames left in.") {
+        perShard("patchbay_frames_sent_total", "counter", "Media frames handed to subscribers' sockets.") { Double($0.framesOut) }
+        perShard("patchbay_media_messages_sent_total", "counter", "Messages that carried those frames.") {
             Double($0.framesOut - $0.bundledFramesOut + $0.bundlesOut)
         }
         perShard("patchbay_bundles_sent_total", "counter", "Messages of more than one frame.") { Double($0.bundlesOut) }
         perShard("patchbay_frame_bytes_received_total", "counter", "Bytes of those frames.") { Double($0.bytesIn) }
         perShard("patchbay_frame_bytes_sent_total", "counter", "Bytes of those frames.") { Double($0.bytesOut) }
-        perShard("patchbay_frames_queued_total", "counter", "Frames that could not leave at once.") { Double($0.framesQueued) }
-        labelled("patchbay_frames_dropped_total", "Frames that went no further.", "reason") { counters in
+        perShard("patchbay_frames_queued_total", "counter", "Frames that were queued before they were sent.") { Double($0.framesQueued) }
+        labelled("patchbay_frames_dropped_total", "Frames that were dropped.", "reason") { counters in
             DropReason.allCases.map { ($0.name, counters.dropped[$0.rawValue]) }
         }
-        labelled("patchbay_frames_malformed_total", "Binary messages that are no frames.", "fault") { counters in
+        labelled("patchbay_frames_malformed_total", "Binary messages that are not valid frames.", "fault") { counters in
             FrameError.allCases.map { ($0.rawValue, counters.malformed[$0.rawValue] ?? 0) }
         }
         perShard("patchbay_control_received_total", "counter", "Text messages received.") { Double($0.controlIn) }
         perShard("patchbay_control_sent_total", "counter", "Text messages sent.") { Double($0.controlOut) }
-        labelled("patchbay_requests_refused_total", "Requests that were not done.", "code") {
+        labelled("patchbay_requests_refused_total", "Refused requests.", "code") {
             $0.requestsRefused.sorted { $0.key < $1.key }
         }
         perShard("patchbay_joins_total", "counter", "Participants that joined.") { Double($0.joins) }
-        labelled("patchbay_resumes_total", "Sockets that came to take a place back.", "outcome") { counters in
+        labelled("patchbay_resumes_total", "Attempts to resume a session.", "outcome") { counters in
             ResumeOutcome.allCases.map { ($0.rawValue, counters.resumes[$0] ?? 0) }
         }
-        labelled("patchbay_joins_refused_total", "Handshakes that were refused.", "code") { $0.joinsRefused.sorted { $0.key < $1.key } }
-        labelled("patchbay_http_refused_total", "HTTP requests that were refused.", "code") { $0.httpRefused.sorted { $0.key < $1.key } }
-        perOutcome("patchbay_http_requests_total", "HTTP requests answered; without a route where there is none.")
-        labelled("patchbay_http_route_seconds_total", "From the whole request to its answer, added up.", "route") {
+        labelled("patchbay_joins_refused_total", "Refused handshakes.", "code") { $0.joinsRefused.sorted { $0.key < $1.key } }
+        labelled("patchbay_http_refused_total", "Refused HTTP requests.", "code") { $0.httpRefused.sorted { $0.key < $1.key } }
+        perOutcome("patchbay_http_requests_total", "HTTP requests answered; the route is empty if none matched.")
+        labelled("patchbay_http_route_seconds_total", "Total time from the complete request to its response.", "route") {
             $0.http.secondsOfRoute.sorted { $0.key < $1.key }
         }
         labelled("patchbay_closed_total", "Connections closed by the gateway.", "code") { counters in
             counters.closed.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }
         }
-        perShard("patchbay_receipts_asked_total", "counter", "Pings sent to learn whether a listener reads.") { Double($0.receiptsAsked) }
-        perShard("patchbay_facts_lost_total", "counter", "What happened in rooms and could not be told to services.") {
+        perShard("patchbay_receipts_asked_total", "counter", "Pings sent as delivery probes.") { Double($0.receiptsAsked) }
+        perShard("patchbay_facts_lost_total", "counter", "Audit events that did not fit into the queue.") {
             Double($0.factsLost)
         }
-        perShard("patchbay_recording_frames_lost_total", "counter", "Frames that a recording lacks because the disk could not keep up.") {
+        perShard("patchbay_recording_frames_lost_total", "counter", "Frames missing from recordings because the disk could not keep up.") {
             Double($0.recordingFramesLost)
         }
-        perShard("patchbay_connections_turned_away_total", "counter", "Connections over the limit.") { Double($0.connectionsTurnedAway) }
-        perShard("patchbay_handshakes_abandoned_total", "counter", "Connections that ended before a whole request had come.") {
+        perShard("patchbay_connections_turned_away_total", "counter", "Connections refused because of the limit.") { Double($0.connectionsTurnedAway) }
+        perShard("patchbay_handshakes_abandoned_total", "counter", "Connections that ended before a complete request.") {
             Double($0.handshakesAbandoned)
         }
-        perShard("patchbay_accept_failures_total", "counter", "Times that a listener paused because descriptors or memory ran out.") {
+        perShard("patchbay_accept_failures_total", "counter", "Times a listener paused because descriptors or memory ran out.") {
             Double($0.acceptFailures)
         }
-        histogram("patchbay_http_seconds", "From a whole HTTP request to its answer.", \.http.seconds)
+        histogram("patchbay_http_seconds", "From the complete HTTP request to its response.", \.http.seconds)
         histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)
-        histogram("patchbay_loop_lag_seconds", "How late a shard's timer rang.", \.loopLagSeconds)
+        histogram("patchbay_loop_lag_seconds", "How late a shard's timer fired.", \.loopLagSeconds)
     }
 
     private mutating func head(_ name: String, _ type: String, _ help: String) {

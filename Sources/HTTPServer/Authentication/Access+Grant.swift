@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Wire
 
 extension Access<AccessToken> {
-    /// For who shows a token of an issuer that the gateway knows, with the grant that the request takes.
+    /// Requires a token from a known issuer with the grant that the request needs.
     package static func grant(_ keys: KeysInUse, _ grant: @escaping @Sendable (HTTPServerRequest) -> AdminGrant) -> Access {
         .token(refusing: [403]) { request in
             let token: AccessToken
@@ -24,7 +24,7 @@ extension Access<AccessToken> {
     }
 }
 
-/// The keys by which tokens are believed now: they may be read again while the gateway serves.
+/// The current token verification keys, replaceable while the gateway runs.
 package final class KeysInUse: Sendable {
     private let keys: Mutex<KeyRing>
 

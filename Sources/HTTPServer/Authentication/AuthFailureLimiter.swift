@@ -3,21 +3,20 @@ internal import Identity
 internal import Synchronization
 package import Wire
 
-/// Failed authentications of all shards together, so that an address does not get as many attempts as there are threads.
+/// Limits failed authentications per address, across all shards.
 ///
-/// A token is verified before the address's failures are looked at: a valid token is accepted from any address, for many clients may share
-/// one. Once an address has failed too often (`FailureLimiter`), a further failure is answered with 429 instead of 401. A request without a
-/// token is no failure.
+/// A valid token is accepted from any address, because many clients may share one. Once an address is over its limit (`FailureLimiter`),
+/// further failures are answered with 429 instead of 401. A request without a token is not a failure.
 ///
-/// So that failures cannot be used to exhaust the CPU, tokens from such addresses are verified at most `verificationsPerSecond` times a
-/// second in all; a verification takes 0.02 to 0.1 ms, so this is at most a tenth of one core. Beyond it they get 429 unverified.
+/// To protect the CPU, tokens from such addresses are verified at most `verificationsPerSecond` times a second in total, which costs at
+/// most a tenth of one core (0.02 to 0.1 ms each). Beyond that they get 429 unverified.
 package final class AuthFailureLimiter: Sendable {
     package static let verificationsPerSecond = 1_000
 
     private struct State {
         var limiter = FailureLimiter()
         var latest = Instant(nanoseconds: 0)
-        /// Verifications in the second that began at `secondStart`, of tokens from addresses over their limit.
+        /// Verifications for addresses over their limit, in the second that began at `secondStart`.
         var verifications = 0
         var secondStart = Instant(nanoseconds: 0)
     }
@@ -26,7 +25,7 @@ package final class AuthFailureLimiter: Sendable {
 
     package init() {}
 
-    /// Whether an attempt may be made at all: for passwords, which are guessed, unlike tokens.
+    /// Whether an address may try a password. Unlike tokens, passwords can be guessed.
     package func allows(_ address: String, at now: Instant) -> Bool {
         state.withLock { $0.limiter.verdict(on: address, at: now) == .allowed }
     }
@@ -41,13 +40,13 @@ package final class AuthFailureLimiter: Sendable {
         }
     }
 
-    /// Records a failed authentication, unless the address has failed too often already.
+    /// Records a failed authentication, unless the address is already over its limit.
     ///
-    /// - Returns: whether it has, so that the answer is 429.
+    /// - Returns: whether the address was over its limit, so that the response is 429.
     @discardableResult
     package func recordFailure(from address: String, at now: Instant) -> Bool {
         state.withLock { state in
-            // Shards read the clock at different times; the limiter requires that it does not go back.
+            // Shards read the clock at different times; the limiter requires monotonic time.
             state.latest = max(state.latest, now)
             let isOverLimit = state.limiter.verdict(on: address, at: state.latest) != .allowed
             if !isOverLimit { state.limiter.recordFailure(from: address, at: state.latest) }

@@ -1,7 +1,7 @@
 package import Identity
 internal import Wire
 
-/// Where a token stands in a request (PROTOCOL section 2): the first of the header, a subprotocol item, the query.
+/// Extracts a request's token from the `Authorization` header, a subprotocol item or the query, in this order (PROTOCOL section 2).
 package enum RequestToken {
     package static func extract(authorization: String?, subprotocols: [Substring], query: String?) throws(TokenError) -> String {
         if let authorization {

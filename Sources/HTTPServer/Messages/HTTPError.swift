@@ -1,14 +1,14 @@
 package import HTTPTypes
 package import Sockets
 
-/// Why an HTTP request, or one to upgrade, is not done: what it is answered with.
+/// An error response to an HTTP or upgrade request.
 package struct HTTPError: Error, Sendable, Hashable {
     package var status: HTTPResponse.Status
-    /// For programs: small letters and underscores.
+    /// Machine-readable: lower-case letters and underscores.
     package var code: String
-    /// A sentence for people that says what to do next.
+    /// For humans: what is wrong and what to do next.
     package var message: String
-    /// When it is worth to try again, in seconds; nil where nothing is known of that.
+    /// Sent as `Retry-After`, in seconds; nil if unknown.
     package var retryAfterSeconds: Int?
 
     package init(_ status: HTTPResponse.Status, _ code: String, _ message: String, retryAfterSeconds: Int? = nil) {
@@ -19,7 +19,7 @@ package struct HTTPError: Error, Sendable, Hashable {
     }
 }
 
-/// An error that knows how an HTTP request is answered that ran into it. Any other error of a handler's is answered with 500.
+/// An error that maps to an `HTTPError`. Any other error that a handler throws is answered with 500.
 package protocol HTTPErrorConvertible: Error {
     var httpError: HTTPError { get }
 }

@@ -2,22 +2,22 @@ package import HTTPTypes
 package import Sockets
 package import Wire
 
-/// An HTTP request as a handler sees it: a value, which outlives its connection.
+/// An HTTP request as passed to a handler. A value that may outlive its connection.
 package struct HTTPServerRequest: Sendable {
     package var method: HTTPRequest.Method
-    /// Percent-decoded, without its query.
+    /// Percent-decoded, without the query.
     package var path: String
-    /// What the route's path names, `:id` under `id`. Filled by the router.
+    /// Path parameters by name (`:id` under `id`), set by the router.
     package var parameters: [String: String] = [:]
-    /// Those that handlers may want: `HTTPExchange.headers`.
+    /// A selection of the request's headers: `HTTPExchange.headers`.
     package var headers: HTTPFields
-    /// What the client calls us, with the port.
+    /// The Host header, with the port.
     package var host: String?
     package var body: [UInt8]
     package var isSecure: Bool
-    /// Without its port; of IPv6 the network.
+    /// Without the port; for IPv6 the network prefix.
     package var peerAddress: String
-    /// The client's own `X-Request-ID` if it is a sensible one, else a new one. In the answer and in logs.
+    /// The client's `X-Request-ID` if valid, otherwise a new one. Appears in the response and in logs.
     package var requestID: String
     package var receivedAt: Instant
     private let queryItem: @Sendable (String) -> String?
@@ -51,19 +51,19 @@ package struct HTTPServerRequest: Sendable {
         queryItem = { query[$0] }
     }
 
-    /// A value of the query, percent-decoded; nil if it is not there.
+    /// A percent-decoded query value, or nil if absent.
     package func query(_ name: String) -> String? { queryItem(name) }
 
-    /// A value that the route's path names.
+    /// The value of a path parameter. Traps if the route's path does not declare it.
     package func parameter(_ name: String) -> String {
         guard let value = parameters[name] else { preconditionFailure("the route's path has no :\(name)") }
         return value
     }
 }
 
-/// What a request is called in logs, by who asks and by us.
+/// The request identifier, for correlation in logs.
 enum RequestID {
-    /// Longer ones are replaced.
+    /// Longer identifiers are replaced.
     static let charactersMax = 128
 
     static func chosen(byClient text: String?) -> String {
@@ -71,7 +71,7 @@ enum RequestID {
         return Hex.encode(randomBytes(8))
     }
 
-    /// Nothing that means something in a log or a header.
+    /// Whether the byte has no special meaning in a log or a header.
     private static func isHarmless(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -3,29 +3,28 @@ package import Sockets
 package import Wire
 
 extension HTTPServerResponse {
-    /// JSON, its names in snake case.
+    /// A JSON response with names in snake case.
     package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> HTTPServerResponse {
         HTTPServerResponse(status: status, fields: [.contentType: "application/json"], body: try JSON.encode(value, names: .snakeCase))
     }
 
-    /// - Parameter capacity: about how many bytes it will be.
+    /// - Parameter capacity: expected size in bytes.
     package static func json(_ value: some JSONWritable, capacity: Int = 256) -> HTTPServerResponse {
         HTTPServerResponse(status: .ok, fields: [.contentType: "application/json"], body: JSON.text(value, capacity: capacity))
     }
 
     package static let noContent = HTTPServerResponse(status: .noContent)
 
-    /// Bodies below this stay as they are, in bytes: a packet takes them anyway.
+    /// In bytes. Smaller bodies fit into one packet and are not compressed.
     private static let compressedBytesMin = 1_024
 
-    /// Adds what every answer has.
+    /// Compresses the body and adds the common fields.
     mutating func finish(for request: HTTPServerRequest, _ origins: AllowedOrigins) {
         compress(for: request)
         addCommonFields(for: request, origins)
     }
 
-    /// Adds the fields that every answer has: nothing is to be kept by anybody on the way unless a handler says otherwise, nor taken for
-    /// another type, nor asked for without TLS.
+    /// Adds the fields of every response: request ID, CORS, and (unless the handler set its own caching) no storing, no sniffing, HSTS.
     package mutating func addCommonFields(for request: HTTPServerRequest, _ origins: AllowedOrigins) {
         fields[.requestID] = request.requestID
         if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
@@ -37,7 +36,7 @@ extension HTTPServerResponse {
     private mutating func compress(for request: HTTPServerRequest) {
         guard body.count >= Self.compressedBytesMin, fields[.contentEncoding] == nil, isText else { return }
         addVary("Accept-Encoding")
-        guard Self.takesGzip(request.headers[.acceptEncoding]), let compressed = Gzip.compressed(body) else { return }
+        guard Self.acceptsGzip(request.headers[.acceptEncoding]), let compressed = Gzip.compressed(body) else { return }
         body = compressed
         fields[.contentEncoding] = "gzip"
     }
@@ -51,8 +50,8 @@ extension HTTPServerResponse {
         fields[.vary] = fields[.vary].map { $0 + ", " + name } ?? name
     }
 
-    /// RFC 9110 section 12.5.3; a weight of 0 is a no.
-    private static func takesGzip(_ field: String?) -> Bool {
+    /// RFC 9110 section 12.5.3. A weight of 0 means "not acceptable".
+    private static func acceptsGzip(_ field: String?) -> Bool {
         let items = (field ?? "").lowercased().split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.split(separator: ";") }
         func weight(_ coding: String) -> Double? {
             guard let item = items.first(where: { $0.first.map { $0 == coding } ?? false }) else { return nil }

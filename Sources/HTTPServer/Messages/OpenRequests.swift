@@ -2,11 +2,11 @@ internal import HTTPTypes
 package import Sockets
 package import Wire
 
-/// The HTTP requests of one shard that are being answered elsewhere. One whose client has gone keeps its place until its handler is through.
+/// One shard's HTTP requests with a running handler. A request counts until its handler returns, even if the client has disconnected.
 package struct OpenRequests {
-    /// Of the shard; above it, requests are refused.
+    /// Per shard. Requests above it are refused.
     static let countMax = 1_024
-    /// Of one address.
+    /// Per client address.
     static let countOfAddressMax = 64
 
     package static let tooMany = HTTPError(
@@ -26,7 +26,7 @@ package struct OpenRequests {
 
     package var isEmpty: Bool { open.isEmpty }
 
-    /// - Returns: the number under which the answer comes.
+    /// - Returns: the number that identifies the request when its response arrives.
     package mutating func add(_ exchange: HTTPExchange, at now: Instant) throws(HTTPError) -> Int {
         let countOfThis = countOfAddress[exchange.peerAddress] ?? 0
         guard open.count < Self.countMax, countOfThis < Self.countOfAddressMax else { throw Self.tooMany }

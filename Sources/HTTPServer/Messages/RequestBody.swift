@@ -1,9 +1,9 @@
 internal import HTTPTypes
 internal import Wire
 
-/// The JSON body of a request: read, held to its schema, decoded.
+/// Parses a request's JSON body, checks it against its schema and decodes it.
 enum RequestBody {
-    /// Objects and arrays inside each other.
+    /// Maximum nesting of objects and arrays.
     static let depthMax = 64
 
     static func read<Body: Decodable & Described>(_: Body.Type, from request: HTTPServerRequest) throws(HTTPError) -> Body {
@@ -15,17 +15,17 @@ enum RequestBody {
         } catch let error as HTTPError {
             throw error
         } catch DecodingError.dataCorrupted(let context) {
-            throw invalid(Self.place(of: context.codingPath) + context.debugDescription)
+            throw invalid(Self.prefix(of: context.codingPath) + context.debugDescription)
         } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
             DecodingError.keyNotFound(_, let context)
         {
-            throw invalid(Self.place(of: context.codingPath) + context.debugDescription)
+            throw invalid(Self.prefix(of: context.codingPath) + context.debugDescription)
         } catch {
             throw invalid("it does not fit")
         }
     }
 
-    /// A body without a type is taken for what the route takes (RFC 9110 section 8.3).
+    /// A body without a Content-Type is assumed to be JSON (RFC 9110 section 8.3).
     private static func checkType(of request: HTTPServerRequest) throws(HTTPError) {
         guard let type = request.headers[.contentType] else { return }
         let essence = type.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
@@ -38,7 +38,7 @@ enum RequestBody {
         HTTPError(.badRequest, "invalid_body", "the body is not the JSON object that this route takes: \(fault)")
     }
 
-    private static func place(of path: [any CodingKey]) -> String {
+    private static func prefix(of path: [any CodingKey]) -> String {
         path.isEmpty ? "" : path.map(\.stringValue).joined(separator: ".") + ": "
     }
 }

@@ -1,19 +1,18 @@
-/// Who may call a route: found out before the request's body is looked at, and handed to the route's handler.
+/// Authenticates and authorizes a route's caller, before the request's body is read, and passes the caller to the handler.
 ///
-/// A handler that needs a user takes one, and so cannot be written without.
+/// A handler that needs a user declares one as its parameter, so it cannot skip authentication.
 package struct Access<Caller: Sendable>: Sendable {
-    /// Whether a token is needed, as the OpenAPI document says.
+    /// Whether a token is required. Also stated in the OpenAPI document.
     let needsToken: Bool
-    /// The refusals of its own, by status, for the document: 401 and 429 go without saying where a token is needed.
+    /// Additional error statuses for the OpenAPI document. 401 and 429 are implied if a token is required.
     let statuses: [Int]
-    /// Where it is found out, and what is asked for done; nil: on the concurrent executor.
+    /// Runs `identify` and the handler; nil is the concurrent executor.
     let executor: (any TaskExecutor)?
     let identify: @Sendable (HTTPServerRequest) async throws -> Caller
 
     /// - Parameters:
-    ///   - executor: for routes that ask the same thing all the time, its own: then no request changes threads for it.
-    ///   - identify: throws a `HTTPError`. One with status 401 counts as a failed attempt of the address; after too many of them it is not
-    ///     asked any more.
+    ///   - executor: the executor of the service that the route uses most, to avoid thread hops.
+    ///   - identify: throws an `HTTPError`. Status 401 counts as a failed attempt of the address; after too many, it is no longer called.
     package static func token(
         refusing statuses: [Int] = [], on executor: (any TaskExecutor)? = nil,
         _ identify: @escaping @Sendable (HTTPServerRequest) async throws -> Caller
@@ -23,6 +22,6 @@ package struct Access<Caller: Sendable>: Sendable {
 }
 
 extension Access<Void> {
-    /// For everybody.
+    /// Anyone may call the route.
     package static var open: Access { Access(needsToken: false, statuses: [], executor: nil) { _ in } }
 }

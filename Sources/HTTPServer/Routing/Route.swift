@@ -1,8 +1,8 @@
 package import HTTPTypes
 package import Sockets
 
-/// One thing that can be asked for by HTTP: where, by whom, with what, and what comes of it. A value: the router takes requests to it, and
-/// the OpenAPI document is made from it.
+/// An HTTP route: method, path, access, body schema, possible responses and handler. `Router` dispatches requests to it, and the OpenAPI
+/// document is generated from it.
 ///
 ///     struct Wish: Decodable, Sendable, Described {
 ///         var title: String
@@ -19,25 +19,25 @@ package import Sockets
 ///         return try .json(Added(id: id), status: .created)
 ///     }
 ///
-/// A handler runs on the executor of who may call it (`Access`), never on a shard's thread. It is called with a body that is JSON of the route's schema to
-/// the letter and decoded; it answers with a `HTTPServerResponse`, or throws a `HTTPError` (any other error that is `HTTPErrorConvertible` too; what is neither is
-/// logged by its type and answered with 500). It need not care for HEAD, CORS, request ids, compression or security fields.
+/// A handler runs on the executor of its `Access`, never on a shard's thread. Its body has been checked against the schema and decoded. It
+/// returns an `HTTPServerResponse` or throws an `HTTPErrorConvertible`; other errors are logged by type and answered with 500. HEAD, CORS,
+/// request IDs, compression and security fields are added by the router.
 package struct Route: Sendable {
     package let method: HTTPRequest.Method
     package let path: RoutePath
-    /// A few words for the OpenAPI document.
+    /// Shown in the OpenAPI document.
     package let summary: String
     let needsToken: Bool
     package let executor: (any TaskExecutor)?
     let parameters: [RouteParameter]
     let body: Schema?
     package let outcomes: [RouteOutcome]
-    /// Says who calls, then looks at the body, then does it.
+    /// Authenticates, then checks parameters and body, then runs the handler.
     let handle: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse
 
     /// A route without a body.
     ///
-    /// - Parameter parameters: of the query, and those of the path that are more than any text; looked at before the handler is called.
+    /// - Parameter parameters: query parameters, and path parameters with a schema. Checked before the handler is called.
     package init<Caller>(
         _ method: HTTPRequest.Method, _ path: RoutePath, _ summary: String, access: Access<Caller>, parameters: [RouteParameter] = [],
         responses outcomes: [RouteOutcome], handler: @escaping @Sendable (HTTPServerRequest, Caller) async throws -> HTTPServerResponse
@@ -82,25 +82,24 @@ package struct Route: Sendable {
         self.outcomes = outcomes + Set(statuses).subtracting(known).sorted().map { .error(HTTPResponse.Status(code: $0)) }
     }
 
-    /// How any request can end, whatever its route: not HTTP as we take it (400, 408, 411, 413), two slashes in a row that lws takes for one,
-    /// which leads elsewhere (405), a failure of ours (500), too much to do (503).
+    /// Statuses that any route may return: malformed or oversized HTTP (400, 408, 411, 413), a double slash that libwebsockets collapses to
+    /// another route's path (405), internal error (500), overload (503).
     static let statusesEverywhere = [400, 405, 408, 411, 413, 500, 503]
 
-    /// As it is called in metrics: `GET /v1/sessions/:id`.
+    /// The label in metrics: `GET /v1/sessions/:id`.
     package var name: String { "\(method.rawValue) \(path)" }
 }
 
-/// A type whose JSON a schema describes.
+/// A type with a JSON schema.
 package protocol Described {
     static var schema: Schema { get }
 }
 
-/// One way in which a request can end.
+/// A possible response of a route.
 package struct RouteOutcome: Sendable {
     package let status: HTTPResponse.Status
-    /// Nil of an answer without content.
+    /// Nil for a response without content.
     package let contentType: String?
-    /// Of JSON.
     package let schema: Schema?
 
     package static func json(_ type: (some Described).Type, status: HTTPResponse.Status = .ok) -> RouteOutcome {
@@ -111,7 +110,7 @@ package struct RouteOutcome: Sendable {
         RouteOutcome(status: status, contentType: "application/json", schema: schema)
     }
 
-    /// Anything but JSON.
+    /// Content other than JSON.
     package static func content(_ type: String, status: HTTPResponse.Status = .ok) -> RouteOutcome {
         RouteOutcome(status: status, contentType: type, schema: nil)
     }

@@ -1,34 +1,34 @@
 internal import HTTPTypes
 
-/// A value that a route takes from its query or its path, and what it has to be.
+/// A query or path parameter of a route, with its schema.
 package struct RouteParameter: Sendable {
-    enum Place: String, Sendable {
+    enum Location: String, Sendable {
         case query, path
     }
 
-    let place: Place
+    let location: Location
     let name: String
     let schema: Schema
     let isRequired: Bool
     let summary: String
 
-    /// `?name=…`, which may be left out.
+    /// An optional `?name=…`.
     package static func query(_ name: String, _ schema: Schema, _ summary: String) -> RouteParameter {
-        RouteParameter(place: .query, name: name, schema: schema, isRequired: false, summary: summary)
+        RouteParameter(location: .query, name: name, schema: schema, isRequired: false, summary: summary)
     }
 
-    /// `?name=…`, which has to be there.
+    /// A required `?name=…`.
     package static func requiredQuery(_ name: String, _ schema: Schema, _ summary: String) -> RouteParameter {
-        RouteParameter(place: .query, name: name, schema: schema, isRequired: true, summary: summary)
+        RouteParameter(location: .query, name: name, schema: schema, isRequired: true, summary: summary)
     }
 
-    /// `:name` of the path. What is something else is not found.
+    /// `:name` of the path. A value that violates the schema is answered with 404.
     package static func path(_ name: String, _ schema: Schema, _ summary: String) -> RouteParameter {
-        RouteParameter(place: .path, name: name, schema: schema, isRequired: true, summary: summary)
+        RouteParameter(location: .path, name: name, schema: schema, isRequired: true, summary: summary)
     }
 
     fileprivate func check(_ request: HTTPServerRequest) throws(HTTPError) {
-        switch place {
+        switch location {
         case .path:
             guard schema.fault(inText: request.parameter(name)) == nil else {
                 throw HTTPError(.notFound, "not_found", "there is nothing at this path")

@@ -1,4 +1,4 @@
-/// What a route's path looks like: `/v1/sessions/:id/turn`, where `:id` stands for one piece of any text.
+/// A route's path pattern, such as `/v1/sessions/:id/turn`, where `:id` matches one non-empty segment.
 package struct RoutePath: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     enum Piece: Sendable, Hashable {
         case literal(String)
@@ -9,19 +9,19 @@ package struct RoutePath: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     let pieces: [Piece]
 
     package init(stringLiteral text: String) {
-        precondition(text.hasPrefix("/"), "a route's path begins with a slash")
+        precondition(text.hasPrefix("/"), "a route's path must begin with a slash")
         description = text
         pieces = text.split(separator: "/").map { $0.hasPrefix(":") ? .parameter(String($0.dropFirst())) : .literal(String($0)) }
     }
 
-    /// The names of its parameters, in their order.
+    /// The parameters' names in order.
     var parameterNames: [String] {
         pieces.compactMap { piece in
             if case .parameter(let name) = piece { name } else { nil }
         }
     }
 
-    /// As OpenAPI writes it: `/v1/sessions/{id}/turn`.
+    /// In OpenAPI notation: `/v1/sessions/{id}/turn`.
     package var inOpenAPI: String {
         pieces.isEmpty
             ? "/"
@@ -33,14 +33,14 @@ package struct RoutePath: Sendable, Hashable, ExpressibleByStringLiteral, Custom
             }.joined()
     }
 
-    /// - Parameter segments: a request's path, cut at its slashes; an empty one is no parameter's value.
-    /// - Returns: the parameters' values; nil if the path is another.
+    /// - Parameter segments: the request's path, split at slashes. Parameters do not match empty segments.
+    /// - Returns: the parameters' values, or nil if the path does not match.
     func match(_ segments: [Substring]) -> [String: String]? {
         guard segments.count == pieces.count else { return nil }
         var values: [String: String] = [:]
         for (piece, segment) in zip(pieces, segments) {
             switch piece {
-            // By bytes: Swift calls texts equal that differ in how their accents are composed.
+            // By bytes: Swift's string equality ignores Unicode composition.
             case .literal(let text): guard text.utf8.elementsEqual(segment.utf8) else { return nil }
             case .parameter(let name):
                 guard !segment.isEmpty else { return nil }

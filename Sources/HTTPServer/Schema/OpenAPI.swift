@@ -1,7 +1,7 @@
 internal import HTTPTypes
 package import Wire
 
-/// The OpenAPI 3.1 document of some routes.
+/// Generates the OpenAPI 3.1 document of routes.
 package enum OpenAPI {
     package static func document(of routes: [Route], version: String) -> JSONValue {
         let paths = Dictionary(grouping: routes, by: \.path.inOpenAPI).sorted { $0.key < $1.key }
@@ -45,21 +45,21 @@ package enum OpenAPI {
 
     /// `get_v1_sessions_id`.
     private static func operationID(of route: Route) -> String {
-        let words = route.path.description.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." }
-        return ([route.method.rawValue.lowercased()] + words.map { String($0).replacing(".", with: "_") }).joined(separator: "_")
+        let segments = route.path.description.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." }
+        return ([route.method.rawValue.lowercased()] + segments.map { String($0).replacing(".", with: "_") }).joined(separator: "_")
     }
 
     private static func parameters(of route: Route) -> [JSONValue] {
-        let described = route.parameters.map { parameter($0.name, $0.place, $0.schema, isRequired: $0.isRequired, $0.summary) }
-        let plain = route.path.parameterNames.filter { name in !route.parameters.contains { $0.place == .path && $0.name == name } }
+        let described = route.parameters.map { parameter($0.name, $0.location, $0.schema, isRequired: $0.isRequired, $0.summary) }
+        let plain = route.path.parameterNames.filter { name in !route.parameters.contains { $0.location == .path && $0.name == name } }
         return described + plain.map { parameter($0, .path, .text(1...256), isRequired: true, "") }
     }
 
     private static func parameter(
-        _ name: String, _ place: RouteParameter.Place, _ schema: Schema, isRequired: Bool, _ summary: String
+        _ name: String, _ location: RouteParameter.Location, _ schema: Schema, isRequired: Bool, _ summary: String
     ) -> JSONValue {
         [
-            "name": .string(name), "in": .string(place.rawValue), "required": .boolean(isRequired), "description": .string(summary),
+            "name": .string(name), "in": .string(location.rawValue), "required": .boolean(isRequired), "description": .string(summary),
             "schema": schema.inOpenAPI,
         ]
     }

@@ -1,16 +1,16 @@
 package import Wire
 
-/// Holding a value to a schema.
+/// Checks values against a schema.
 extension Schema {
-    /// What is wrong with a value, in words that begin with where; nil if it is as it should be.
+    /// Why a value violates the schema, starting with the path of the offending member; nil if it is valid.
     package func fault(in value: JSONValue) -> String? { fault(in: value, at: "") }
 
-    private func fault(in value: JSONValue, at place: String) -> String? {
-        func fault(_ words: String) -> String { (place.isEmpty ? "it" : place) + " " + words }
+    private func fault(in value: JSONValue, at path: String) -> String? {
+        func fault(_ message: String) -> String { (path.isEmpty ? "it" : path) + " " + message }
         switch self {
         case .anything: return nil
-        case .named(_, let schema): return schema.fault(in: value, at: place)
-        case .nullable(let schema): return value == .null ? nil : schema.fault(in: value, at: place)
+        case .named(_, let schema): return schema.fault(in: value, at: path)
+        case .nullable(let schema): return value == .null ? nil : schema.fault(in: value, at: path)
         case .boolean:
             guard case .boolean = value else { return fault("must be true or false") }
         case .integer(let range):
@@ -36,35 +36,35 @@ extension Schema {
             guard case .array(let elements) = value else { return fault("must be an array") }
             if let count, elements.count > count.upperBound { return fault("must have at most \(count.upperBound) elements") }
             if let count, elements.count < count.lowerBound { return fault("must have at least \(count.lowerBound) elements") }
-            return elements.indices.lazy.compactMap { element.fault(in: elements[$0], at: "\(place)[\($0)]") }.first
+            return elements.indices.lazy.compactMap { element.fault(in: elements[$0], at: "\(path)[\($0)]") }.first
         case .map(let element):
             guard case .object(let members) = value else { return fault("must be an object") }
-            return members.lazy.compactMap { element.fault(in: $0.value, at: Self.place($0.name, in: place)) }.first
+            return members.lazy.compactMap { element.fault(in: $0.value, at: Self.append($0.name, to: path)) }.first
         case .object(let fields):
             guard case .object(let members) = value else { return fault("must be an object") }
-            return Self.fault(in: members, of: fields, at: place)
+            return Self.fault(in: members, of: fields, at: path)
         }
         return nil
     }
 
-    private static func fault(in members: [JSONValue.Member], of fields: [Field], at place: String) -> String? {
+    private static func fault(in members: [JSONValue.Member], of fields: [Field], at path: String) -> String? {
         for member in members {
             guard let field = fields.first(where: { $0.name == member.name }) else {
-                return "\(Self.place(member.name, in: place)) is no field here"
+                return "\(Self.append(member.name, to: path)) is no field here"
             }
-            if let fault = field.schema.fault(in: member.value, at: Self.place(field.name, in: place)) { return fault }
+            if let fault = field.schema.fault(in: member.value, at: Self.append(field.name, to: path)) { return fault }
         }
         let missing = fields.first { field in field.isRequired && !members.contains { $0.name == field.name } }
-        return missing.map { "\(Self.place($0.name, in: place)) is missing" }
+        return missing.map { "\(Self.append($0.name, to: path)) is missing" }
     }
 
-    /// A name from outside may be of any length.
-    private static func place(_ name: String, in place: String) -> String {
+    /// Truncates the name, which comes from the client.
+    private static func append(_ name: String, to path: String) -> String {
         let name = name.unicodeScalars.count > 64 ? String(String.UnicodeScalarView(name.unicodeScalars.prefix(64))) + "…" : name
-        return place.isEmpty ? name : place + "." + name
+        return path.isEmpty ? name : path + "." + name
     }
 
-    /// What is wrong with a value of a query or a path.
+    /// Why a query or path value violates the schema; nil if it is valid.
     func fault(inText text: String) -> String? {
         let value: JSONValue
         switch self {

@@ -1,5 +1,5 @@
 extension Schema.Format {
-    /// Whether a text is of this format, as far as its form goes.
+    /// Whether a text has the syntax of this format.
     func describes(_ text: String) -> Bool {
         switch self {
         case .uuid: Self.isUUID(text)
@@ -16,14 +16,14 @@ extension Schema.Format {
         return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
     }
 
-    /// Something, an at sign, something. Who it reaches only a letter shows.
+    /// `something@something`; anything stricter rejects deliverable addresses.
     private static func isEmail(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.count <= 253 }
             && !text.unicodeScalars.contains { $0.value <= 0x20 || $0.value == 0x7F || $0.properties.isWhitespace }
     }
 
-    /// RFC 3339 section 5.6, and the day must be one of its month.
+    /// RFC 3339 section 5.6, with a valid day of the month.
     private static func isTime(_ text: String) -> Bool {
         let form = /([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]{1,9})?(?:[Zz]|[+-]([0-9]{2}):([0-9]{2}))/
         guard let match = text.wholeMatch(of: form) else { return false }

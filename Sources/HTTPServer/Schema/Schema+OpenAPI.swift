@@ -1,6 +1,6 @@
 package import Wire
 
-/// A schema as OpenAPI 3.1 writes it, which is JSON Schema 2020-12.
+/// Encodes a schema for OpenAPI 3.1 (JSON Schema 2020-12).
 extension Schema {
     package var inOpenAPI: JSONValue {
         switch self {
@@ -32,7 +32,7 @@ extension Schema {
         }
     }
 
-    /// The named schemas in it, and in those.
+    /// All named schemas it contains, recursively.
     var components: [String: Schema] {
         switch self {
         case .named(let name, let schema): schema.components.merging([name: schema]) { $1 }

@@ -5,7 +5,7 @@ import Identity
 import Store
 import Testing
 
-/// Accounts over HTTPS, as an app has them.
+/// Accounts over HTTPS.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct AccountTests {
     private let backend: TestBackend
@@ -18,19 +18,19 @@ struct AccountTests {
         ["email": email, "password": password]
     }
 
-    @Test func aNewUserIsLoggedIn() throws {
+    @Test func newUserIsLoggedIn() throws {
         let ann = try AppUser(backend, logs: false)
         let me = try ann.ask("GET", "/v1/users/me").json
         #expect(me?["id"] as? String == ann.id && me?["email"] as? String == ann.email)
     }
 
-    @Test func anAddressHasOneAccountInWhateverCase() throws {
+    @Test func emailAddressesAreCaseInsensitive() throws {
         let ann = try AppUser(backend, "ann@example.org", logs: false)
         let again = try ann.ask("POST", "/v1/auth/register", credentials("Ann@Example.org"))
         #expect(again.status == 409 && again.code == "email_taken")
     }
 
-    @Test func whoForgotThePasswordAndWhoNeverHadOneAreToldTheSame() throws {
+    @Test func wrongPasswordAndUnknownUserGetTheSameError() throws {
         let ann = try AppUser(backend, logs: false)
         let wrong = try ann.ask("POST", "/v1/auth/token", credentials(ann.email, "another password"))
         let unknown = try ann.ask("POST", "/v1/auth/token", credentials("bob@example.org"))
@@ -38,7 +38,7 @@ struct AccountTests {
         #expect(wrong.text == unknown.text)
     }
 
-    @Test func aRefreshTokenIsGoodForOneTime() throws {
+    @Test func refreshTokenCanBeUsedOnce() throws {
         let ann = try AppUser(backend, logs: false)
         let second = try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken])
         #expect(second.status == 200)
@@ -48,7 +48,7 @@ struct AccountTests {
         #expect(try AppUser(backend, token: access).ask("GET", "/v1/users/me").status == 200)
     }
 
-    @Test func aStolenRefreshTokenIsOfNoUseToAnybody() throws {
+    @Test func reusedRefreshTokenRevokesItsSuccessors() throws {
         let ann = try AppUser(backend, logs: false)
         let second = try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken])
         let newest = try #require(second.json?["refresh_token"] as? String)
@@ -58,14 +58,14 @@ struct AccountTests {
         #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 200)
     }
 
-    @Test func whoLogsOutDoesNotComeBackByTheOldToken() throws {
+    @Test func logoutRevokesTheRefreshToken() throws {
         let ann = try AppUser(backend, logs: false)
         #expect(try ann.ask("POST", "/v1/auth/logout", ["refresh_token": ann.refreshToken]).status == 204)
         #expect(try ann.ask("POST", "/v1/auth/refresh", ["refresh_token": ann.refreshToken]).status == 401)
         #expect(try ann.ask("POST", "/v1/auth/logout", ["refresh_token": "no such token"]).status == 204)
     }
 
-    @Test func anAccountIsNotGuessedFromManyAddresses() throws {
+    @Test func failedLoginsAreLimitedPerAccount() throws {
         let ann = try AppUser(backend, logs: false)
         for _ in 0..<20 {
             #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email, "another password")).status == 401)
@@ -76,7 +76,7 @@ struct AccountTests {
         #expect(try bob.ask("POST", "/v1/auth/token", credentials(bob.email)).status == 200, "others are not held up")
     }
 
-    @Test func manyAccountsAreNotGuessedFromOneAddress() throws {
+    @Test func failedLoginsAreLimitedPerAddress() throws {
         let ann = try AppUser(backend, logs: false)
         let source = Loopback.fresh()
         for number in 0..<20 {
@@ -87,7 +87,7 @@ struct AccountTests {
         #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email)).status == 200)
     }
 
-    @Test func wrongPasswordsKeepNobodyOfTheAddressOutOfRooms() throws {
+    @Test func wrongPasswordsDoNotBlockRoomsForTheAddress() throws {
         let ann = try AppUser(backend, logs: false)
         let source = Loopback.fresh()
         for _ in 0..<20 { _ = try ann.ask("POST", "/v1/auth/token", credentials("bob@example.org"), from: source) }
@@ -97,7 +97,7 @@ struct AccountTests {
         #expect(try join.answer(port: backend.gateway.port, from: source)?.status == 101)
     }
 
-    @Test func badTokensKeepNobodyOfTheAddressFromLoggingIn() throws {
+    @Test func badTokensDoNotBlockLoginForTheAddress() throws {
         let ann = try AppUser(backend, logs: false)
         let source = Loopback.fresh()
         for _ in 0..<20 { _ = try HTTPAsk.upgrade(token: "x.y.z").answer(port: backend.gateway.port, from: source) }
@@ -105,7 +105,7 @@ struct AccountTests {
         #expect(try ann.ask("POST", "/v1/auth/token", credentials(ann.email), from: source).status == 200)
     }
 
-    @Test func nothingIsKeptUntilTheUserAgrees() throws {
+    @Test func loggingIsOffByDefault() throws {
         let ann = try AppUser(backend, logs: false)
         let settings = try #require(try ann.ask("GET", "/v1/users/me").json?["settings"] as? [String: Any])
         #expect(settings["logging_enabled"] as? Bool == false)
@@ -113,7 +113,7 @@ struct AccountTests {
         #expect(settings["has_seen_onboarding"] as? Bool == false)
     }
 
-    @Test func settingsThatAreLeftOutStay() throws {
+    @Test func omittedSettingsAreUnchanged() throws {
         let ann = try AppUser(backend, logs: false)
         #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["retention_days": 7, "voice": "alto"]]).status == 200)
         #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["logging_enabled": true]]).status == 200)
@@ -123,12 +123,12 @@ struct AccountTests {
     }
 
     @Test(arguments: [6, 366, -1, 1 << 40])
-    func conversationsAreKeptForAWeekToAYear(days: Int) throws {
+    func retentionOutsideAWeekToAYearIsRefused(days: Int) throws {
         let ann = try AppUser(backend, logs: false)
         #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["retention_days": days]]).status == 400)
     }
 
-    @Test func whoIsDeletedLeavesNothing() throws {
+    @Test func deletedUserLeavesNoData() throws {
         let ann = try AppUser(backend)
         let ticket = try ann.start()
         try ann.say("meet me at the harbour", in: ticket.session)

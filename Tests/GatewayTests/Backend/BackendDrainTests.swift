@@ -3,7 +3,7 @@ import Gateway
 import Testing
 import Wire
 
-/// What apps may still ask of a gateway that is about to stop.
+/// Requests to a draining gateway.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct BackendDrainTests {
     private let backend: TestBackend
@@ -14,7 +14,7 @@ struct BackendDrainTests {
         ann = try AppUser(backend)
     }
 
-    @Test func nothingIsBegunThatNobodyWouldBeLetInto() throws {
+    @Test func drainRefusesNewSessionsAndCalls() throws {
         let ticket = try ann.start()
         let phone = try ticket.join(backend.gateway)
         let bob = try AppUser(backend, "bob@example.org")
@@ -29,10 +29,10 @@ struct BackendDrainTests {
         #expect(calls.status == 200 && calls.text == "[]")
     }
 
-    @Test func whatIsUnderWayIsBroughtToItsEnd() throws {
+    @Test func drainCompletesWhatIsInProgress() throws {
         let ticket = try ann.start()
         let phone = try ticket.join(backend.gateway)
-        // Keeps the gateway there, whatever becomes of the session's room.
+        // Keeps the gateway running, whatever happens to the session's room.
         let other = try Caller(backend.gateway, room: "lobby", identity: "other")
         backend.gateway.gateway.drain()
         #expect(try ann.say("meet me at the harbour", in: ticket.session).json?["stored"] as? Bool == true)

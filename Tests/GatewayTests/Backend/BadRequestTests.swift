@@ -5,7 +5,7 @@ import HTTPServer
 import HTTPTypes
 import Testing
 
-/// What no route may fall for.
+/// Malicious and malformed requests that every route must refuse.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(3)))
 struct BadRequestTests {
     private let backend: TestBackend
@@ -18,7 +18,7 @@ struct BadRequestTests {
 
     private static let mebibyte = 1 << 20
 
-    /// The routes of accounts and sessions, each with a path that leads there.
+    /// Account and session routes, each with a matching path.
     private func routes(_ isMeant: (Route) -> Bool) -> [(method: String, path: String)] {
         backend.gateway.gateway.routes.filter { isMeant($0) && !$0.path.description.hasPrefix("/v1/rooms") }.map { route in
             let pieces = route.path.inOpenAPI.split(separator: "/").map { $0.hasPrefix("{") ? UUID().uuidString.lowercased() : String($0) }
@@ -26,7 +26,7 @@ struct BadRequestTests {
         }
     }
 
-    private func says(_ route: Route, _ status: Int) -> Bool { route.outcomes.contains { $0.status.code == status } }
+    private func declares(_ route: Route, _ status: Int) -> Bool { route.outcomes.contains { $0.status.code == status } }
 
     private func answer(_ method: String, _ path: String, _ body: [UInt8], type: String = "application/json") throws -> HTTPAnswer? {
         let ask = HTTPAsk.json(method, path, body, with: [("Authorization", "Bearer " + ann.accessToken)], type: type)
@@ -35,10 +35,10 @@ struct BadRequestTests {
         return answer
     }
 
-    @Test func noRouteOfAUserOpensWithoutThatUsersToken() throws {
+    @Test func userRoutesRequireThatUsersToken() throws {
         let foreign = TestToken.joining("r", as: ann.id)
         let forged = TestToken.forged(payload: TestToken.payload(identity: ann.id, issuer: "patchbay-users"))
-        let routes = routes { says($0, 401) }
+        let routes = routes { declares($0, 401) }
         #expect(routes.count > 10)
         for (method, path) in routes where !path.hasPrefix("/v1/auth") {
             for token in ["", "rubbish", foreign, forged] {
@@ -48,7 +48,7 @@ struct BadRequestTests {
         }
     }
 
-    /// No route takes any of these.
+    /// Invalid for every route.
     @Test(arguments: [
         "", "no JSON", "[]", "\"text\"", "null", "42", "{", "{}", #"{"no_such_field":1}"#, #"{"email":"a@b.c","email":"d@e.f"}"#,
         #"{"email":NaN}"#, #"{"email":null,"password":null,"session_id":null,"context":null,"settings":null}"#,
@@ -56,24 +56,24 @@ struct BadRequestTests {
         String(repeating: #"{"a":"#, count: 10_000) + "1" + String(repeating: "}", count: 10_000), String(repeating: "[", count: 100_000),
         #"{"\uD800":1}"#,
     ])
-    func aBodyThatDoesNotFitIs400(body: String) throws {
-        for (method, path) in routes({ says($0, 415) }) {
+    func invalidBodyIsAnsweredWith400(body: String) throws {
+        for (method, path) in routes({ declares($0, 415) }) {
             let answer = try answer(method, path, Array(body.utf8))
-            // Who rejects a call need not say why: then only the call is missing.
+            // The body of a rejection is optional, so only the call is not found.
             let status = body == "{}" && path.hasSuffix("/reject") ? 404 : 400
             #expect(answer?.status == status, "\(method) \(path): \(answer?.text ?? "no answer")")
         }
     }
 
-    @Test func bytesThatAreNoTextAre400() throws {
-        for (method, path) in routes({ says($0, 415) }) {
+    @Test func invalidUTF8IsAnsweredWith400() throws {
+        for (method, path) in routes({ declares($0, 415) }) {
             #expect(
                 try answer(method, path, Array(#"{"email":""#.utf8) + [0xFF, 0xC0] + Array("\"}".utf8))?.status == 400, "\(method) \(path)")
         }
     }
 
-    @Test func aBodyOfAnotherTypeIs415AndOneThatIsTooLong413() throws {
-        for (method, path) in routes({ says($0, 415) }) {
+    @Test func wrongContentTypeIs415AndOversizedBodyIs413() throws {
+        for (method, path) in routes({ declares($0, 415) }) {
             #expect(try answer(method, path, Array("{}".utf8), type: "text/plain")?.status == 415, "\(method) \(path)")
             let long = [UInt8](repeating: UInt8(ascii: " "), count: Self.mebibyte + 1)
             #expect(try answer(method, path, long)?.status == 413, "\(method) \(path)")
@@ -84,7 +84,7 @@ struct BadRequestTests {
         "'; DROP TABLE users; --", "\" OR \"\"=\"", "%00", "..%2F..%2Fetc%2Fpasswd", "../../master.key", "%27%20OR%201%3D1", "%F0%9F%92%A3",
         "%FF", "-1", "99999999999999999999",
     ])
-    func aTrickInAPathFindsNothing(trick: String) throws {
+    func maliciousPathIsNotFound(trick: String) throws {
         let piece = trick.replacing(" ", with: "%20").replacing("\"", with: "%22")
         for (method, path) in [("GET", ""), ("DELETE", ""), ("GET", "/export")] {
             let answer = try ann.ask(method, "/v1/sessions/\(piece)\(path)")
@@ -93,28 +93,28 @@ struct BadRequestTests {
         #expect(try ann.ask("GET", "/v1/users/me").status == 200)
     }
 
-    /// libwebsockets answers these itself, or ends the connection.
+    /// libwebsockets answers these itself or closes the connection.
     @Test(arguments: ["/v1/sessions/%", "/v1/sessions/%zz", "/v1/sessions?cursor=%00"])
-    func whatIsNoURLComesToNoRoute(path: String) throws {
+    func invalidURLReachesNoRoute(path: String) throws {
         let answer = try HTTPAsk(path: path, fields: [("Authorization", "Bearer " + ann.accessToken)]).answer(port: backend.gateway.port)
         #expect(answer == nil || 400..<500 ~= answer?.status ?? 0, "\(answer?.text ?? "")")
         #expect(try ann.ask("GET", "/v1/users/me").status == 200)
     }
 
-    /// libwebsockets takes an encoded line end for the end of the request line: the path would be what stands before it.
+    /// libwebsockets treats an encoded line break as the end of the request line, which would truncate the path.
     @Test(arguments: [
         "%0A/export", "%0D/export", "%0D%0A/export", "x%0Ax/export", "%0Ahttp/1.1", "%0aHTTP/1.1", "%0D%0Ahttp/1.1", "?a=b%0Ahttp/1.1",
         "?a=b&c%0Ahttp/1.1", "%0Ahttp/1.0", "%0Ahttp/1.1%0Ahttp/1.1", "%0A%0Ahttp/1.1", "%0Ahttp/1.1%20HTTP/1.1",
     ])
-    func aLineEndInAPathLeadsNowhereElse(rest: String) throws {
+    func encodedLineBreakInAPathReachesNoOtherRoute(rest: String) throws {
         let session = try ann.start().session
         let answer = try ann.ask("DELETE", "/v1/sessions/\(session)\(rest)")
         #expect(answer.status == 400 && answer.text.contains("invalid_path"), "\(answer.text)")
         #expect(try ann.ask("GET", "/v1/sessions/\(session)").status == 200)
     }
 
-    /// To libwebsockets the version is a header like any other.
-    @Test func aVersionAmongTheFieldsIsNone() throws {
+    /// libwebsockets stores the HTTP version like a header.
+    @Test func versionAsAFieldNameIsRefused() throws {
         let session = try ann.start().session
         let connection = try HTTPConnection(backend.gateway)
         let head = "DELETE /v1/sessions/\(session)%0Ax HTTP/1.1\r\nhttp/1.1 HTTP/1.1\r\nHost: h\r\n"
@@ -124,7 +124,7 @@ struct BadRequestTests {
     }
 
     @Test(arguments: ["'; DELETE FROM sessions; --", "\u{0}", "../../../x", "\u{202E}cba", "💣", "%s%n", "<script>"])
-    func aTrickInATextIsText(trick: String) throws {
+    func maliciousTextIsStoredVerbatim(trick: String) throws {
         let session = try ann.start(context: trick).session
         #expect((try ann.show(session)["session"] as? [String: Any])?["context"] as? String == trick)
         try ann.say(trick, in: session)
@@ -136,14 +136,14 @@ struct BadRequestTests {
         "9999-12-31T23:59:59.999Z", "10000-01-01T00:00:00Z", "+10000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-11-21T24:00:00Z",
         "2026-11-21", "yesterday", "9999-12-31T23:59:59-01:00", "0001-01-01T00:00:00+01:00", "0000-01-01T00:00:00Z",
     ])
-    func onlyATimeIsATime(time: String) throws {
+    func invalidTimeIsRefused(time: String) throws {
         let session = try ann.start().session
         let answer = try ann.say("hi", in: session, at: time)
         #expect(answer.status == (time == "9999-12-31T23:59:59.999Z" ? 200 : 400), "\(answer.text)")
     }
 
     @Test(arguments: ["limit=0", "limit=201", "limit=-1", "limit=1e3", "limit=x", "limit=99999999999999999999", "cursor=x", "cursor="])
-    func aQueryThatDoesNotFitIs400(query: String) throws {
+    func invalidQueryIsAnsweredWith400(query: String) throws {
         #expect(try ann.ask("GET", "/v1/sessions?" + query).status == 400)
     }
 }

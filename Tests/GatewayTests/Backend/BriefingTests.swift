@@ -7,7 +7,7 @@ import Store
 import Testing
 import Wire
 
-/// What an assistant is told of the session in whose room it is.
+/// The session briefing that an assistant receives in `hello`.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct BriefingTests {
     private static let secret = "the harbour plan"
@@ -33,10 +33,10 @@ struct BriefingTests {
         #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["shares_past_summaries": shares]]).status == 200)
     }
 
-    /// A session that is over, and has its summary.
+    /// Runs a session to its end and waits for its summary.
     @discardableResult
     private func talk(_ text: String) throws -> String {
-        // Times are in milliseconds.
+        // Timestamps have a resolution of 1 ms.
         Thread.sleep(forTimeInterval: 0.002)
         let session = try ann.start().session
         try ann.say(text, in: session)
@@ -46,13 +46,13 @@ struct BriefingTests {
     }
 
     @Test(arguments: [0, 1])
-    func theAssistantIsToldWhatTheAppSaid(shard: Int) throws {
+    func assistantReceivesTheClientContext(shard: Int) throws {
         let ticket = try ann.start(context: "web", telling: Self.secret)
-        let told = try assistant(in: ticket, shard: shard).hello.session
-        #expect(told == SessionBriefing(sessionId: ticket.session, context: "web", clientContext: Self.secret))
+        let briefing = try assistant(in: ticket, shard: shard).hello.session
+        #expect(briefing == SessionBriefing(sessionId: ticket.session, context: "web", clientContext: Self.secret))
     }
 
-    @Test func theUserAndOtherPeopleAreNot() throws {
+    @Test func otherParticipantsReceiveNoBriefing() throws {
         let ticket = try ann.start(telling: Self.secret)
         #expect(try ticket.join(backend.gateway).hello.session == nil)
         for kind in ParticipantKind.allCases where kind != .agent {
@@ -61,7 +61,7 @@ struct BriefingTests {
         }
     }
 
-    @Test func anAssistantInAnotherRoomIsToldNothing() throws {
+    @Test func assistantInAnotherRoomReceivesNoBriefing() throws {
         let ticket = try ann.start(telling: Self.secret)
         let elsewhere = try Caller(backend.gateway, room: "lobby", identity: "assistant:guide") {
             $0.kind = .agent
@@ -72,7 +72,7 @@ struct BriefingTests {
         #expect(try assistant(in: bobs) { $0.sessionID = ticket.session }.hello.session?.clientContext == "nothing much")
     }
 
-    @Test func whoComesBackIsToldAgain() throws {
+    @Test func resumedAssistantReceivesTheBriefingAgain() throws {
         let ticket = try ann.start(telling: Self.secret)
         let before = try assistant(in: ticket)
         before.socket.socket.reset()
@@ -80,13 +80,13 @@ struct BriefingTests {
         #expect(again.hello.resumed == true && again.hello.session == before.hello.session)
     }
 
-    @Test func aSecondStartWithTheSameKeyChangesNothing() throws {
+    @Test func repeatedStartKeepsTheFirstContext() throws {
         let ticket = try ann.start(telling: Self.secret, key: "tap")
         _ = try ann.start(telling: "something else", key: "tap")
         #expect(try assistant(in: ticket).hello.session?.clientContext == Self.secret)
     }
 
-    @Test func earlierSummariesAreToldNewestFirstIfTheUserSharesThem() throws {
+    @Test func sharedSummariesArriveNewestFirst() throws {
         try talk("Please order apples for the cake.")
         try talk("Please book a table at the harbour.")
         let ticket = try ann.start()
@@ -100,14 +100,14 @@ struct BriefingTests {
         #expect(try assistant(in: ticket).hello.session?.pastSummaries == nil, "shared no longer")
     }
 
-    @Test func anothersSummariesAreNotTold() throws {
+    @Test func anotherUsersSummariesAreNotShared() throws {
         try talk("Please order apples for the cake.")
         let bob = try AppUser(backend, "bob@example.org")
         try bob.ask("PATCH", "/v1/users/me", ["settings": ["shares_past_summaries": true]])
         #expect(try assistant(in: bob.start()).hello.session?.pastSummaries == nil)
     }
 
-    @Test func whatIsDeletedIsNotToldAnyMore() throws {
+    @Test func deletedSessionsLeaveTheBriefing() throws {
         try share(true)
         let first = try talk("Please order apples for the cake.")
         try talk("Please book a table at the harbour.")
@@ -118,29 +118,29 @@ struct BriefingTests {
         #expect(past.count == 1 && !past[0].summary.contains("apples"))
     }
 
-    @Test func aSummaryThatIsReadyLaterIsToldToo() throws {
+    @Test func laterSummaryIsIncluded() throws {
         try share(true)
         let before = try ann.start().session
         try ann.say("Please order apples for the cake.", in: before)
         Thread.sleep(forTimeInterval: 0.002)
         let ticket = try ann.start()
         try ann.end(before)
-        try Patience.until("the summary is told") { try assistant(in: ticket).hello.session?.pastSummaries?.count == 1 }
+        try Patience.until("the summary is in the briefing") { try assistant(in: ticket).hello.session?.pastSummaries?.count == 1 }
     }
 
-    @Test func ofASessionThatIsNotLoggedNothingIsOnTheDisk() async throws {
+    @Test func unloggedSessionLeavesNothingOnDisk() async throws {
         let bob = try AppUser(backend, "bob@example.org", logs: false)
         let ticket = try bob.start(telling: Self.secret)
         #expect(try assistant(in: ticket).hello.session?.clientContext == Self.secret)
         #expect(try !backend.place.holds(Self.secret))
-        // What is sealed could not be found by its words.
+        // Encrypted text could not be found by searching for plaintext.
         let id = try #require(SessionID(text: ticket.session))
         let user = try #require(UserID(text: bob.id))
         #expect(try await backend.store.record(of: id, of: user).clientContext == nil)
         #expect(try await backend.store.background(of: id, of: user).clientContext == nil)
     }
 
-    @Test func afterARestartWhatWasKeptIsToldAgain() async throws {
+    @Test func briefingSurvivesARestart() async throws {
         try share(true)
         try talk("Please order apples for the cake.")
         let kept = try ann.start(telling: Self.secret)
@@ -153,7 +153,7 @@ struct BriefingTests {
         #expect(try assistant(in: unkept, on: next).hello.session == SessionBriefing(sessionId: unkept.session, context: "phone"))
     }
 
-    @Test func ofManySessionsAtOnceTheNewestAreToldOf() throws {
+    @Test func onlyTheNewestOfManySessionsHaveFullBriefings() throws {
         let tickets = try (0...16).map { try ann.start(telling: "number \($0)") }
         #expect(try assistant(in: tickets[0]).hello.session == SessionBriefing(sessionId: tickets[0].session, context: "phone"))
         #expect(try assistant(in: tickets[1]).hello.session?.clientContext == "number 1")

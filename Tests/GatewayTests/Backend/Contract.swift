@@ -4,15 +4,15 @@ import HTTPTypes
 import Testing
 import Wire
 
-/// What the gateway says of its routes, held against what it does.
+/// Checks responses against the routes' declarations.
 enum Contract {
-    /// That an answer's status, type and body are among what its route says of itself.
+    /// Checks a response's status, type and body against its route's declaration.
     static func hold(_ answer: HTTPAnswer, to ask: HTTPAsk, _ routes: [Route]) throws {
         let path = ask.path.prefix { $0 != "?" }
         let candidates = routes.filter { $0.method.rawValue == ask.method && matches($0.path.inOpenAPI, path) }
-        // A piece that the path names goes before one that stands for any.
+        // Literal segments take precedence over parameters.
         guard let route = candidates.max(by: { $0.path.inOpenAPI.count { $0 == "{" } > $1.path.inOpenAPI.count { $0 == "{" } }) else {
-            // Some paths are refused before anybody asks where they lead.
+            // Some paths are refused before routing.
             let isNoPath = answer.status == 400 && answer.text.contains("invalid_path")
             #expect([404, 405].contains(answer.status) || isNoPath, "\(ask.method) \(path): \(answer.text)")
             return

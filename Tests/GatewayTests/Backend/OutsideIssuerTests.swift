@@ -6,7 +6,7 @@ import Identity
 import Testing
 import Wire
 
-/// Users whom somebody else vouches for.
+/// Users with tokens of an external issuer.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct OutsideIssuerTests {
     private let backend: TestBackend
@@ -22,7 +22,7 @@ struct OutsideIssuerTests {
         return AppUser(backend, token: TestToken.signed(payload, with: TestToken.rsa))
     }
 
-    @Test func aUserIsMadeAtFirstSight() throws {
+    @Test func userIsCreatedOnFirstUse() throws {
         let first = try user("ann").ask("GET", "/v1/users/me")
         #expect(first.status == 200 && first.json?["email"] as? String == "ann@example.org")
         let second = try user("ann", audience: #"["other","patchbay"]"#).ask("GET", "/v1/users/me")
@@ -30,26 +30,26 @@ struct OutsideIssuerTests {
         #expect(try user("bob").ask("GET", "/v1/users/me").json?["id"] as? String != first.json?["id"] as? String)
     }
 
-    @Test func itStartsSessionsLikeAnyOther() throws {
+    @Test func externalUserStartsSessions() throws {
         let ticket = try user("ann").start()
         let caller = try ticket.join(backend.gateway)
         #expect(caller.hello.sessionId == ticket.session)
     }
 
-    @Test func aTokenForAnotherServiceIsRefused() throws {
+    @Test func tokenForAnotherAudienceIsRefused() throws {
         let answer = try user("ann", audience: #""another""#).ask("GET", "/v1/users/me")
         #expect(answer.status == 401 && answer.code == "wrong_audience", "\(answer.text)")
     }
 
-    @Test func anIssuerThatNobodyNamedIsRefused() throws {
+    @Test func unknownIssuerIsRefused() throws {
         #expect(try user("ann", issuer: "https://evil.example").ask("GET", "/v1/users/me").status == 401)
-        // Nor does it speak for users of our own.
+        // It cannot issue tokens for the gateway's own users either.
         #expect(try user("ann", issuer: "patchbay-users").ask("GET", "/v1/users/me").status == 401)
     }
 }
 
 extension TestToken {
-    /// A JWT by RS256.
+    /// A JWT signed with RS256.
     static func signed(_ payload: String, with key: SigningKey) -> String {
         let text = base64URL(Array(#"{"alg":"RS256","typ":"JWT"}"#.utf8)) + "." + base64URL(Array(payload.utf8))
         let context = EVP_MD_CTX_new()!

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Wire
 
-/// The Voice Copilot contract to the letter.
+/// Conformance to the Voice Copilot contract.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct SessionContractTests {
     private let backend: TestBackend
@@ -13,7 +13,7 @@ struct SessionContractTests {
         ann = try AppUser(backend)
     }
 
-    @Test func aTicketLeadsIntoTheSessionsOwnRoom() throws {
+    @Test func ticketAdmitsToTheSessionsRoom() throws {
         let ticket = try ann.start()
         #expect(ticket.room == "session-" + ticket.session)
         #expect(ticket.url == "wss://127.0.0.1")
@@ -23,9 +23,9 @@ struct SessionContractTests {
         #expect(caller.hello.sessionId == ticket.session)
     }
 
-    @Test func theListHasTheContractsFieldsAndTheNewestFirst() throws {
+    @Test func listHasTheContractsFieldsNewestFirst() throws {
         let first = try ann.start().session
-        // Times are in milliseconds.
+        // Timestamps have a resolution of 1 ms.
         Thread.sleep(forTimeInterval: 0.002)
         let second = try ann.start().session
         try ann.end(first)
@@ -35,7 +35,7 @@ struct SessionContractTests {
         #expect(list[0]["ended_at"] is NSNull && list[1]["ended_at"] is String)
     }
 
-    @Test func theLinkFieldLeadsThroughTheWholeList() throws {
+    @Test func linkFieldPagesThroughTheWholeList() throws {
         let started = try (0..<5).map { _ in try ann.start().session }
         var (found, path): ([String], String?) = ([], "/v1/sessions?limit=2")
         var pages = 0
@@ -49,7 +49,7 @@ struct SessionContractTests {
         #expect(pages == 3 && found.count == 5 && Set(found) == Set(started))
     }
 
-    @Test func aSessionIsShownWithItsTurnsInOrder() throws {
+    @Test func sessionIsShownWithItsTurnsInOrder() throws {
         let session = try ann.start().session
         try ann.say("second", in: session, at: "2026-11-21T13:16:57.250Z", as: "assistant")
         try ann.say("first", in: session, at: "2026-11-21T14:16:56+01:00")
@@ -62,7 +62,7 @@ struct SessionContractTests {
         #expect(turns.compactMap { $0["timestamp"] as? String } == ["2026-11-21T13:16:56.000Z", "2026-11-21T13:16:57.250Z"])
     }
 
-    @Test func startingTwiceWithOneKeyIsOneSession() throws {
+    @Test func startIsIdempotentPerKey() throws {
         let session = try ann.start(key: "tap").session
         #expect(try ann.start(key: "tap").session == session)
         #expect(try ann.start(key: "another tap").session != session)
@@ -70,7 +70,7 @@ struct SessionContractTests {
         #expect(try ann.sessions().count == 2)
     }
 
-    @Test func endingTwiceIsFine() throws {
+    @Test func endIsIdempotent() throws {
         let session = try ann.start().session
         let first = try ann.end(session)
         let second = try ann.end(session)
@@ -78,7 +78,7 @@ struct SessionContractTests {
         #expect(first.text == second.text && first.json?["ended_at"] is String)
     }
 
-    @Test func whoTalksIsToldThatTheSessionWasEndedElsewhere() throws {
+    @Test func participantsAreNotifiedWhenTheSessionIsEndedElsewhere() throws {
         let ticket = try ann.start()
         let phone = try ticket.join(backend.gateway)
         try ann.end(ticket.session)
@@ -87,7 +87,7 @@ struct SessionContractTests {
         #expect(try phone.closeCode() == 4102)
     }
 
-    @Test func theRoomOfASessionThatIsOverIsClosedToAll() throws {
+    @Test func roomOfAnEndedSessionAdmitsNobody() throws {
         let ticket = try ann.start()
         try ann.end(ticket.session)
         #expect { try ticket.join(backend.gateway) } throws: { error in
@@ -96,7 +96,7 @@ struct SessionContractTests {
         }
     }
 
-    @Test func aRoomThatEndsEndsItsSession() throws {
+    @Test func sessionEndsWithItsRoom() throws {
         let ticket = try ann.start()
         let caller = try ticket.join(backend.gateway)
         try caller.socket.send(text: #"{"type":"leave"}"#)
@@ -107,7 +107,7 @@ struct SessionContractTests {
         }
     }
 
-    @Test func soonAfterItsEndASessionHasASummary() throws {
+    @Test func endedSessionGetsASummary() throws {
         let session = try ann.start().session
         try ann.say("Please book a table for two at the harbour tomorrow at seven.", in: session)
         try ann.say("I have booked a table for two at the harbour.", in: session, as: "assistant")
@@ -120,7 +120,7 @@ struct SessionContractTests {
         #expect(try ann.sessions()[0]["title"] as? String == summary["title"] as? String)
     }
 
-    @Test func whatIsDeletedIsGoneAndItsRoomCloses() throws {
+    @Test func deletedSessionIsGoneAndItsRoomCloses() throws {
         let (first, second, third) = (try ann.start(), try ann.start(), try ann.start())
         let caller = try first.join(backend.gateway)
         #expect(try ann.ask("DELETE", "/v1/sessions/\(first.session)").status == 204)
@@ -136,7 +136,7 @@ struct SessionContractTests {
         ("txt", "text/plain"), ("json", "application/json"), ("vtt", "text/vtt"), ("srt", "application/x-subrip"),
         ("pdf", "application/pdf"),
     ])
-    func aSessionIsTakenAway(format: String, type: String) throws {
+    func sessionIsExported(format: String, type: String) throws {
         let session = try ann.start().session
         try ann.say("meet me at the harbour", in: session)
         let answer = try ann.ask("GET", "/v1/sessions/\(session)/export?format=\(format)")

@@ -6,7 +6,7 @@ import Identity
 import Testing
 import Wire
 
-/// What is kept of a conversation, and who sees it.
+/// What is stored of a session, and who may see it.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct SessionPrivacyTests {
     private static let secret = "meet me at the harbour"
@@ -23,7 +23,7 @@ struct SessionPrivacyTests {
         .segment(TranscriptSegment(id: id, rev: rev, role: .user, text: text, final: final))
     }
 
-    @Test func anothersSessionIsAsAbsentAsOneThatNeverWas() throws {
+    @Test func anotherUsersSessionIsNotFound() throws {
         let session = try ann.start().session
         let bob = try AppUser(backend, "bob@example.org")
         let turn = ["speaker": "user", "text": "hi", "timestamp": "2026-11-21T13:16:56Z"]
@@ -41,14 +41,14 @@ struct SessionPrivacyTests {
         #expect((try ann.show(session)["session"] as? [String: Any])?["ended_at"] is NSNull, "it goes on")
     }
 
-    @Test func withoutConsentNothingIsWritten() throws {
+    @Test func unloggedSessionsAreNotWritten() throws {
         let bob = try AppUser(backend, "bob@example.org", logs: false)
         let ticket = try bob.start()
         let answer = try bob.say(Self.secret, in: ticket.session)
         #expect(answer.status == 200 && answer.json?["stored"] as? Bool == false)
         let caller = try ticket.join(backend.gateway)
         try caller.ask(segment("s1"))
-        // What was decided at the start holds to the end.
+        // The setting at the session's start applies until its end.
         #expect(try bob.ask("PATCH", "/v1/users/me", ["settings": ["logging_enabled": true]]).status == 200)
         #expect(try bob.say(Self.secret, in: ticket.session).json?["stored"] as? Bool == false)
         try bob.end(ticket.session)
@@ -57,7 +57,7 @@ struct SessionPrivacyTests {
         #expect((detail["session"] as? [String: Any])?["logging_enabled_snapshot"] as? Bool == false)
     }
 
-    @Test func noFileHoldsAWordInClear() throws {
+    @Test func filesContainNoPlaintext() throws {
         let ticket = try ann.start(context: "a rare context")
         try ann.say(Self.secret, in: ticket.session)
         let caller = try ticket.join(backend.gateway)
@@ -66,7 +66,7 @@ struct SessionPrivacyTests {
         for words in ["harbour", "rare", ann.email, AppUser.password] { #expect(try !backend.place.holds(words), "\(words) is in a file") }
     }
 
-    @Test func aCarsScreenGetsNoTextAndOtherDevicesDo() throws {
+    @Test func carScreenReceivesNoTextWhileOtherDevicesDo() throws {
         let ticket = try ann.start(context: "carplay")
         let car = try ticket.join(backend.gateway)
         let helper = try Caller(backend.gateway, room: ticket.room, identity: "helper") { $0.kind = .agent }
@@ -77,7 +77,7 @@ struct SessionPrivacyTests {
         try Patience.until("the phone sees it") { try ann.words(of: ticket.session) == [Self.secret] }
     }
 
-    @Test func finalSegmentsBecomeTurnsOnceAlsoAfterTheLineWasLost() throws {
+    @Test func finalSegmentsBecomeTurnsOnceAcrossAReconnect() throws {
         let ticket = try ann.start()
         let phone = try ticket.join(backend.gateway)
         let helper = try Caller(backend.gateway, room: ticket.room, identity: "helper") { $0.kind = .agent }
@@ -86,7 +86,7 @@ struct SessionPrivacyTests {
         try Patience.until("the turn") { try ann.words(of: ticket.session) == [Self.secret] }
         helper.socket.socket.reset()
         let again = try Caller(resuming: helper, on: backend.gateway)
-        // It does not know what arrived, and says it once more.
+        // The client does not know what arrived and sends it again.
         _ = try? again.ask(segment("s1", rev: 2))
         _ = try? again.ask(segment("s1", rev: 3))
         try again.ask(segment("s2", "tomorrow"))

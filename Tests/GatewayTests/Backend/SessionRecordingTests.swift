@@ -6,7 +6,7 @@ import Gateway
 import Testing
 import Wire
 
-/// What is heard in logged sessions, where the gateway records it.
+/// Recordings of logged sessions.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct SessionRecordingTests {
     private let backend: TestBackend
@@ -38,10 +38,10 @@ struct SessionRecordingTests {
         return packets
     }
 
-    /// The names of all files of recordings.
+    /// The names of all recording files.
     private func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: backend.place.recordings) }
 
-    /// A session in which somebody has begun to talk, and the recording of it.
+    /// Starts a session with an active, recorded track.
     private func talk() throws -> (ticket: Ticket, phone: Caller, track: TrackInfo, recording: RecordingID) {
         let ticket = try ann.start()
         let phone = try ticket.join(backend.gateway)
@@ -53,7 +53,7 @@ struct SessionRecordingTests {
         return (ticket, phone, track, recording)
     }
 
-    @Test func whatWasSaidCanBeHeardAgainByteForByte() throws {
+    @Test func recordingContainsEveryPacketUnmodified() throws {
         let (ticket, phone, track, recording) = try talk()
         try say(30..<50, on: track, by: phone)
         try ann.end(ticket.session)
@@ -61,7 +61,7 @@ struct SessionRecordingTests {
         try Patience.until("all of it") { try packets(name, of: ticket.session) == TestTone.packets }
     }
 
-    @Test func aTurnSaysWhereItCanBeHeard() throws {
+    @Test func turnReferencesItsRecording() throws {
         let (ticket, phone, track, recording) = try talk()
         try phone.ask(.segment(TranscriptSegment(id: "s1", role: .user, track: track.sid, text: "hello", final: true)))
         try Patience.until("the turn") { try ann.words(of: ticket.session) == ["hello"] }
@@ -69,7 +69,7 @@ struct SessionRecordingTests {
         #expect(turns[0]["audio_ref"] as? String == RecordedFile.name(of: track.sid, in: recording))
     }
 
-    @Test func whoeverFindsTheFilesHearsNothing() throws {
+    @Test func recordingFilesAreEncrypted() throws {
         let (_, phone, track, _) = try talk()
         try phone.ask(.unpublish(track.sid))
         try Patience.until("it is on the disk") {
@@ -79,7 +79,7 @@ struct SessionRecordingTests {
         #expect(try !backend.place.holds("OggS"))
     }
 
-    @Test func itIsNobodyElses() throws {
+    @Test func anotherUserCannotAccessTheRecording() throws {
         let (ticket, _, track, recording) = try talk()
         let bob = try AppUser(backend, "bob@example.org")
         let own = try bob.start().session
@@ -89,7 +89,7 @@ struct SessionRecordingTests {
         }
     }
 
-    @Test func whoTalksIsToldWhenItIsStopped() async throws {
+    @Test func participantsAreNotifiedWhenRecordingStops() async throws {
         let (ticket, phone, track, recording) = try talk()
         #expect(await backend.gateway.gateway.rooms.stopRecording(ofRoom: ticket.room))
         try phone.await(.recordingStopped(recording, .asked))
@@ -99,7 +99,7 @@ struct SessionRecordingTests {
         try Patience.until("what was said before") { try packets(name, of: ticket.session) == Array(TestTone.packets[0..<30]) }
     }
 
-    @Test func withoutConsentNothingIsRecordedWhoeverAsksForIt() async throws {
+    @Test func unloggedSessionsAreNeverRecorded() async throws {
         let bob = try AppUser(backend, "bob@example.org", logs: false)
         let ticket = try bob.start()
         let phone = try ticket.join(backend.gateway)
@@ -113,13 +113,13 @@ struct SessionRecordingTests {
     }
 
     @Test(arguments: ["/v1/sessions/", "/v1/sessions", "/v1/users/me"])
-    func itIsGoneWithWhatItBelongsTo(path: String) throws {
+    func recordingIsDeletedWithItsOwner(path: String) throws {
         let (ticket, phone, _, _) = try talk()
         #expect(try files().count == 1)
         #expect(try ann.ask("DELETE", path.hasSuffix("/") ? path + ticket.session : path).status == 204)
         #expect(try files().isEmpty)
         #expect(try phone.closeCode() == 4102)
-        // The recorder ends after its room.
+        // The recorder finishes after its room.
         try Patience.until("the room is gone") { !backend.gateway.gateway.rooms.roomIsOpen(named: ticket.room) }
         #expect(try files().isEmpty)
     }

@@ -6,7 +6,7 @@ import Identity
 import Testing
 import Wire
 
-/// The disk takes no more: calls go on, what was acknowledged is there, and when there is room again all is as before.
+/// A full store: calls continue, acknowledged data is kept, and writes succeed again once there is room.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct StoreFullTests {
     private let backend: TestBackend
@@ -17,9 +17,9 @@ struct StoreFullTests {
         ann = try AppUser(backend)
     }
 
-    /// Asks again and again until there is no room.
+    /// Repeats a request until the store is full.
     ///
-    /// - Returns: the answers before.
+    /// - Returns: the responses before that.
     private func fill(_ ask: (Int) throws -> HTTPAnswer) throws -> [HTTPAnswer] {
         var answers: [HTTPAnswer] = []
         while answers.count < 1_000 {
@@ -34,9 +34,9 @@ struct StoreFullTests {
         throw DidNotHappen(what: "507 after a thousand answers")
     }
 
-    /// Not even a few words fit any more.
+    /// Adds turns until not even a short one fits.
     ///
-    /// - Returns: the texts that were taken.
+    /// - Returns: the texts that were stored.
     private func fill(_ session: String) throws -> [String] {
         var texts: [String] = []
         for length in [30_000, 3_000, 300, 30] {
@@ -46,7 +46,7 @@ struct StoreFullTests {
         return texts
     }
 
-    @Test func allThatWritesSaysSoAndWhatWasAcknowledgedIsThere() throws {
+    @Test func writesFailWith507AndAcknowledgedDataIsKept() throws {
         let full = try ann.start().session
         let texts = try fill(full)
         let started = try fill { _ in try ann.ask("POST", "/v1/sessions/start", ["context": "phone"]) }
@@ -59,12 +59,12 @@ struct StoreFullTests {
         #expect(listed == Set(started + [full]))
         for number in registered.indices {
             let body = ["email": "\(number)@example.org", "password": AppUser.password]
-            // Known, though there may be no room for the tokens.
+            // Known, although the tokens may not fit.
             #expect([200, 507].contains(try ann.ask("POST", "/v1/auth/token", body).status))
         }
     }
 
-    @Test func callsGoOn() throws {
+    @Test func callsContinueWhenTheStoreIsFull() throws {
         let (full, going) = (try ann.start(), try ann.start())
         let bystanders = try BystanderCall(on: backend.gateway)
         _ = try fill(full.session)
@@ -77,11 +77,11 @@ struct StoreFullTests {
         #expect(report.isSound, "\(report)")
     }
 
-    @Test func whatIsSaidMeanwhileIsKeptAsSoonAsThereIsRoom() throws {
+    @Test func turnsSaidMeanwhileAreStoredOnceThereIsRoom() throws {
         let (full, going) = (try ann.start(), try ann.start())
         let phone = try going.join(backend.gateway)
         _ = try fill(full.session)
-        // Longer than what may still fit somewhere.
+        // Longer than any remaining space.
         let text = String(repeating: "meet me at the harbour ", count: 500)
         try phone.ask(.segment(TranscriptSegment(id: "s1", role: .user, text: text, final: true)))
         #expect(try ann.say(text, in: going.session).status == 507)

@@ -6,41 +6,41 @@ import Identity
 import Store
 import Wire
 
-/// A gateway with a store of its own, in a directory that is gone after the test.
+/// A gateway with its own store in a temporary directory.
 final class TestBackend: Sendable {
     let gateway: TestGateway
     let store: SessionStore
-    let place: BackendPlace
+    let place: BackendDirectory
     private let keeping: Task<Void, any Error>
 
-    /// A session's room ends when nobody has been in it for a tenth of a second.
+    /// A session's room ends after being empty for 100 ms.
     ///
     /// - Parameters:
-    ///   - records: whether what is heard in logged sessions is recorded.
-    ///   - storeBytesMax: how large the store may grow; nil: as it likes.
+    ///   - records: whether logged sessions are recorded.
+    ///   - storeBytesMax: maximum size of the store; nil for no limit.
     convenience init(
         externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil,
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
-        let place = BackendPlace(records: records)
+        let place = BackendDirectory(records: records)
         try self.init(at: place, place.open(externalIssuer: externalIssuer, storeBytesMax: storeBytesMax), change)
     }
 
-    private init(at place: BackendPlace, _ backend: BackendServices, _ change: (inout GatewaySettings) -> Void) throws {
+    private init(at place: BackendDirectory, _ backend: BackendServices, _ change: (inout GatewaySettings) -> Void) throws {
         var keeper: AuditEventWriter?
         var calls: CallService?
         gateway = try TestGateway(
             facts: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox,
-            serving: { desk, keys in
-                let sessions = backend.sessionService(desk, keys: keys)
+            serving: { rooms, keys in
+                let sessions = backend.sessionService(rooms, keys: keys)
                 keeper = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
-                let service = backend.callService(desk, keys: keys, server: ServerInfo(version: "tests", node: "test"))
+                let service = backend.callService(rooms, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 calls = service
                 return backend.routes(sessions, service)
             }, change)
         self.place = place
         store = backend.store
-        // It ends with the gateway, and only then nobody needs the store any more.
+        // The service ends with the gateway; only then may the store be closed.
         keeping = Task { [keeper, calls] in
             async let calling: Void? = calls?.run()
             try await keeper?.run()
@@ -51,7 +51,7 @@ final class TestBackend: Sendable {
         TestGateway.waitsToo(for: keeping)
     }
 
-    /// Ends this one and runs another with the same store.
+    /// Stops this gateway and starts another with the same store.
     func restarted(_ change: (inout GatewaySettings) -> Void = { _ in }) async throws -> TestBackend {
         for _ in 1...2 { gateway.gateway.drain() }
         try await keeping.value
@@ -61,8 +61,8 @@ final class TestBackend: Sendable {
     }
 }
 
-/// Where a backend keeps its things; gone with the last reference.
-final class BackendPlace: Sendable {
+/// A backend's directory, deleted with the last reference.
+final class BackendDirectory: Sendable {
     let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-backend-\(UUID().uuidString)").path
     private let masterKey = MasterKey()
     private let records: Bool
@@ -82,18 +82,18 @@ final class BackendPlace: Sendable {
 
     var recordings: String { directory + "/recordings" }
 
-    /// Whether any file holds these words.
-    func holds(_ words: String) throws -> Bool { try holds([UInt8](words.utf8)) }
+    /// Whether any file contains this text.
+    func holds(_ text: String) throws -> Bool { try holds([UInt8](text.utf8)) }
 
     func holds(_ bytes: [UInt8]) throws -> Bool {
         try FileManager.default.subpathsOfDirectory(atPath: directory).contains { path in
-            // A directory has no contents, and what has just gone none any more.
+            // Nil for directories and files deleted meanwhile.
             FileManager.default.contents(atPath: directory + "/" + path)?.range(of: Data(bytes)) != nil
         }
     }
 }
 
-/// Somebody with an account, and one device.
+/// A user with an account and one device.
 struct AppUser {
     static let password = "correct horse battery"
 
@@ -103,7 +103,7 @@ struct AppUser {
     var accessToken = ""
     var refreshToken = ""
 
-    /// Registers.
+    /// Registers a new account.
     init(_ backend: TestBackend, _ email: String = "ann@example.org", logs: Bool = true) throws {
         self.backend = backend
         self.email = email
@@ -118,14 +118,14 @@ struct AppUser {
         }
     }
 
-    /// One who shows a token that was made elsewhere.
+    /// A user with an external issuer's token.
     init(_ backend: TestBackend, token: String) {
         self.backend = backend
         email = ""
         accessToken = token
     }
 
-    /// Asks with the user's token. Each answer is held to what the route says of itself.
+    /// Sends a request with the user's token and checks the response against the route's declaration.
     @discardableResult
     func ask(
         _ method: String, _ path: String, _ body: Any? = nil, with fields: [(String, String)] = [], from source: String = Loopback.fresh()
@@ -145,7 +145,7 @@ struct AppUser {
         return answer
     }
 
-    /// Begins a session.
+    /// Starts a session.
     func start(context: String = "phone", telling clientContext: String? = nil, key: String? = nil) throws -> Ticket {
         var body = ["context": context]
         body["client_context"] = clientContext
@@ -162,25 +162,25 @@ struct AppUser {
         try ask("POST", "/v1/sessions/\(session)/turn", ["speaker": speaker, "text": text, "timestamp": time])
     }
 
-    /// What is told of a session: `session`, `summary`, `turns`.
+    /// The session with `session`, `summary` and `turns`.
     func show(_ session: String) throws -> [String: Any] {
         let answer = try ask("GET", "/v1/sessions/\(session)")
         guard answer.status == 200, let json = answer.json else { throw DidNotHappen(what: "a session: \(answer.text)") }
         return json
     }
 
-    /// What was said, in order.
+    /// The texts of a session's turns, in order.
     func words(of session: String) throws -> [String] {
         (try show(session)["turns"] as? [[String: Any]] ?? []).compactMap { $0["text"] as? String }
     }
 
-    /// The list's array.
+    /// The list of sessions.
     func sessions(_ path: String = "/v1/sessions") throws -> [[String: Any]] {
         try JSONSerialization.jsonObject(with: Data(ask("GET", path).body)) as? [[String: Any]] ?? []
     }
 }
 
-/// What `POST /v1/sessions/start` gives.
+/// The response to `POST /v1/sessions/start`.
 struct Ticket {
     let session: String
     let url: String
@@ -194,6 +194,6 @@ struct Ticket {
         (self.session, self.url, self.token, self.room) = (session, url, token, room)
     }
 
-    /// Goes into the session's room, as the app would.
+    /// Joins the session's room as the app would.
     func join(_ gateway: TestGateway) throws -> Caller { try Caller(on: gateway.webSocket(.upgrade(token: token)), goingOnAfter: 0) }
 }

@@ -1,9 +1,9 @@
 import Testing
 import Wire
 
-/// A binary message that must not reach anybody, or not all of it, and what is counted.
+/// A binary message that must be dropped in whole or part, and the counter that increases.
 struct BadFrame: Sendable, CustomTestStringConvertible {
-    /// Who is there when it is sent: Eve, who publishes and sends it; Lea, who listens; Mal, who has a track too.
+    /// The room: Eve publishes and sends it, Lea subscribes, Mal publishes another track.
     struct Stage {
         let eve: Caller
         let lea: Caller
@@ -13,7 +13,7 @@ struct BadFrame: Sendable, CustomTestStringConvertible {
 
     let testDescription: String
     let counter: Counter
-    /// How often it is counted.
+    /// The counter's increase.
     let count: Double
     let message: @Sendable (Stage) throws -> [UInt8]
 
@@ -24,7 +24,7 @@ struct BadFrame: Sendable, CustomTestStringConvertible {
         self.message = message
     }
 
-    /// A frame that would be good but for one byte.
+    /// A frame that is valid except for one byte.
     init(_ story: String, _ fault: String, byte place: Int, _ value: UInt8) {
         self.init(story, .malformed(fault)) {
             var frame = TestFrame.bytes($0.own.alias, 1)

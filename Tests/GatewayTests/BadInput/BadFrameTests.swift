@@ -8,7 +8,7 @@ struct BadFrameTests {
 
     init() throws { gateway = try TestGateway.besideACall }
 
-    @Test("for being short", arguments: BadFrame.short)
+    @Test("if it is too short", arguments: BadFrame.short)
     func short(_ bad: BadFrame) throws { try drop(bad) }
 
     @Test("for its header", arguments: BadFrame.ofHeader)
@@ -17,7 +17,7 @@ struct BadFrameTests {
     @Test("for its track", arguments: BadFrame.ofTrack)
     func track(_ bad: BadFrame) throws { try drop(bad) }
 
-    @Test("for how it is bundled", arguments: BadFrame.ofBundle)
+    @Test("for its bundle", arguments: BadFrame.ofBundle)
     func bundle(_ bad: BadFrame) throws { try drop(bad) }
 
     @Test("while its sender is on hold")
@@ -31,7 +31,7 @@ struct BadFrameTests {
         #expect(try gateway.value(.dropped("held")) == before + 1)
     }
 
-    @Test("and the sound frames beside it in a bundle are not")
+    @Test("but not the valid frames in the same bundle")
     func soundBesideUnsound() throws {
         let stage = try stage()
         let frames = [1, 2, 3].map { TestFrame.bytes(stage.own.alias, $0) }
@@ -42,7 +42,7 @@ struct BadFrameTests {
         #expect(try stage.lea.frame() == frames[2])
     }
 
-    @Test("for coming too fast, beyond a hundred at once and a hundred a second")
+    @Test("above a rate of 100 frames per second with a burst of 100")
     func tooFast() throws {
         let stage = try stage()
         let before = try gateway.value(.dropped("rate"))
@@ -54,7 +54,7 @@ struct BadFrameTests {
         let passed = 1_000 - dropped
         #expect(passed >= 100)
         #expect(passed <= 101 + 100 * seconds)
-        // Those that passed came, in order.
+        // The frames within the limit arrived in order.
         try stage.lea.take(until: "\(Int(passed)) frames") { Double($0.frames.count) >= passed }
         let numbers = stage.lea.frames.map { TestFrame.sequence(of: $0.bytes) }
         #expect(Double(numbers.count) == passed)
@@ -62,7 +62,7 @@ struct BadFrameTests {
         #expect(numbers.prefix(100) == ArraySlice(0..<100))
     }
 
-    @Test("and who sends a hundred malformed ones in a second is sent away")
+    @Test("and a hundred malformed ones in a second close the connection")
     func hundredMalformed() throws {
         let stage = try stage()
         let before = try gateway.value(.closed(4106))
@@ -73,26 +73,26 @@ struct BadFrameTests {
         try stage.lea.await(.participantLeft(Identity(text: "eve"), reason: .stateMismatch))
     }
 
-    @Test("and ninety-nine malformed ones in a second are borne")
+    @Test("and ninety-nine malformed ones in a second are tolerated")
     func ninetyNineMalformed() throws {
         let stage = try stage()
         try stage.eve.socket.socket.write((0..<99).flatMap { _ in RawFrame.binary([0]).bytes })
         try expectOnlyGood(stage)
     }
 
-    @Test("and one over 16 KiB ends the connection", arguments: [16_385, 20_000, 70_000, 1 << 20])
+    @Test("and one over 16 KiB closes the connection", arguments: [16_385, 20_000, 70_000, 1 << 20])
     func tooBig(_ count: Int) throws {
         let stage = try stage()
         let before = try gateway.value(.closed(1009))
-        // The gateway need not read it all before it answers.
+        // The gateway may close before reading all of it.
         try? stage.eve.say([UInt8](repeating: 0x41, count: count))
         #expect(try stage.eve.closeCode() == 1009)
         #expect(try gateway.value(.closed(1009)) == before + 1)
     }
 
-    // MARK: The stage
+    // MARK: Helpers
 
-    /// Lea is of kind agent: that this process reads late must not look like a loss.
+    /// Lea is an agent, so that late reads by this process do not cause dropped frames.
     private func stage() throws -> BadFrame.Stage {
         let room = "table \(UInt64.random(in: 0 ... .max))"
         let (eve, mal, lea) = try (
@@ -111,7 +111,7 @@ struct BadFrameTests {
         #expect(try gateway.value(bad.counter) == before + bad.count)
     }
 
-    /// Eve is still connected, and the next good frame is all that Lea gets.
+    /// Expects that Eve is still connected and that Lea receives only the next valid frame.
     private func expectOnlyGood(_ stage: BadFrame.Stage) throws {
         try stage.eve.settle()
         let good = TestFrame.bytes(stage.own.alias, 7)

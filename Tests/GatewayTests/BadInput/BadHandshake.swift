@@ -2,7 +2,7 @@ import Identity
 import Testing
 import Wire
 
-/// A request that must not become a WebSocket, and what is answered.
+/// An upgrade request that must be refused, and the expected response.
 struct BadHandshake: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: Int

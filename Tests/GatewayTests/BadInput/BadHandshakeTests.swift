@@ -6,10 +6,10 @@ struct BadHandshakeTests {
     @Test("for its token", arguments: BadHandshake.ofToken)
     func token(_ bad: BadHandshake) throws { try refuse(bad) }
 
-    @Test("for where the token or the gateway is looked for", arguments: BadHandshake.ofPlace)
+    @Test("for the location of its token or its path", arguments: BadHandshake.ofPlace)
     func place(_ bad: BadHandshake) throws { try refuse(bad) }
 
-    @Test("as any HTTP request is", arguments: BadHandshake.ofHTTP)
+    @Test("like any invalid HTTP request", arguments: BadHandshake.ofHTTP)
     func http(_ bad: BadHandshake) throws { try refuse(bad) }
 
     private func refuse(_ bad: BadHandshake) throws {

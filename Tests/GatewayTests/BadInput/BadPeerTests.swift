@@ -5,7 +5,7 @@ import Glibc
 import Testing
 import Wire
 
-@Suite("A peer that behaves badly", .onOwnThread, .timeLimit(.minutes(1)))
+@Suite("A misbehaving peer", .onOwnThread, .timeLimit(.minutes(1)))
 struct BadPeerTests {
     private let gateway: TestGateway
     private let call: BystanderCall
@@ -22,13 +22,13 @@ struct BadPeerTests {
 
     // MARK: Handshakes
 
-    @Test("is cut off when it connects and says nothing")
+    @Test("is cut off if it connects and sends nothing")
     func silentOnTCP() throws {
         try expectCutOff(RawSocket(port: gateway.port))
         expectSoundCall()
     }
 
-    @Test("is cut off when it stops in the middle of TLS")
+    @Test("is cut off if it stops during the TLS handshake")
     func silentInTLS() throws {
         let socket = try RawSocket(port: gateway.port)
         try socket.write(Array(RawSocket.clientHello.prefix(100)))
@@ -36,13 +36,13 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("is cut off when it asks for nothing after TLS")
+    @Test("is cut off if it sends no request after the TLS handshake")
     func silentAfterTLS() throws {
         try expectCutOff(.secure(port: gateway.port))
         expectSoundCall()
     }
 
-    @Test("is cut off when its request never ends")
+    @Test("is cut off if its request never ends")
     func endlessRequest() throws {
         let socket = try RawSocket.secure(port: gateway.port)
         try socket.write(Array("GET /v1/rtc HTTP/1.1\r\n".utf8))
@@ -61,7 +61,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("is cut off when its request's body never comes")
+    @Test("is cut off if its request's body never arrives")
     func missingBody() throws {
         let socket = try RawSocket.secure(port: gateway.port)
         try socket.write(HTTPAsk(method: "PATCH", path: "/v1/rooms/r", fields: [("Content-Length", "100")], body: [UInt8]("{".utf8)).bytes)
@@ -69,7 +69,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("gets no answer to a request head of 1 MB, but an end", arguments: [20_000, 1_000_000])
+    @Test("is cut off if its request head is too large", arguments: [20_000, 1_000_000])
     func hugeHead(_ count: Int) throws {
         let before = try gateway.value(Counter(name: "patchbay_handshakes_abandoned_total"))
         let socket = try RawSocket.secure(port: gateway.port)
@@ -79,7 +79,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("is answered in plain words when it comes without TLS", arguments: [HTTPAsk(path: "/healthz"), .upgrade(token: "x")])
+    @Test("without TLS gets a plain-text response", arguments: [HTTPAsk(path: "/healthz"), .upgrade(token: "x")])
     func withoutTLS(_ ask: HTTPAsk) throws {
         let socket = try RawSocket(port: gateway.port)
         try socket.write(ask.bytes)
@@ -109,7 +109,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("may stop a thousand times in the middle of TLS while a call goes on")
+    @Test("may abandon a thousand TLS handshakes without affecting a call")
     func thousandHalfHandshakes() throws {
         try #require(Self.raisedDescriptorLimit >= 4_096)
         let abandoned = Counter(name: "patchbay_handshakes_abandoned_total")
@@ -118,27 +118,27 @@ struct BadPeerTests {
         let source = Loopback.fresh()
         let sockets = try (0..<1_000).map { number in
             let socket = try RawSocket(port: gateway.port, from: source)
-            // Some send nothing, some a part, some all of it and never answer.
+            // Some send nothing, some part of a ClientHello, some all of it without continuing.
             try socket.write(Array(hello.prefix(number % 3 == 0 ? 0 : number % 3 == 1 ? 50 : hello.count)))
-            // They come within two seconds, and not faster than one loop can answer on a busy machine.
+            // Spread over two seconds, so that one event loop keeps up on a busy machine.
             Thread.sleep(forTimeInterval: 0.002)
             return socket
         }
-        // Who comes meanwhile is let in.
+        // New clients are admitted meanwhile.
         _ = try Caller(gateway, room: "r", identity: "late")
         try Patience.until("they are cut off", within: .seconds(30)) { try gateway.value(abandoned) >= before + 1_000 }
         withExtendedLifetime(sockets) {}
         expectSoundCall()
     }
 
-    @Test("takes no place of those who come after it")
-    func placesComeBack() throws {
+    @Test("does not occupy connections for good")
+    func slotsAreFreed() throws {
         let gateway = try TestGateway {
             $0.handshakeSecondsMax = 3
             $0.connectionsMax = 20
         }
         var silent = try (0..<20).map { _ in try RawSocket(port: gateway.port) }
-        // Who asks may be let in before one of the twenty, and then has its place: so it stays.
+        // The probe may be admitted before one of the twenty and occupy its slot, so it stays connected.
         try Patience.until("there is no place left") {
             guard let asked = try? RawSocket.secure(port: gateway.port) else { return true }
             silent.append(asked)
@@ -150,10 +150,10 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("gets 429 after twenty bad tokens, while good tokens from its address are accepted")
+    @Test("gets 429 after twenty bad tokens, while valid tokens from its address are accepted")
     func tooManyFailures() throws {
         let source = Loopback.fresh()
-        // Requests without a token are no failed attempts.
+        // Requests without a token are not failed attempts.
         for _ in 0..<30 { #expect(try HTTPAsk(path: "/v1/rooms").answer(port: gateway.port, from: source)?.status == 401) }
         for _ in 0..<20 {
             #expect(try HTTPAsk.upgrade(token: "x.y.z").answer(port: gateway.port, from: source)?.status == 401)
@@ -169,7 +169,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("is not refused for joining often")
+    @Test("is not refused for joining often with valid tokens")
     func oftenButRightly() throws {
         let source = Loopback.fresh()
         for number in 0..<40 {
@@ -181,7 +181,7 @@ struct BadPeerTests {
 
     // MARK: Connections
 
-    @Test("is gone at once when it resets the connection in the middle of a frame")
+    @Test("is removed at once if it resets the connection within a frame")
     func resetInMidFrame() throws {
         let lea = try Caller(gateway, room: "r", identity: "lea")
         for number in 0..<20 {
@@ -196,7 +196,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("is gone when it never answers our close")
+    @Test("is removed if it never answers a close")
     func closeUnanswered() throws {
         let lea = try Caller(gateway, room: "r", identity: "lea")
         let eve = try Caller(gateway, room: "r", identity: "eve")
@@ -207,7 +207,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("is given up when it shows no sign of life for 15 s, though nobody else is there")
+    @Test("is removed after 15 s of silence, even if it is alone")
     func noSignOfLife() throws {
         let gateway = try TestGateway()
         let eve = try Caller(gateway, room: "r", identity: "eve")
@@ -219,7 +219,7 @@ struct BadPeerTests {
         expectSoundCall()
     }
 
-    @Test("is closed as a slow consumer when it never reads what it is told")
+    @Test("is closed as a slow consumer if it never reads")
     func neverReads() throws {
         let room = "r"
         let lea = try Caller(gateway, room: room, identity: "lea")
@@ -232,14 +232,14 @@ struct BadPeerTests {
             sent += 1
             return try gateway.value(.closed(4002)) == 1
         }
-        // The kernel takes some megabytes, we take 256 KiB more.
+        // The kernel buffers some megabytes, the gateway 256 KiB more.
         #expect(sent >= 5)
         try lea.await(.participantLeft(eve.hello.participant.identity, reason: .mediaFailure))
         try mal.settle()
         expectSoundCall()
     }
 
-    /// May open as many files as the system lets it.
+    /// Raises the limit of open files to the maximum.
     private static let raisedDescriptorLimit: UInt = {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -248,10 +248,10 @@ struct BadPeerTests {
         return limit.rlim_cur
     }()
 
-    /// The gateway ends the connection, in time and without a word of HTTP.
+    /// Expects the gateway to close the connection in time without an HTTP response.
     private func expectCutOff(_ socket: RawSocket, within span: Duration = .seconds(15)) throws {
         let bytes = try socket.read(within: span)
-        // OpenSSL may say why in an alert before the end.
+        // OpenSSL may send an alert first.
         if bytes.first == 0x15 { #expect(try socket.read(within: span) == []) } else { #expect(bytes == []) }
     }
 }

@@ -1,12 +1,12 @@
 import Testing
 import Wire
 
-/// A text message that asks for nothing that can be done, and what comes back.
+/// An invalid text message and the expected reaction.
 struct BadText: Sendable, CustomTestStringConvertible {
     enum Answer: Sendable, Hashable {
-        /// An error reply, to this number or to none.
+        /// An error reply with this ID or none.
         case error(String, re: UInt64?)
-        /// Nothing, only a counter moves.
+        /// No reply; only a counter increases.
         case silence(String)
         case close(UInt16)
     }
@@ -25,7 +25,7 @@ struct BadText: Sendable, CustomTestStringConvertible {
         self.bytes = bytes
     }
 
-    /// A known request under number 7 with a body that will not do.
+    /// A known request with ID 7 and an invalid body.
     init(_ type: String, _ code: String, _ data: String) {
         self.init("\(type) \(data.prefix(60))", .error(code, re: 7), #"{"type":"\#(type)","id":7,"data":\#(data)}"#)
     }

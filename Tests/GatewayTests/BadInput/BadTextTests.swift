@@ -11,31 +11,31 @@ struct BadTextTests {
     @Test("for its form", arguments: BadText.ofForm)
     func form(_ bad: BadText) throws { try refuse(bad) }
 
-    @Test("for what it asks", arguments: BadText.ofRequest)
+    @Test("for its request", arguments: BadText.ofRequest)
     func request(_ bad: BadText) throws { try refuse(bad) }
 
-    @Test("and one of just 64 KiB is not")
+    @Test("but not at exactly 64 KiB")
     func justSmallEnough() throws {
         let eve = try join()
         try eve.socket.send(text: BadText.padded(to: 65_536))
         #expect(try eve.answer(to: 7).get().t == 0)
     }
 
-    @Test("and unknown fields are passed over")
+    @Test("but not for unknown fields")
     func unknownFields() throws {
         let eve = try join()
         try eve.socket.send(text: #"{"type":"ping","id":7,"data":{"t":5,"x":[{}]},"y":null}"#)
         #expect(try eve.answer(to: 7).get().t == 5)
     }
 
-    @Test("and the highest number is answered under it")
+    @Test("but not for the highest ID")
     func highestNumber() throws {
         let eve = try join()
         try eve.socket.send(text: #"{"type":"ping","id":18446744073709551615}"#)
         #expect(try eve.answer(to: .max).get().t == 0)
     }
 
-    @Test("and what has not one error only is answered once")
+    @Test("only once if it has several errors")
     func answeredOnce() throws {
         let eve = try join()
         try eve.socket.send(text: #"{"type":"track.publish","id":7,"data":{"name":5,"source":6}}"#)

@@ -1,6 +1,6 @@
 import Testing
 
-/// Frames that are not as RFC 6455 has them, and the code with which the connection ends.
+/// Frames that violate RFC 6455, and the expected close code.
 struct BadWebSocket: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let code: UInt16?
@@ -14,7 +14,7 @@ struct BadWebSocket: Sendable, CustomTestStringConvertible {
 }
 
 extension BadWebSocket {
-    /// A request that is answered under number 7.
+    /// A valid request with ID 7.
     static let ping = #"{"type":"ping","id":7}"#
     private static func piece(_ opcode: UInt8, _ text: String, isFinal: Bool = false) -> RawFrame {
         RawFrame(isFinal: isFinal, opcode: opcode, payload: Array(text.utf8))
@@ -48,7 +48,7 @@ extension BadWebSocket {
         BadWebSocket("text that is not UTF-8, in two pieces", 1007, piece(1, "{"), RawFrame(opcode: 0, payload: [0xFF])),
     ]
 
-    /// Odd, but the connection goes on.
+    /// Unusual but valid: the connection stays open.
     static let harmless: [BadWebSocket] = [
         BadWebSocket("a pong that nobody asked for", nil, RawFrame(opcode: 10, payload: [1, 2, 3]), .text(ping)),
         BadWebSocket("a pong of four bytes", nil, RawFrame(opcode: 10, payload: [0, 0, 0, 9]), .text(ping)),

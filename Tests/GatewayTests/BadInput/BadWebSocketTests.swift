@@ -1,9 +1,9 @@
 import Testing
 import Wire
 
-@Suite("What breaks RFC 6455", .besideACall, .onOwnThread, .serialized, .timeLimit(.minutes(1)))
+@Suite("A WebSocket connection", .besideACall, .onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct BadWebSocketTests {
-    @Test("ends the connection with a code", arguments: BadWebSocket.fatal)
+    @Test("is closed with a code after a violation", arguments: BadWebSocket.fatal)
     func fatal(_ bad: BadWebSocket) throws {
         let gateway = try TestGateway.besideACall
         let eve = try join(gateway)
@@ -13,7 +13,7 @@ struct BadWebSocketTests {
         try Patience.until("Eve is gone") { try gateway.value(.participants) == before - 1 }
     }
 
-    @Test("is the leaver's fault, whoever noticed it", arguments: BadWebSocket.fatal.filter { $0.code != nil })
+    @Test("is reported to others as the client's fault after a violation", arguments: BadWebSocket.fatal.filter { $0.code != nil })
     func fault(_ bad: BadWebSocket) throws {
         let gateway = try TestGateway.besideACall
         let lea = try join(gateway, room: "fault", as: "lea")
@@ -22,7 +22,7 @@ struct BadWebSocketTests {
         try lea.await(.participantLeft(eve.hello.participant.identity, reason: .stateMismatch))
     }
 
-    @Test("is counted where the gateway itself finds it")
+    @Test("counts violations that the gateway detects")
     func counted() throws {
         let gateway = try TestGateway.besideACall
         let before = try gateway.value(.closed(1002))
@@ -32,14 +32,14 @@ struct BadWebSocketTests {
         #expect(try gateway.value(.closed(1002)) == before + 1)
     }
 
-    @Test("is passed over if it does no harm", arguments: BadWebSocket.harmless)
+    @Test("tolerates harmless oddities", arguments: BadWebSocket.harmless)
     func harmless(_ odd: BadWebSocket) throws {
         let eve = try join(TestGateway.besideACall)
         try eve.socket.socket.write(odd.bytes)
         #expect(try eve.answer(to: 7).get().t == 0)
     }
 
-    @Test("is not a message in pieces of one byte with pings between them")
+    @Test("accepts fragments of one byte with pings between them")
     func piecesOfOneByte() throws {
         let eve = try join(TestGateway.besideACall)
         let text = Array(#"{"type":"ping","id":7,"data":{"t":9}}"#.utf8)
@@ -51,14 +51,14 @@ struct BadWebSocketTests {
         #expect(try eve.answer(to: 7).get().t == 9)
     }
 
-    @Test("is not a message of which every byte comes alone")
+    @Test("accepts a message whose bytes arrive one by one")
     func byteByByte() throws {
         let eve = try join(TestGateway.besideACall)
         for byte in RawFrame.text(#"{"type":"ping","id":7,"data":{"t":9}}"#).bytes { try eve.socket.socket.write([byte]) }
         #expect(try eve.answer(to: 7).get().t == 9)
     }
 
-    @Test("is not a frame that straddles what is read at once", arguments: [1, 100, 125, 126, 500, 1_000, 1_400, 1_488])
+    @Test("accepts a frame that spans two reads", arguments: [1, 100, 125, 126, 500, 1_000, 1_400, 1_488])
     func straddling(_ packetBytes: Int) throws {
         let gateway = try TestGateway.besideACall
         let room = "straddling \(packetBytes)"
@@ -71,7 +71,7 @@ struct BadWebSocketTests {
         try eve.settle()
     }
 
-    @Test("is what comes with the request, before the answer")
+    @Test("is refused if frames arrive with the request, before the response")
     func beforeAnswer() throws {
         let gateway = try TestGateway.besideACall
         let before = try gateway.metrics()
@@ -83,7 +83,7 @@ struct BadWebSocketTests {
         #expect(try gateway.value(.controlReceived) == before.value(.controlReceived), "nothing of it was done")
     }
 
-    @Test("is not what comes with the answer under way, before hello is read")
+    @Test("accepts frames sent before hello is read")
     func beforeHello() throws {
         let gateway = try TestGateway.besideACall
         let before = try gateway.value(.dropped("not_published"))
@@ -98,7 +98,7 @@ struct BadWebSocketTests {
         #expect(try gateway.value(.dropped("not_published")) == before + 1)
     }
 
-    @Test("is a close that is answered with its own code", arguments: [1000, 1001, 3000, 4999])
+    @Test("echoes the code of a close", arguments: [1000, 1001, 3000, 4999])
     func close(_ code: UInt16) throws {
         let eve = try join(TestGateway.besideACall)
         eve.socket.isPolite = false

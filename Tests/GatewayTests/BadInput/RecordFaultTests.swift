@@ -63,14 +63,14 @@ struct RecordFaultTests {
         for _ in 0..<3 {
             try records.send((0..<IdleRecords.emptyRecordsMax).flatMap { _ in records.record(23, []) } + records.record(23, Self.ping))
         }
-        // Still open: an unknown type is what ends it.
+        // Still open: only the unknown record type closes it.
         try records.send(records.record(20, [1]))
         #expect(try records.alert() == TLSAlert.unexpectedMessage.rawValue)
         #expect(try gateway.value(.controlReceived) >= 4)
     }
 }
 
-/// Violations of both protocols, and what the handshake allows.
+/// Closing after violations of either protocol, and what the handshake allows.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct ClosingAfterViolationTests {
     let gateway: TestGateway
@@ -102,14 +102,14 @@ struct ClosingAfterViolationTests {
     }
 
     @Test(arguments: [RawSocket.Versions.recent, .upTo12], unmasked)
-    func headersSplitAcrossRecordsAreNoWayAround(versions: RawSocket.Versions, frame: [UInt8]) throws {
+    func headersSplitAcrossRecordsAreChecked(versions: RawSocket.Versions, frame: [UInt8]) throws {
         let caller = try join(versions)
         for byte in frame { try? caller.socket.socket.write([byte]) }
         #expect(try caller.closeCode() == 1002)
     }
 
     @Test(arguments: [RawSocket.Versions.recent, .upTo12])
-    func theCloseFrameIsSentThoughASecondViolationFollows(versions: RawSocket.Versions) throws {
+    func closeFrameIsSentDespiteASecondViolation(versions: RawSocket.Versions) throws {
         for _ in 0..<5 {
             let caller = try join(versions)
             let socket = caller.socket.socket

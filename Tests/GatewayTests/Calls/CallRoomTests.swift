@@ -6,47 +6,47 @@ import Identity
 import Testing
 import Wire
 
-/// A call and its room: who is let in, who is heard, and what ends with what.
+/// A call and its room: admission, hold and mute, and how they end together.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct CallRoomTests {
     private struct Talk {
-        let house: CallHouse
+        let node: CallTestGateway
         let (anns, bobs): (TestDevice, TestDevice)
         let (atAnns, atBobs): (CallReply, CallReply)
 
         var id: CallID { atAnns.id }
 
         init(_ settings: CallSettings = CallSettings()) async throws {
-            house = try CallHouse(settings: settings)
-            let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+            node = try CallTestGateway(settings: settings)
+            let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
             (anns, bobs) = (try ann.device(), try bob.device())
             atAnns = try anns.start(bob.party)
             atBobs = try bobs.ask(.answer(atAnns.id))
         }
 
         func enter(shards: [Int] = [0, 1]) throws -> (Caller, Caller) {
-            (try atAnns.join(house.gateway, shard: shards[0]), try atBobs.join(house.gateway, shard: shards[1]))
+            (try atAnns.join(node.gateway, shard: shards[0]), try atBobs.join(node.gateway, shard: shards[1]))
         }
     }
 
-    @Test func whoHasLeftTheCallIsOutOfItsRoomAndStaysOut() async throws {
-        let house = try CallHouse()
+    @Test func leavingTheCallRemovesFromTheRoomForGood() async throws {
+        let node = try CallTestGateway()
         var users: [TestUser] = []
-        for name in ["ann", "bob", "cat"] { users.append(try await house.user(name)) }
+        for name in ["ann", "bob", "cat"] { users.append(try await node.user(name)) }
         let devices = try users.map { try $0.device() }
         let call = try devices[0].start(users[1].party, users[2].party)
         let passes = [call] + (try devices[1...].map { try $0.ask(.answer(call.id)) })
-        let callers = try passes.map { try $0.join(house.gateway) }
+        let callers = try passes.map { try $0.join(node.gateway) }
         try devices[1].ask(.hangUp(call.id))
         #expect(try callers[1].closeCode() == 4103)
         let refused = try #require(
-            try HTTPConnection(house.gateway).answer(to: .upgrade(token: passes[1].livekitToken ?? "")))
+            try HTTPConnection(node.gateway).answer(to: .upgrade(token: passes[1].livekitToken ?? "")))
         #expect(refused.status == 403)
         #expect(refused.code == "call_ended")
-        #expect(try passes[2].join(house.gateway).hello.participants.count == 1)
+        #expect(try passes[2].join(node.gateway).hello.participants.count == 1)
     }
 
-    @Test func theRoomEndsWithTheCall() async throws {
+    @Test func roomEndsWithTheCall() async throws {
         let talk = try await Talk()
         let (ann, bob) = try talk.enter()
         try talk.bobs.ask(.hangUp(talk.id))
@@ -54,21 +54,21 @@ struct CallRoomTests {
         #expect(try ann.closeCode() == 4102)
         #expect(try bob.closeCode() == 4102)
         let refused = try #require(
-            try HTTPConnection(talk.house.gateway).answer(to: .upgrade(token: talk.atAnns.livekitToken ?? "")))
+            try HTTPConnection(talk.node.gateway).answer(to: .upgrade(token: talk.atAnns.livekitToken ?? "")))
         #expect(refused.status == 403)
     }
 
-    @Test func theCallEndsWithTheRoom() async throws {
+    @Test func callEndsWithTheRoom() async throws {
         let talk = try await Talk()
         let callers = try talk.enter()
-        #expect(await talk.house.gateway.gateway.rooms.closeRoom(named: talk.atAnns.roomName ?? ""))
+        #expect(await talk.node.gateway.gateway.rooms.closeRoom(named: talk.atAnns.roomName ?? ""))
         #expect(try talk.anns.event(.ended).call.status == .completed)
         #expect(try talk.bobs.event(.ended).call.status == .completed)
         #expect(!talk.anns.events.contains { $0.kind == .left })
         withExtendedLifetime(callers) {}
     }
 
-    @Test func whoLeavesTheRoomHasHungUp() async throws {
+    @Test func leavingTheRoomHangsUp() async throws {
         let talk = try await Talk()
         let (ann, bob) = try talk.enter()
         try bob.socket.send(text: #"{"type":"leave","data":{}}"#)
@@ -77,24 +77,24 @@ struct CallRoomTests {
         #expect(try ann.closeCode() == 4102)
     }
 
-    @Test func whoAnswersAndDoesNotComeHasFailed() async throws {
+    @Test func answeringWithoutJoiningTheRoomFails() async throws {
         let talk = try await Talk(CallSettings(arrivalTime: .milliseconds(300)))
-        let ann = try talk.atAnns.join(talk.house.gateway)
+        let ann = try talk.atAnns.join(talk.node.gateway)
         #expect(try talk.anns.event(.failed).by == .user(talk.bobs.hello.user))
         #expect(try ann.closeCode() == 4102)
     }
 
-    @Test func whoIsInTheRoomInTimeStays() async throws {
+    @Test func joiningTheRoomInTimeKeepsTheCall() async throws {
         let talk = try await Talk(CallSettings(arrivalTime: .milliseconds(700)))
         let (ann, bob) = try talk.enter()
-        // Longer than the time to arrive.
+        // Longer than the time allowed for joining.
         try bob.takeAll(within: .seconds(1))
         try ann.settle()
         #expect(try talk.anns.ask(.mute(talk.id, muted: false)).call?.status == .answered)
     }
 
     @Test(arguments: [[0, 0], [0, 1]])
-    func whoHoldsNeitherHearsNorIsHeard(shards: [Int]) async throws {
+    func holdStopsMediaInBothDirections(shards: [Int]) async throws {
         let talk = try await Talk()
         let (ann, bob) = try talk.enter(shards: shards)
         let (anns, bobs) = (try ann.publish(), try bob.publish())
@@ -116,7 +116,7 @@ struct CallRoomTests {
         #expect(TestFrame.sequence(of: try bob.frame()) == 2)
     }
 
-    @Test func whoIsHeldIsHeldInTheRoomThatItComesToLater() async throws {
+    @Test func holdAppliesToALaterJoin() async throws {
         let talk = try await Talk()
         try talk.bobs.ask(.hold(talk.id, held: true))
         let (ann, bob) = try talk.enter()
@@ -125,7 +125,7 @@ struct CallRoomTests {
     }
 
     @Test(arguments: [[0, 0], [0, 1]])
-    func theRoomIsToldWhoIsMuted(shards: [Int]) async throws {
+    func roomIsNotifiedOfMutes(shards: [Int]) async throws {
         let talk = try await Talk()
         let (ann, bob) = try talk.enter(shards: shards)
         try talk.bobs.ask(.mute(talk.id, muted: true))
@@ -136,7 +136,7 @@ struct CallRoomTests {
         try bob.await(.callUnmuted(by: talk.bobs.hello.user))
     }
 
-    @Test func whoIsMutedIsMutedInTheRoomThatItComesToLater() async throws {
+    @Test func muteAppliesToALaterJoin() async throws {
         let talk = try await Talk()
         try talk.bobs.ask(.mute(talk.id, muted: true))
         let (ann, bob) = try talk.enter()
@@ -145,65 +145,65 @@ struct CallRoomTests {
         withExtendedLifetime(bob) {}
     }
 
-    @Test func aDeviceThatTakesTheCallOverNeedNotHurryForTheOldOneToLeave() async throws {
+    @Test func takeoverDoesNotRequireTheOldDeviceToLeaveFirst() async throws {
         let talk = try await Talk()
         let (ann, phone) = try talk.enter()
-        let car = try await talk.house.user("bob").device()
+        let car = try await talk.node.user("bob").device()
         let ticket = try car.ask(.join(talk.id))
         #expect(try talk.bobs.event(.moved).device == car.id)
         #expect(try talk.anns.event(.moved).by == .user(car.hello.user))
         try phone.socket.send(text: #"{"type":"leave","data":{}}"#)
         try ann.await(.participantLeft(car.hello.user, reason: .clientInitiated))
-        let inCar = try ticket.join(talk.house.gateway)
+        let inCar = try ticket.join(talk.node.gateway)
         #expect(inCar.hello.participants.count == 1)
         #expect(try talk.anns.ask(.mute(talk.id, muted: false)).call?.status == .answered)
     }
 
-    @Test func whoIsMutedIsNotHeardOnTracksOfLaterEither() async throws {
+    @Test func muteAppliesToTracksPublishedLater() async throws {
         let talk = try await Talk()
         let (ann, bob) = try talk.enter()
         let first = try bob.publish()
         try talk.bobs.ask(.mute(talk.id, muted: true))
         try talk.anns.event(.muted)
-        // The room's shard has done what the call's desk wanted before this comes back to it.
+        // When this returns, the room's shard has executed the call service's command.
         try bob.settle()
-        _ = await talk.house.gateway.gateway.rooms.openRooms()
+        _ = await talk.node.gateway.gateway.rooms.openRooms()
         let second = try bob.publish()
         for alias in [first.alias, second.alias] { try bob.say(TestFrame.bytes(alias, 1)) }
         try bob.settle()
         try talk.bobs.ask(.mute(talk.id, muted: false))
         try talk.anns.event(.unmuted)
-        _ = await talk.house.gateway.gateway.rooms.openRooms()
+        _ = await talk.node.gateway.gateway.rooms.openRooms()
         for alias in [first.alias, second.alias] { try bob.say(TestFrame.bytes(alias, 2)) }
         let heard = [try ann.frame(), try ann.frame()]
         #expect(heard.map(TestFrame.sequence) == [2, 2])
     }
 
-    @Test func anAssistantThatNobodySendsFailsAtOnce() async throws {
-        let house = try CallHouse()
-        let device = try await house.user("ann").device()
+    @Test func undispatchableAssistantFailsAtOnce() async throws {
+        let node = try CallTestGateway()
+        let device = try await node.user("ann").device()
         let call = try device.start(.assistant("helper"))
         #expect(try device.event(.failed).by == .assistant("helper"))
         #expect(try device.event(.ended, of: call.id).call.status == .failed)
     }
 
-    @Test func anAssistantAnswersByComing() async throws {
-        let sent = Told()
-        let house = try CallHouse(
+    @Test func assistantAnswersByJoiningTheRoom() async throws {
+        let sent = RecordedNames()
+        let node = try CallTestGateway(
             collaborators: CallCollaborators(server: ServerInfo(version: "tests", node: "n"), dispatch: { assistant, call in
                 sent.note("\(assistant) \(call.room)"); return true
             }))
-        let device = try await house.user("ann").device()
+        let device = try await node.user("ann").device()
         let call = try device.start(.assistant("helper"))
         #expect(sent.names == ["helper \(call.roomName ?? "")"])
-        _ = try Caller(house.gateway, room: call.roomName ?? "", identity: "assistant:helper") { $0.kind = .agent }
+        _ = try Caller(node.gateway, room: call.roomName ?? "", identity: "assistant:helper") { $0.kind = .agent }
         #expect(try device.event(.answered).by == .assistant("helper"))
     }
 
-    @Test func aRoomThatOnlySoundsLikeACallsIsNotOpen() async throws {
-        let house = try CallHouse()
+    @Test func roomNameWithoutACallIsRefused() async throws {
+        let node = try CallTestGateway()
         let token = TestToken.joining("call-CA_madeup", as: "eve")
-        let answer = try #require(try HTTPConnection(house.gateway).answer(to: .upgrade(token: token)))
+        let answer = try #require(try HTTPConnection(node.gateway).answer(to: .upgrade(token: token)))
         #expect(answer.status == 403)
         #expect(answer.code == "call_ended")
     }

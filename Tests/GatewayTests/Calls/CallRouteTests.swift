@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 import Wire
 
-/// Calls by HTTP: as the OpenAPI document says, and nothing of anybody else's.
+/// Calls by HTTP: conformance to the OpenAPI document, and isolation between users.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct CallRouteTests {
     private static let verbs = ["answer", "join", "cancel", "hangup", "hold", "resume", "reject", "mute", "invite"]
@@ -15,19 +15,19 @@ struct CallRouteTests {
         ["reject": "{}", "mute": #"{"muted":true}"#, "invite": #"{"to":["\#(party)"]}"#][verb]
     }
 
-    @Test func aCallIsMadeAndAnsweredByHTTP() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func callIsStartedAndAnsweredByHTTP() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let device = try bob.device()
         let made = try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.party)"],"caller_name":"Ann"}"#)
         #expect(made.status == 201)
-        try hold(made, house, "POST", "/v1/calls")
+        try hold(made, node, "POST", "/v1/calls")
         let id = try #require(made.json?["call_id"] as? String)
         #expect(made.json?["room_name"] as? String == "call-" + id)
         #expect(made.json?["status"] as? String == "ringing")
         #expect(try device.event(.incoming).call.callerName == "Ann")
         let listed = try ann.http("GET", "/v1/calls")
-        try hold(listed, house, "GET", "/v1/calls")
+        try hold(listed, node, "GET", "/v1/calls")
         #expect(listed.text.contains(id))
         for (user, verb, status) in [
             (bob, "hold", 409), (bob, "answer", 200), (ann, "join", 200), (bob, "hold", 200), (bob, "resume", 200), (ann, "mute", 200),
@@ -35,17 +35,17 @@ struct CallRouteTests {
         ] {
             let answer = try user.http("POST", "/v1/calls/\(id)/\(verb)", body(of: verb, ann.party))
             #expect(answer.status == status, "\(verb): \(answer.text)")
-            try hold(answer, house, "POST", "/v1/calls/{id}/\(verb)")
+            try hold(answer, node, "POST", "/v1/calls/{id}/\(verb)")
         }
         let over = try bob.http("GET", "/v1/calls/\(id)")
-        try hold(over, house, "GET", "/v1/calls/{id}")
+        try hold(over, node, "GET", "/v1/calls/{id}")
         #expect((over.json?["call"] as? [String: Any])?["status"] as? String == "completed")
         #expect(try ann.http("GET", "/v1/calls").text == "[]")
     }
 
-    @Test func theSameKeyIsTheSameCall() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func repeatedIdempotencyKeyReturnsTheSameCall() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let body = #"{"to":["\#(bob.party)"]}"#
         let first = try ann.http("POST", "/v1/calls", body, key: "k1")
         let second = try ann.http("POST", "/v1/calls", body, key: "k1")
@@ -53,16 +53,16 @@ struct CallRouteTests {
         #expect(try ann.http("POST", "/v1/calls", #"{"to":["assistant:x"]}"#, key: "k1").status == 409)
     }
 
-    @Test func aStrangersCallIsNotThere() async throws {
-        let house = try CallHouse()
-        let (ann, bob, eve) = (try await house.user("ann"), try await house.user("bob"), try await house.user("eve"))
+    @Test func anotherUsersCallIsNotFound() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob, eve) = (try await node.user("ann"), try await node.user("bob"), try await node.user("eve"))
         let id = try #require(try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.party)"]}"#).json?["call_id"] as? String)
         #expect(try eve.http("GET", "/v1/calls").text == "[]")
         let (real, madeUp) = (try eve.http("GET", "/v1/calls/\(id)"), try eve.http("GET", "/v1/calls/CA_none"))
         #expect(real.status == 404)
         #expect(real.text == madeUp.text)
         for verb in Self.verbs {
-            // The last is no id at all.
+            // The last is not a valid ID.
             let answers = try [id, "CA_none", "%27%20OR%201=1--", "..%2F..%2Fetc"].map {
                 try eve.http("POST", "/v1/calls/\($0)/\(verb)", body(of: verb, eve.party))
             }
@@ -75,26 +75,26 @@ struct CallRouteTests {
         "{}", #"{"to":[]}"#, #"{"to":[""]}"#, #"{"to":"bob"}"#, #"{"to":[7]}"#, #"{"to":["a","a"]}"#, #"{"to":["a"],"extra":1}"#,
         #"{"to":["a"],"metadata":7}"#, #"{"to":["a"],"idempotency_key":"k"}"#, "[", "null",
     ])
-    func whatIsNoCallIsRefused(body: String) async throws {
-        let house = try CallHouse()
-        let answer = try await house.user("ann").http("POST", "/v1/calls", body)
+    func invalidCallIsRefused(body: String) async throws {
+        let node = try CallTestGateway()
+        let answer = try await node.user("ann").http("POST", "/v1/calls", body)
         #expect(answer.status == 400, "\(answer.text)")
-        try hold(answer, house, "POST", "/v1/calls")
+        try hold(answer, node, "POST", "/v1/calls")
     }
 
-    @Test func nobodyComesInWithoutAToken() async throws {
-        let house = try CallHouse()
+    @Test func callRoutesRequireAToken() async throws {
+        let node = try CallTestGateway()
         let paths = ["/v1/calls", "/v1/calls/x"].map { ("GET", $0) } + Self.verbs.map { ("POST", "/v1/calls/x/\($0)") }
         for (method, path) in paths {
-            let answer = try #require(try HTTPConnection(house.gateway).answer(to: HTTPAsk(method: method, path: path)))
+            let answer = try #require(try HTTPConnection(node.gateway).answer(to: HTTPAsk(method: method, path: path)))
             #expect(answer.status == 401)
         }
     }
 
-    /// That an answer's status and body are among what the route says of itself.
-    private func hold(_ answer: HTTPAnswer, _ house: CallHouse, _ method: String, _ path: String) throws {
+    /// Checks a response's status and body against the route's declaration.
+    private func hold(_ answer: HTTPAnswer, _ node: CallTestGateway, _ method: String, _ path: String) throws {
         let route = try #require(
-            house.gateway.gateway.routes.first { $0.method.rawValue == method && $0.path.inOpenAPI == path }, "\(method) \(path)")
+            node.gateway.gateway.routes.first { $0.method.rawValue == method && $0.path.inOpenAPI == path }, "\(method) \(path)")
         let outcome = try #require(
             route.outcomes.first { $0.status.code == answer.status }, "\(method) \(path) never says \(answer.status)")
         let schema = try #require(outcome.schema)

@@ -4,19 +4,19 @@ import Gateway
 import Testing
 import Wire
 
-/// Two devices a side, and everybody at once: whatever comes of it, all are told the same.
+/// Two devices per user act concurrently: whatever the outcome, all receive the same history.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(10)))
 struct CallStressTests {
-    /// `PATCHBAY_CALL_ROUNDS` makes it longer.
+    /// Set `PATCHBAY_CALL_ROUNDS` for a longer run.
     private static let rounds = ProcessInfo.processInfo.environment["PATCHBAY_CALL_ROUNDS"].flatMap { Int($0) } ?? 50
 
-    @Test func simultaneousAnswersCancelsAndHangUpsEndInOneHistory() async throws {
-        let house = try CallHouse()
+    @Test func concurrentAnswersCancelsAndHangUpsGiveAllDevicesTheSameHistory() async throws {
+        let node = try CallTestGateway()
         var random = Seed(state: 20_261_121)
         var endings: [CallStatus: Int] = [:]
-        // As many calls as one user may begin at once.
+        // The maximum number of calls that one user may start at once.
         for batch in 0..<(Self.rounds + 7) / 8 {
-            let (ann, bob) = (try await house.user("ann \(batch)"), try await house.user("bob \(batch)"))
+            let (ann, bob) = (try await node.user("ann \(batch)"), try await node.user("bob \(batch)"))
             let anns = [try ann.device(shard: 0), try ann.device(shard: 1)]
             let bobs = [try bob.device(shard: 0), try bob.device(shard: 1)]
             for _ in 0..<min(8, Self.rounds - batch * 8) {
@@ -33,7 +33,7 @@ struct CallStressTests {
     ) throws -> CallStatus {
         let id = try anns[0].start(party).id
         for device in bobs { try device.event(.incoming, of: id) }
-        // All leave before any answer is read.
+        // Send everything before reading any reply.
         var asked: [(TestDevice, UInt64, CallRequest)] = []
         for step in random.shuffled(0..<6) {
             let (device, request): (TestDevice, CallRequest) =
@@ -48,7 +48,7 @@ struct CallStressTests {
         let outcomes = try asked.map { ($0.2, try $0.0.answer(to: $0.1)) }
         let answered = outcomes.count { if case (.answer, .success) = $0 { true } else { false } }
         #expect(answered <= 1)
-        // Whatever goes on ends now, from both sides.
+        // End the remaining calls from both sides.
         let last = try [anns[1], bobs[0]].map { ($0, try $0.send(.hangUp(id))) }
         for (device, number) in last { _ = try device.answer(to: number) }
         let cancelled = try anns[0].send(.cancel(id))
@@ -62,7 +62,7 @@ struct CallStressTests {
     }
 }
 
-/// Chance that is the same each time (splitmix64).
+/// A deterministic random generator (splitmix64).
 private struct Seed {
     var state: UInt64
 

@@ -4,7 +4,7 @@ import Gateway
 import Testing
 import Wire
 
-/// A user's own channel as a connection: who is let in, what is refused, and how it ends.
+/// A user's channel as a connection: admission, refusals and close.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct ChannelTests {
     private func refusal(_ ask: HTTPAsk, _ gateway: TestGateway) throws -> (Int, String?) {
@@ -12,9 +12,9 @@ struct ChannelTests {
         return (answer.status, answer.code)
     }
 
-    @Test func itTakesAUsersTokenAndNoOther() async throws {
-        let house = try CallHouse()
-        let ann = try await house.user("ann")
+    @Test func channelAcceptsOnlyUserTokens() async throws {
+        let node = try CallTestGateway()
+        let ann = try await node.user("ann")
         let token = try ann.token()
         for (ask, status, code): (HTTPAsk, Int, String) in [
             (.upgrade("/v1/events"), 401, "missing_token"),
@@ -27,26 +27,26 @@ struct ChannelTests {
             (.upgrade(token: token, path: "/v1/events%0A/../x"), 400, "invalid_path"),
             (.upgrade(token: token), 401, "unknown_issuer"),
         ] {
-            let (found, name) = try refusal(ask, house.gateway)
+            let (found, name) = try refusal(ask, node.gateway)
             #expect(found == status && name == code, "\(ask.path): \(found) \(name ?? "")")
         }
         for ask in [
             HTTPAsk.upgrade("/v1/events?access_token=" + token),
             .upgrade("/v1/events", subprotocol: "patchbay.v1, " + ProtocolLimits.bearerSubprotocolPrefix + token),
         ] {
-            #expect(try TestDevice(house.gateway.webSocket(ask)).hello.user == ann.identity)
+            #expect(try TestDevice(node.gateway.webSocket(ask)).hello.user == ann.identity)
         }
     }
 
-    @Test func itIsNotThereWithoutAccounts() throws {
+    @Test func channelDoesNotExistWithoutAccounts() throws {
         let gateway = try TestGateway()
         let (status, code) = try refusal(.upgrade(token: TestToken.joining("r", as: "ann"), path: "/v1/events"), gateway)
         #expect(status == 404 && code == "not_found")
     }
 
-    @Test func theSeventeenthDeviceTakesThePlaceOfTheOldest() async throws {
-        let house = try CallHouse()
-        let ann = try await house.user("ann")
+    @Test func seventeenthDeviceReplacesTheOldest() async throws {
+        let node = try CallTestGateway()
+        let ann = try await node.user("ann")
         let devices = try (0..<17).map { _ in try ann.device() }
         #expect(try devices[0].ending() == 4105)
         for device in devices[1...] { try device.ask(.ping(1)) }
@@ -61,19 +61,19 @@ struct ChannelTests {
             (#"{"id":6,"type":"call.answer","data":{"call":"'; DROP TABLE calls"}}"#, "not_found", 6),
             (String(repeating: "[", count: 10_000), "malformed", nil),
         ] as [(String, String, UInt64?)])
-    func badInputIsAnsweredAndCounted(text: String, code: String, id: UInt64?) async throws {
-        let house = try CallHouse()
-        let device = try await house.user("ann").device()
+    func badInputIsRefusedAndCounted(text: String, code: String, id: UInt64?) async throws {
+        let node = try CallTestGateway()
+        let device = try await node.user("ann").device()
         try device.socket.send(text: text)
         guard case .failure(let refusal) = try device.answer(to: id) else { throw DidNotHappen(what: "a refusal") }
         #expect(refusal.error.code.description == code)
         try device.ask(.ping(1))
-        #expect(try house.gateway.get("/metrics")?.text.contains("patchbay_requests_refused_total{shard=") == true)
+        #expect(try node.gateway.get("/metrics")?.text.contains("patchbay_requests_refused_total{shard=") == true)
     }
 
-    @Test func whatIsNoTextEndsIt() async throws {
-        let house = try CallHouse()
-        let ann = try await house.user("ann")
+    @Test func binaryMessageClosesTheChannel() async throws {
+        let node = try CallTestGateway()
+        let ann = try await node.user("ann")
         let (binary, invalid, big) = (try ann.device(), try ann.device(), try ann.device())
         for _ in 0..<100 { try? binary.socket.send(binary: [1, 2, 3]) }
         #expect(try binary.ending() == 4106)
@@ -84,9 +84,9 @@ struct ChannelTests {
         try ann.device().ask(.ping(1))
     }
 
-    @Test func whoAsksWithoutEndIsSlowedDownAlone() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func excessiveRequestsAreLimitedPerDevice() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let (flooder, other) = (try ann.device(), try bob.device())
         let ids = try (0..<300).map { _ in try flooder.send(.answer(CallID(text: "CA_none"))) }
         try other.ask(.hangUp(other.start(ann.party).id))
@@ -98,42 +98,42 @@ struct ChannelTests {
         #expect(codes.prefix(100).allSatisfy { $0 == .notFound })
     }
 
-    @Test func itEndsWithItsTokensTime() async throws {
-        let house = try CallHouse()
-        // Good for 900 s, and 60 s of leeway.
-        let device = try await house.user("ann").device(age: 958)
+    @Test func channelClosesWhenItsTokenExpires() async throws {
+        let node = try CallTestGateway()
+        // Valid for 900 s plus 60 s of leeway.
+        let device = try await node.user("ann").device(age: 958)
         #expect(try device.ending() == 4100)
     }
 
-    @Test func aFresherTokenLetsItGoOn() async throws {
-        let house = try CallHouse()
-        let ann = try await house.user("ann")
+    @Test func renewedTokenExtendsTheChannel() async throws {
+        let node = try CallTestGateway()
+        let ann = try await node.user("ann")
         let device = try ann.device(age: 957)
         #expect(device.hello.expiresIn == 0)
         let expiresIn = try #require(try device.ask(.renew(token: try ann.token())).expiresIn)
         #expect(890...900 ~= expiresIn)
-        // Longer than the first one was good for.
+        // Longer than the first token is valid.
         #expect(throws: DidNotHappen.self) { try device.take(until: "the end", within: .seconds(5)) { $0.closeCode != nil } }
         try device.ask(.ping(1))
     }
 
-    @Test func onlyAGoodTokenOfTheSameUserRenewsIt() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func onlyAValidTokenOfTheSameUserRenewsTheChannel() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let device = try ann.device()
         for token in [
             try bob.token(), try ann.token(age: 1_000), "x.y.z", "", TestToken.joining("r", as: "ann"), TestToken.assistant("helper"),
         ] {
             #expect(try device.refusal(of: .renew(token: token))?.error.code == .notAllowed, "\(token)")
         }
-        let process = try house.assistant("helper")
+        let process = try node.assistant("helper")
         #expect(try process.refusal(of: .renew(token: TestToken.assistant("other")))?.error.code == .notAllowed)
         #expect(try process.ask(.renew(token: TestToken.assistant("helper"))).expiresIn != nil)
     }
 
-    @Test func aDeletedUserIsDisconnected() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func deletedUserIsDisconnected() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let (anns, bobs) = (try ann.device(), try bob.device())
         let call = try anns.start(bob.party)
         try bobs.ask(.answer(call.id))
@@ -141,23 +141,23 @@ struct ChannelTests {
         #expect(try anns.ending() == 4100)
         #expect(try bobs.event(.ended).call.status == .completed)
         let ask = HTTPAsk.upgrade(token: try ann.token(), path: "/v1/events")
-        #expect(try house.gateway.webSocket(ask).ending() == .close(4100, "token bad or revoked"))
+        #expect(try node.gateway.webSocket(ask).ending() == .close(4100, "token bad or revoked"))
     }
 
-    @Test func aDrainSendsWhoHasNoCallElsewhereAndWaitsForTheOthers() async throws {
-        let house = try CallHouse()
-        let (ann, bob, cat) = (try await house.user("ann"), try await house.user("bob"), try await house.user("cat"))
+    @Test func drainDisconnectsIdleDevicesAndWaitsForCalls() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob, cat) = (try await node.user("ann"), try await node.user("bob"), try await node.user("cat"))
         let (anns, bobs, cats) = (try ann.device(), try bob.device(), try cat.device())
         let call = try anns.start(bob.party)
-        let caller = try call.join(house.gateway)
+        let caller = try call.join(node.gateway)
         try bobs.event(.incoming)
-        house.gateway.gateway.drain()
+        node.gateway.gateway.drain()
         #expect(try cats.ending() == 4001)
         try bobs.ask(.reject(call.id, CallRejection()))
         #expect(try anns.event(.ended).call.status == .rejected)
         #expect(try caller.closeCode() == 4102)
         #expect(try anns.ending() == 4001)
         #expect(try bobs.ending() == 4001)
-        try await house.gateway.ended()
+        try await node.gateway.ended()
     }
 }

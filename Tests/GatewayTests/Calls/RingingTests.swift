@@ -6,12 +6,12 @@ import Store
 import Testing
 import Wire
 
-/// Who rings, who answers, and what everybody is told of it, over real sockets.
+/// Ringing, answering and the resulting events, over real sockets.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct RingingTests {
-    @Test func theFirstDeviceToAnswerWinsAndTheOthersAreTold() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func firstDeviceToAnswerWinsAndOthersAreNotified() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let anns = [try ann.device(shard: 0), try ann.device(shard: 1)]
         let bobs = [try bob.device(shard: 0), try bob.device(shard: 1)]
         let call = try anns[0].start(bob.party)
@@ -29,9 +29,9 @@ struct RingingTests {
         #expect(Set((anns + bobs).map { $0.history(of: call.id) }).count == 1)
     }
 
-    @Test func aCallThatIsTakenBackStopsRinging() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func cancelledCallStopsRinging() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let (caller, callee) = (try ann.device(), try bob.device())
         let call = try caller.start(bob.party)
         try callee.event(.incoming)
@@ -41,9 +41,9 @@ struct RingingTests {
         #expect(try callee.refusal(of: .answer(call.id))?.error.code == .conflict)
     }
 
-    @Test func aRejectionIsToldWithItsReason() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func rejectionIsReportedWithItsReason() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let (caller, callee, other) = (try ann.device(), try bob.device(), try bob.device())
         let call = try caller.start(bob.party)
         try callee.ask(.reject(call.id, CallRejection(reason: "later")))
@@ -52,9 +52,9 @@ struct RingingTests {
         #expect(try other.event(.ended).call.status == .rejected)
     }
 
-    @Test func whoTalksIsBusy() async throws {
-        let house = try CallHouse()
-        let (ann, bob, cat) = (try await house.user("ann"), try await house.user("bob"), try await house.user("cat"))
+    @Test func userInACallIsBusy() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob, cat) = (try await node.user("ann"), try await node.user("bob"), try await node.user("cat"))
         let (anns, bobs, cats) = (try ann.device(), try bob.device(), try cat.device())
         let call = try anns.start(bob.party)
         try bobs.ask(.answer(call.id))
@@ -64,18 +64,18 @@ struct RingingTests {
         #expect(bobs.history(of: second.id).isEmpty)
     }
 
-    @Test func aCallThatNobodyAnswersIsMissed() async throws {
-        let house = try CallHouse(settings: CallSettings(ringTime: .milliseconds(300)))
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func unansweredCallTimesOut() async throws {
+        let node = try CallTestGateway(settings: CallSettings(ringTime: .milliseconds(300)))
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let (caller, callee) = (try ann.device(), try bob.device())
         let call = try caller.start(bob.party)
         #expect(try callee.event(.missed).by == bob.party)
         #expect(try caller.event(.ended, of: call.id).call.status == .timeout)
     }
 
-    @Test func anUnknownUserRingsLikeOneWhoIsAway() async throws {
-        let house = try CallHouse(settings: CallSettings(ringTime: .milliseconds(300)))
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func unknownUserRingsLikeAnOfflineUser() async throws {
+        let node = try CallTestGateway(settings: CallSettings(ringTime: .milliseconds(300)))
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let caller = try ann.device()
         var histories: [[String]] = []
         for party in [bob.party, .user(Identity(text: UUID().uuidString))] {
@@ -86,12 +86,12 @@ struct RingingTests {
         #expect(histories[0] == histories[1])
     }
 
-    @Test func aDeviceThatComesBackIsToldHowThingsStand() async throws {
-        let house = try CallHouse()
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+    @Test func reconnectingDeviceReceivesTheCurrentCalls() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let caller = try ann.device()
         let call = try caller.start(bob.party)
-        // Bob had no device when he was called.
+        // Bob had no device when the call started.
         let callee = try bob.device()
         #expect(callee.hello.calls.map(\.id) == [call.id])
         #expect(callee.hello.calls.first?.member(bob.party)?.status == .ringing)
@@ -104,9 +104,9 @@ struct RingingTests {
         #expect(try again.ask(.join(call.id)).livekitToken != nil)
     }
 
-    @Test func nobodyElseLearnsOfACall() async throws {
-        let house = try CallHouse()
-        let (ann, bob, eve) = (try await house.user("ann"), try await house.user("bob"), try await house.user("eve"))
+    @Test func outsidersLearnNothingOfACall() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob, eve) = (try await node.user("ann"), try await node.user("bob"), try await node.user("eve"))
         let (caller, stranger) = (try ann.device(), try eve.device())
         let call = try caller.start(bob.party)
         let unknown = CallID(text: "CA_none")
@@ -121,20 +121,20 @@ struct RingingTests {
         #expect(stranger.events.isEmpty)
     }
 
-    @Test func whatIsSetUpForOneCallIsToldToWebhooks() async throws {
-        let told = Told()
-        let house = try CallHouse(
+    @Test func callChangesAreAnnouncedToWebhooks() async throws {
+        let announced = RecordedNames()
+        let node = try CallTestGateway(
             collaborators: CallCollaborators(server: ServerInfo(version: "tests", node: "n"), announcement: {
-                told.note($0.name); return Announcement()
+                announced.note($0.name); return Announcement()
             }))
-        let (ann, bob) = (try await house.user("ann"), try await house.user("bob"))
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let (caller, callee) = (try ann.device(), try bob.device())
         let call = try caller.start(bob.party)
         try callee.ask(.answer(call.id))
         try caller.ask(.hangUp(call.id))
         try callee.event(.ended)
         #expect(
-            told.names == [
+            announced.names == [
                 "call_started", "call_ringing", "call_member_joined", "call_member_invited", "call_answered", "call_member_joined",
                 "call_member_left", "call_member_left", "call_completed",
             ])

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @Suite(.timeLimit(.minutes(1)))
-struct FactQueueTests {
+struct AuditEventQueueTests {
     private static func event(_ number: Int64, room name: String = "r", text: String? = nil) -> RoomAuditEvent {
         let info = RoomInfo(sid: RoomSID(text: "RM_1"), name: name, metadata: "", createdAt: 0, maxParticipants: 0)
         let room = Room.Snapshot(info: info)
@@ -18,14 +18,14 @@ struct FactQueueTests {
         (items ?? []).map { if case .event(let event) = $0 { event.at } else { -1 } }
     }
 
-    @Test func eventsComeInOrderAndInBatches() async {
+    @Test func eventsArriveInOrderAndInBatches() async {
         let queue = AuditEventQueue()
         for number in 0..<5 { queue.append(Self.event(Int64(number))) }
         #expect(Self.numbers(await queue.next(upTo: 3)) == [0, 1, 2])
         #expect(Self.numbers(await queue.next(upTo: 3)) == [3, 4])
     }
 
-    @Test func aReaderThatWaitsIsWoken() async {
+    @Test func waitingReaderIsResumed() async {
         let queue = AuditEventQueue()
         async let items = queue.next(upTo: 10)
         try? await Task.sleep(for: .milliseconds(20))
@@ -33,7 +33,7 @@ struct FactQueueTests {
         #expect(Self.numbers(await items) == [7])
     }
 
-    @Test func whatIsMissingIsToldWhereItWouldHaveStood() async {
+    @Test func droppedEventsAreReportedInTheirPosition() async {
         let queue = AuditEventQueue(countMax: 2)
         let outcomes = (0..<5).map { queue.append(Self.event(Int64($0), room: "r\($0)")) }
         #expect(outcomes == [.taken, .taken, .refused(isFirst: true), .refused(isFirst: false), .refused(isFirst: false)])
@@ -44,7 +44,7 @@ struct FactQueueTests {
         #expect(rest?[1] == .missing(count: 3, rooms: ["r2", "r3", "r4"]))
     }
 
-    @Test func whatIsMissingAtTheEndIsToldToo() async {
+    @Test func eventsDroppedAtTheEndAreReported() async {
         let queue = AuditEventQueue(countMax: 1)
         queue.append(Self.event(0))
         queue.append(Self.event(1))
@@ -52,14 +52,14 @@ struct FactQueueTests {
         #expect(await queue.next(upTo: 1) == [.missing(count: 1, rooms: ["r"])])
     }
 
-    @Test func longTextsCountByTheirBytes() {
+    @Test func textsAreLimitedByBytes() {
         let queue = AuditEventQueue(bytesMax: 100)
         #expect(queue.append(Self.event(0, text: String(repeating: "x", count: 90))) == .taken)
         #expect(queue.append(Self.event(1, text: String(repeating: "x", count: 90))) == .refused(isFirst: true))
         #expect(queue.append(Self.event(2)) == .taken)
     }
 
-    @Test func afterTheEndWhatWaitsIsReadAndNoMore() async {
+    @Test func queuedEventsCanBeReadAfterFinish() async {
         let queue = AuditEventQueue()
         queue.append(Self.event(0))
         queue.finish()
@@ -67,7 +67,7 @@ struct FactQueueTests {
         #expect(await queue.next(upTo: 5) == nil)
     }
 
-    @Test func aReaderThatIsCancelledReturns() async {
+    @Test func cancelledReaderReturns() async {
         let queue = AuditEventQueue()
         let task = Task { await queue.next(upTo: 1) }
         task.cancel()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The programs of opus-tools, where they are installed.
+/// The programs of opus-tools, if installed.
 enum OpusTool {
     static let info = find("opusinfo")
 
@@ -10,7 +10,7 @@ enum OpusTool {
             .first { FileManager.default.isExecutableFile(atPath: $0.path()) }
     }
 
-    /// What it says, of errors too.
+    /// Runs a tool and returns its output and error output.
     static func run(_ tool: URL?, _ arguments: String...) throws -> String {
         let process = Process()
         let output = Pipe()

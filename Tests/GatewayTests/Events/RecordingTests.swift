@@ -6,7 +6,7 @@ import Gateway
 import Testing
 import Wire
 
-/// Tracks of a room are written down beside the call.
+/// Recording of a room's tracks during a call.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct RecordingTests {
     private let scratch: Scratch
@@ -36,7 +36,7 @@ struct RecordingTests {
     }
 
     @Test(arguments: [0, 1])
-    func whatIsSaidIsInTheFileByteForByte(shard: Int) async throws {
+    func recordingContainsEveryPacketUnmodified(shard: Int) async throws {
         let listener = try gateway.join("listener")
         let speaker = try gateway.join("speaker", onShard: shard)
         let track = try speaker.publish()
@@ -54,7 +54,7 @@ struct RecordingTests {
         #expect(file.milliseconds == 700 && file.framesLost == 0 && !file.hasFailed)
     }
 
-    @Test func whoComesBackElsewhereGoesOnInTheSameFile() async throws {
+    @Test func resumeOnAnotherShardContinuesTheFile() async throws {
         let listener = try gateway.join("listener")
         var speaker = try gateway.join("speaker", onShard: 0)
         let track = try speaker.publish()
@@ -70,12 +70,12 @@ struct RecordingTests {
         withExtendedLifetime(listener) {}
     }
 
-    @Test func aPauseIsAsLongAsItWasAndNoLonger() async throws {
+    @Test func pauseKeepsItsLength() async throws {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
         #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
         _ = try speaker.event("the word") { if case .recordingStarted = $0 { true } else { nil } }
-        // 400 ms of silence by the track's clock; then a leap of hours, which must not fill the disk.
+        // 400 ms of silence by the track's clock, then a jump of hours, which must not fill the disk.
         try say(0..<10, on: track, by: speaker)
         try say(30..<40, on: track, by: speaker)
         try say(1_000_000..<1_000_001, on: track, by: speaker)
@@ -87,7 +87,7 @@ struct RecordingTests {
         #expect(sounds[10].granule == Int64(31 * 960))
     }
 
-    @Test func whatWasSentAheadIsThereAsItWasPlayedAndNotWhatWasCleared() async throws {
+    @Test func aheadTrackIsRecordedAsPlayedWithoutClearedFrames() async throws {
         let listener = try gateway.join("listener")
         let helper = try gateway.join("helper", onShard: 1)
         let track = try helper.publish(PublishTrack(source: .assistant, mode: .ahead))
@@ -105,7 +105,7 @@ struct RecordingTests {
         #expect(sounds.suffix(25) == Self.packets[0..<25])
     }
 
-    @Test func aRecordingThatIsBegunAnewAtOnceHasFilesOfItsOwn() async throws {
+    @Test func restartedRecordingHasItsOwnFiles() async throws {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
         for round in 0..<3 {
@@ -120,7 +120,7 @@ struct RecordingTests {
     }
 
     @Test(.enabled(if: OpusTool.info != nil, "opus-tools is not installed"))
-    func anotherReaderFindsNothingToComplainAbout() async throws {
+    func opusToolsAcceptTheFile() async throws {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
         #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
@@ -130,12 +130,12 @@ struct RecordingTests {
         #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
         let file = try await facts.recordedFile()
         let said = try OpusTool.run(OpusTool.info, directory.appending(path: file.name).path())
-        // Two seconds less the encoder's delay.
+        // Two seconds minus the encoder's delay.
         #expect(said.contains("Playback length: 0m:01.993s"), "\(said)")
         #expect(!said.localizedCaseInsensitiveContains("warning"), "\(said)")
     }
 
-    @Test func aDiskThatIsFullEndsTheRecordingAndNotTheCall() async throws {
+    @Test func fullDiskEndsTheRecordingButNotTheCall() async throws {
         let facts = AuditEventQueue()
         let gateway = try TestGateway(facts: facts, recordings: FullDisk())
         let listener = try Caller(gateway, room: "r", identity: "listener")
@@ -150,7 +150,7 @@ struct RecordingTests {
         #expect(try await facts.recordedFile().hasFailed)
     }
 
-    @Test func aRoomIsRecordedFromItsBeginningIfItIsToBe() async throws {
+    @Test func roomIsRecordedFromItsBeginningOnRequest() async throws {
         let facts = AuditEventQueue { _ in RoomReporting(records: true) }
         let gateway = try TestGateway(facts: facts, recordings: RecordingDirectory(directory))
         let speaker = try Caller(gateway, room: "r", identity: "speaker")
@@ -160,7 +160,7 @@ struct RecordingTests {
         #expect(try read(try await facts.recordedFile()).count == 10)
     }
 
-    @Test func whatIsNoOpusIsLeftOut() async throws {
+    @Test func invalidOpusPacketsAreSkipped() async throws {
         let speaker = try gateway.join("speaker")
         let track = try speaker.publish()
         #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r"))
@@ -175,7 +175,7 @@ struct RecordingTests {
     }
 }
 
-/// A directory that goes with the test.
+/// A temporary directory.
 private final class Scratch {
     let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-recordings-\(UUID())")
 
@@ -184,7 +184,7 @@ private final class Scratch {
     deinit { try? FileManager.default.removeItem(at: directory) }
 }
 
-/// Takes the headers, and then nothing.
+/// Accepts the headers and nothing more.
 private struct FullDisk: RecordingStore {
     func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile { File() }
 

@@ -6,11 +6,11 @@ import Identity
 import Testing
 import Wire
 
-/// What services learn of a call over real sockets.
+/// Audit events of a call over real sockets.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
-struct RoomFactTests {
+struct RoomAuditEventTests {
     @Test(arguments: [[0, 0], [0, 1]])
-    func aCallIsToldFromItsBeginningToItsEnd(shards: [Int]) async throws {
+    func callIsReportedFromBeginningToEnd(shards: [Int]) async throws {
         let facts = AuditEventQueue()
         let gateway = try TestGateway(facts: facts)
         let ann = try Caller(gateway, room: "r", identity: "ann", shard: shards[0])
@@ -26,7 +26,7 @@ struct RoomFactTests {
         #expect(words == ["started", "joined", "joined", "published", "unpublished", "held", "left", "left", "finished"])
     }
 
-    @Test func onlyRoomsThatWantItTellWhatIsSaid() async throws {
+    @Test func transcriptsAreReportedOnlyOnRequest() async throws {
         let facts = AuditEventQueue { $0.hasPrefix("session-") ? .eventsAndText : .events }
         let gateway = try TestGateway(facts: facts)
         let words = ["session-1": "for the record", "lobby": "between us"]
@@ -47,7 +47,7 @@ struct RoomFactTests {
         #expect(said.first?.sessionID == "s")
     }
 
-    @Test func itsTimesAreThoseOfTheWallClock() async throws {
+    @Test func timesUseTheWallClock() async throws {
         let facts = AuditEventQueue { _ in .eventsAndText }
         let gateway = try TestGateway(facts: facts)
         let ann = try Caller(gateway, room: "r", identity: "ann")
@@ -61,7 +61,7 @@ struct RoomFactTests {
         }
     }
 
-    @Test func whatDoesNotFitIsCounted() async throws {
+    @Test func droppedEventsAreCounted() async throws {
         let facts = AuditEventQueue(countMax: 1)
         let gateway = try TestGateway(facts: facts)
         let ann = try Caller(gateway, room: "r", identity: "ann")
@@ -73,7 +73,7 @@ struct RoomFactTests {
         #expect(await facts.next(upTo: 1) == [.missing(count: 1, rooms: ["r"])])
     }
 
-    @Test func aGatewayThatStopsTellsTheEndOfItsRooms() async throws {
+    @Test func stoppingGatewayReportsTheEndOfItsRooms() async throws {
         let facts = AuditEventQueue()
         let gateway = try TestGateway(facts: facts)
         let ann = try Caller(gateway, room: "r", identity: "ann")

@@ -5,19 +5,19 @@ import Identity
 import Testing
 import Wire
 
-/// A car's screen in a real call: the claim in its token keeps every text from it, and from nobody else.
+/// A car's screen in a real call: its token's claim withholds all text from it, and from nobody else.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct TextlessCallerTests {
     private static let secret = "meet me at the harbour"
 
-    /// All that came over the socket, as it came.
+    /// Everything received over the socket, verbatim.
     private func everything(_ caller: Caller) throws -> String {
         try caller.settle()
         return caller.events.map { "\($0)" }.joined(separator: "\n") + "\(caller.hello)"
     }
 
     @Test(arguments: [0, 1])
-    func noWordComesToTheCar(shard: Int) async throws {
+    func carReceivesNoText(shard: Int) async throws {
         let gateway = try TestGateway { $0.room.resumeWindow = .seconds(20) }
         let helper = try Caller(gateway, room: "r", identity: "helper", shard: 0) { $0.kind = .agent }
         let phone = try Caller(gateway, room: "r", identity: "phone", shard: 0)
@@ -36,7 +36,7 @@ struct TextlessCallerTests {
         #expect(try !everything(car).contains("harbour") && !everything(car).contains("bWVldCBt"))
         #expect(try everything(phone).contains("harbour"))
 
-        // Its line breaks, more is said, and it comes back.
+        // It loses its connection, misses some text, and resumes.
         car.socket.socket.reset()
         try Patience.until("the gateway knows") { try gateway.away() == 1 }
         try await talk("s2")
@@ -46,7 +46,7 @@ struct TextlessCallerTests {
         #expect(car.hello.resumed == true)
         #expect(try !everything(car).contains("harbour") && !everything(car).contains("bWVldCBt"))
 
-        // Afresh it gets none of what was said before.
+        // After a fresh join it gets none of the earlier text.
         socket = try gateway.webSocket(.upgrade(token: TestToken.forged(payload: payload)), shard: shard)
         car = try Caller(on: socket, goingOnAfter: 0)
         #expect(try !everything(car).contains("harbour"))

@@ -3,24 +3,24 @@ import Gateway
 import HTTPServer
 import Testing
 
-/// A body that a route must not take, and what is answered.
+/// An invalid request body and the expected response.
 struct BadBody: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let bytes: [UInt8]
-    /// Stands in the answer's message.
-    let words: String
+    /// Expected in the response's message.
+    let messagePart: String
     var status = 400
     var code = "invalid_body"
     var type = "application/json"
 
-    init(_ story: String, _ body: String, _ words: String) {
-        self.init(story, Array(body.utf8), words)
+    init(_ story: String, _ body: String, _ messagePart: String) {
+        self.init(story, Array(body.utf8), messagePart)
     }
 
-    init(_ story: String, _ bytes: [UInt8], _ words: String) {
+    init(_ story: String, _ bytes: [UInt8], _ messagePart: String) {
         testDescription = story
         self.bytes = bytes
-        self.words = words
+        self.messagePart = messagePart
     }
 
     init(_ story: String, type: String) {
@@ -75,20 +75,20 @@ struct BadBody: Sendable, CustomTestStringConvertible {
 struct BadBodyTests {
     private static let gateway = Result { try TestGateway(routes: WishList.routes()) }
 
-    @Test("that is", arguments: BadBody.all)
+    @Test("if it is", arguments: BadBody.all)
     func refused(_ bad: BadBody) throws {
         let connection = try HTTPConnection(try Self.gateway.get())
         let answer = try #require(try connection.answer(to: .json("POST", "/v1/lists/a/wishes", bad.bytes, type: bad.type)))
         #expect(answer.status == bad.status)
         #expect(answer.code == bad.code)
-        #expect((answer.json?["message"] as? String)?.contains(bad.words) == true, "\(answer.text)")
-        // And nothing is wrong with the connection.
+        #expect((answer.json?["message"] as? String)?.contains(bad.messagePart) == true, "\(answer.text)")
+        // The connection is still usable.
         let good = HTTPAsk.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#, type: "application/json; charset=utf-8")
         #expect(try connection.answer(to: good)?.status == 201)
     }
 
     @Test(
-        "not for what its strings say",
+        "but not for the content of its strings",
         arguments: ["'; DROP TABLE wishes; --", "../../etc/passwd", "\u{0}", "\u{202E}", "😀", "\\\"<script>"])
     func anyText(text: String) throws {
         let body = try JSONSerialization.data(withJSONObject: ["title": text])
@@ -97,7 +97,7 @@ struct BadBodyTests {
     }
 
     @Test(
-        "as the query is",
+        "like an invalid query",
         arguments: ["limit=0", "limit=1001", "limit=many", "limit=1.5", "limit=", "kind=car", "limit=99999999999999999999"])
     func query(_ query: String) throws {
         let answer = try #require(try HTTPConnection(try Self.gateway.get()).answer(to: HTTPAsk(path: "/v1/lists/a/wishes?\(query)")))
@@ -105,7 +105,7 @@ struct BadBodyTests {
         #expect(answer.code == "invalid_query")
     }
 
-    @Test("and a path that is not as its route has it is not found")
+    @Test("and an invalid path parameter is answered with 404")
     func path() throws {
         let path = "/v1/lists/\(String(repeating: "a", count: 21))/wishes"
         #expect(try HTTPConnection(try Self.gateway.get()).answer(to: HTTPAsk(path: path))?.status == 404)

@@ -9,15 +9,15 @@ struct HTTP2Tests {
         gateway = try TestGateway { $0.handshakeSecondsMax = 2 }
     }
 
-    @Test("is not chosen by whoever offers it", arguments: [["h2", "http/1.1"], ["h2"]])
+    @Test("is not negotiated when offered", arguments: [["h2", "http/1.1"], ["h2"]])
     func negotiation(protocols: [String]) throws {
         let socket = try RawSocket(port: gateway.port)
-        // Where it is the only one, a server may end the handshake just as well (RFC 7301 section 3.2).
+        // If it is the only offer, a server may also end the handshake (RFC 7301 section 3.2).
         do { try socket.startTLS(protocols: protocols) } catch is SocketFault { return #expect(protocols == ["h2"]) }
         #expect(socket.applicationProtocol != "h2")
     }
 
-    @Test("spoken all the same is refused, ends the connection, and disturbs nobody")
+    @Test("without negotiation closes the connection and affects nobody else")
     func preface() throws {
         let bystanders = try BystanderCall(on: gateway)
         let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)

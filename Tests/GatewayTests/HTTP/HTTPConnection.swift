@@ -1,6 +1,6 @@
 import Foundation
 
-/// An HTTP client on one connection, whose every byte is the test's own.
+/// An HTTP client on one connection that sends exactly the test's bytes.
 final class HTTPConnection {
     let socket: RawSocket
     private var inbox: [UInt8] = []
@@ -9,10 +9,10 @@ final class HTTPConnection {
         socket = try .secure(port: gateway.port, from: source, receiveBuffer: receiveBuffer)
     }
 
-    /// Requests that leave together, in one TLS record if they fit.
+    /// Pipelines requests, in one TLS record if they fit.
     func send(_ asks: HTTPAsk...) throws { try socket.write(asks.flatMap(\.bytes)) }
 
-    /// The next answer; nil at the end of the connection.
+    /// The next response; nil at the end of the connection.
     func next(toHead: Bool = false) throws -> HTTPAnswer? { try HTTPAnswer.read(from: socket, inbox: &inbox, hasBody: !toHead) }
 
     func answer(to ask: HTTPAsk) throws -> HTTPAnswer? {
@@ -20,12 +20,12 @@ final class HTTPConnection {
         return try next(toHead: ask.method == "HEAD")
     }
 
-    /// Whether the gateway ends the connection, without another byte.
+    /// Whether the gateway closes the connection without sending another byte.
     func isAtEnd() throws -> Bool { try inbox.isEmpty && socket.read().isEmpty }
 }
 
 extension HTTPAsk {
-    /// With a body that is JSON, and says how long it is.
+    /// A request with a JSON body and its length.
     static func json(
         _ method: String, _ path: String, _ body: String, with fields: [(String, String)] = [], type: String = "application/json"
     ) -> HTTPAsk {

@@ -20,7 +20,7 @@ struct HTTPConnectionTests {
         return ask
     }
 
-    @Test("many requests follow each other, with and without bodies")
+    @Test("requests with and without bodies follow each other")
     func keepAlive() throws {
         let connection = try HTTPConnection(gateway)
         for number in 0..<50 {
@@ -32,7 +32,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("who asks for nothing more is told that nothing follows", arguments: ["close", "Close", "keep-alive, close"])
+    @Test("Connection: close is confirmed and obeyed", arguments: ["close", "Close", "keep-alive, close"])
     func closing(option: String) throws {
         let connection = try HTTPConnection(gateway)
         let usual = try #require(try connection.answer(to: HTTPAsk(path: "/healthz")))
@@ -45,7 +45,7 @@ struct HTTPConnectionTests {
         #expect(try connection.next() == nil)
     }
 
-    @Test("requests that come together are answered in their order, though the first takes longest", arguments: [true, false])
+    @Test("pipelined requests are answered in order, even if the first takes longest", arguments: [true, false])
     func pipelining(areTogether: Bool) throws {
         let connection = try HTTPConnection(gateway)
         let asks = [
@@ -66,7 +66,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("a hundred requests in one piece get a hundred answers")
+    @Test("a hundred pipelined requests get a hundred responses")
     func longPipeline() throws {
         let connection = try HTTPConnection(gateway)
         let first = named(.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#), "first")
@@ -76,7 +76,7 @@ struct HTTPConnectionTests {
         for number in 0..<100 { #expect(try connection.next()?.fields["x-request-id"] == String(number)) }
     }
 
-    @Test("a body that comes in one piece with the request before it is refused, and never mistaken for something else")
+    @Test("a body pipelined behind another request is refused, never parsed as a request")
     func pipelinedBody() throws {
         let connection = try HTTPConnection(gateway)
         let wish = HTTPAsk.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#)
@@ -90,7 +90,7 @@ struct HTTPConnectionTests {
         #expect(try gateway.get("/healthz")?.status == 200)
     }
 
-    @Test("HEAD is answered as GET would be, without the body")
+    @Test("HEAD is answered like GET, without the body")
     func head() throws {
         let connection = try HTTPConnection(gateway)
         let answer = try #require(try connection.answer(to: HTTPAsk(method: "HEAD", path: "/healthz")))
@@ -99,7 +99,7 @@ struct HTTPConnectionTests {
         #expect(try connection.answer(to: HTTPAsk(path: "/healthz"))?.text == "ok\n")
     }
 
-    @Test("a POST that says nothing of its length is the last")
+    @Test("a POST without a length closes the connection")
     func unknownLength() throws {
         let connection = try HTTPConnection(gateway)
         let answer = try #require(try connection.answer(to: HTTPAsk(method: "POST", path: "/v1/lists/a/wishes")))
@@ -108,7 +108,7 @@ struct HTTPConnectionTests {
         #expect(try connection.isAtEnd())
     }
 
-    @Test("a body may come in small pieces")
+    @Test("a body may arrive in small pieces")
     func piecemeal() throws {
         let connection = try HTTPConnection(gateway)
         for byte in HTTPAsk.json("POST", "/v1/lists/a/wishes", #"{"title":"ball"}"#).bytes { try connection.socket.write([byte]) }
@@ -116,7 +116,7 @@ struct HTTPConnectionTests {
         #expect(try connection.answer(to: HTTPAsk(path: "/healthz"))?.status == 200)
     }
 
-    @Test("a body of one byte now and then is cut off with 408")
+    @Test("a body that trickles in is cut off with 408")
     func slowBody() throws {
         let connection = try HTTPConnection(gateway)
         try connection.send(HTTPAsk(method: "POST", path: "/v1/lists/a/wishes", fields: [("Content-Length", "1000")]))
@@ -127,7 +127,7 @@ struct HTTPConnectionTests {
             do { answer = try connection.socket.read(within: .milliseconds(300)) } catch is DidNotHappen {}
         }
         #expect(String(decoding: answer.prefix(12), as: UTF8.self) == "HTTP/1.1 408")
-        // It sends on, and is not listened to for ever.
+        // The client keeps sending; the connection must close all the same.
         while ContinuousClock.now - started < .seconds(30) {
             guard (try? connection.socket.write([UInt8(ascii: " ")])) != nil else { break }
             do { if try connection.socket.read(within: .milliseconds(300)).isEmpty { break } } catch is DidNotHappen {}
@@ -135,7 +135,7 @@ struct HTTPConnectionTests {
         #expect(ContinuousClock.now - started < .seconds(25))
     }
 
-    @Test("a body of 1 MiB is read, and one byte more is refused in a way that its sender gets to see", arguments: [0, 1])
+    @Test("a body of 1 MiB is read, and one byte more gets a readable refusal", arguments: [0, 1])
     func largestBody(more: Int) throws {
         let connection = try HTTPConnection(gateway)
         let frame = #"{"title":""}"#
@@ -150,7 +150,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test("an answer of megabytes comes whole to who reads slowly, and the next one after it")
+    @Test("a slow reader gets a response of megabytes completely, and the next one")
     func largeAnswer() throws {
         let connection = try HTTPConnection(gateway, receiveBuffer: 4_096)
         try connection.send(HTTPAsk(path: "/v1/sound?bytes=5000000"), HTTPAsk(path: "/healthz"))
@@ -160,7 +160,7 @@ struct HTTPConnectionTests {
         #expect(try connection.next()?.text == "ok\n")
     }
 
-    @Test("who goes before the answer harms nobody")
+    @Test("a client that disconnects before the response affects nobody else")
     func goneBeforeTheAnswer() throws {
         for number in 0..<10 {
             let connection = try HTTPConnection(gateway)
@@ -174,7 +174,7 @@ struct HTTPConnectionTests {
         try Patience.until("all ten are through") { try gateway.value(late) == 10 }
     }
 
-    @Test("HTTP/2 is neither offered nor taken")
+    @Test("HTTP/2 is neither offered nor accepted")
     func http2() throws {
         let preface = try HTTPConnection(gateway)
         try preface.socket.write(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0".utf8))

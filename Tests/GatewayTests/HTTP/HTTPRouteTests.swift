@@ -19,7 +19,7 @@ struct HTTPRouteTests {
         try #require(try HTTPConnection(gateway).answer(to: HTTPAsk(method: method, path: path, fields: fields)))
     }
 
-    @Test("takes a path parameter, percent-decoded, and a body")
+    @Test("receives a percent-decoded path parameter and a body")
     func parameterAndBody() throws {
         let answer = try #require(
             try HTTPConnection(gateway).answer(to: .json("POST", "/v1/lists/b%C3%A4r%20'--/wishes", #"{"title":"ball","count":3}"#)))
@@ -28,7 +28,7 @@ struct HTTPRouteTests {
         #expect((answer.json?["wish"] as? [String: Any])?["count"] as? Int == 3)
     }
 
-    @Test("is answered with fields that keep browsers and proxies from guessing", arguments: ["/healthz", "/nowhere", "/v1/lists/x"])
+    @Test("is answered with the security fields", arguments: ["/healthz", "/nowhere", "/v1/lists/x"])
     func securityFields(path: String) throws {
         let fields = try ask("GET", path).fields
         #expect(fields["cache-control"] == "no-store")
@@ -36,13 +36,13 @@ struct HTTPRouteTests {
         #expect(fields["strict-transport-security"] == "max-age=31536000")
     }
 
-    @Test("that is named goes before one that stands for any")
+    @Test("with a literal segment takes precedence over a parameter")
     func literalFirst() throws {
         #expect(try ask("GET", "/v1/lists/shared").status == 200)
         #expect(try ask("GET", "/v1/lists/other").status == 401)
     }
 
-    @Test("of another method is told, with those that are allowed", arguments: ["PUT", "POST", "PATCH"])
+    @Test("answers another method with 405 and the allowed ones", arguments: ["PUT", "POST", "PATCH"])
     func wrongMethod(method: String) throws {
         let answer = try ask(method, "/v1/lists/x", [("Content-Length", "0")])
         #expect(answer.status == 405)
@@ -50,16 +50,16 @@ struct HTTPRouteTests {
         #expect(answer.fields["allow"] == "DELETE, GET, HEAD, OPTIONS")
     }
 
-    @Test("without content has no length either")
+    @Test("without content sends no length")
     func noContent() throws {
         let answer = try ask("DELETE", "/v1/lists/x", [("Authorization", WishList.token)])
         #expect(answer.status == 204)
         #expect(answer.fields["content-length"] == nil)
     }
 
-    // MARK: Request ids
+    // MARK: Request IDs
 
-    @Test("is answered under the client's own id if that is harmless, else under a new one")
+    @Test("echoes the client's request ID if valid, otherwise makes a new one")
     func requestIDs() throws {
         #expect(try ask("GET", "/healthz", [("X-Request-ID", "app-1.7:b")]).fields["x-request-id"] == "app-1.7:b")
         let made = try #require(try ask("GET", "/healthz").fields["x-request-id"])
@@ -72,7 +72,7 @@ struct HTTPRouteTests {
 
     // MARK: CORS
 
-    @Test("may be called by pages of allowed origins, and by no others")
+    @Test("may be called by pages of allowed origins only")
     func origins() throws {
         let allowed = try ask("GET", "/healthz", [("Origin", "https://app.example")])
         #expect(allowed.fields["access-control-allow-origin"] == "https://app.example")
@@ -82,7 +82,7 @@ struct HTTPRouteTests {
         #expect(other.fields["vary"] == "Origin")
     }
 
-    @Test("is asked for beforehand by browsers")
+    @Test("answers preflight requests")
     func preflight() throws {
         let fields = [
             (name: "Origin", value: "https://app.example"), (name: "Access-Control-Request-Method", value: "DELETE"),
@@ -96,7 +96,7 @@ struct HTTPRouteTests {
         #expect(try ask("OPTIONS", "/v1/lists/x", [("Origin", "https://evil.example")]).fields["access-control-allow-methods"] == nil)
     }
 
-    @Test("cannot be called from other pages where nothing is configured")
+    @Test("allows no origins by default")
     func noOrigins() throws {
         let gateway = try TestGateway()
         let answer = try HTTPConnection(gateway).answer(to: HTTPAsk(path: "/healthz", fields: [("Origin", "https://app.example")]))
@@ -106,7 +106,7 @@ struct HTTPRouteTests {
     // MARK: Compression
 
     @Test(
-        "is compressed for who takes that, where it is worth it",
+        "compresses large responses for clients that accept it",
         arguments: [
             ("gzip", true), ("br;q=1.0, gzip;q=0.8", true), ("*", true), ("GZIP", true), ("gzip;q=0", false), ("identity", false),
             ("*;q=0", false), ("", false),
@@ -120,7 +120,7 @@ struct HTTPRouteTests {
         if isCompressed { #expect(answer.body.count < body.count / 2) }
     }
 
-    @Test("is not compressed when it is small, or sound")
+    @Test("does not compress small responses or audio")
     func notCompressed() throws {
         #expect(try ask("GET", "/v1/lists/a/wishes", [("Accept-Encoding", "gzip")]).fields["content-encoding"] == nil)
         #expect(try ask("GET", "/v1/sound?bytes=100000", [("Accept-Encoding", "gzip")]).fields["content-encoding"] == nil)
@@ -142,9 +142,9 @@ struct HTTPRouteTests {
         }
     }
 
-    // MARK: Trouble
+    // MARK: Failures
 
-    @Test("that fails says so, and not why")
+    @Test("that fails answers 500 without the reason")
     func broken() throws {
         let answer = try ask("GET", "/v1/broken")
         #expect(answer.status == 500)
@@ -152,7 +152,7 @@ struct HTTPRouteTests {
         #expect(!answer.text.contains("nobody"))
     }
 
-    @Test("is refused to an address with 64 requests under way, and to no other")
+    @Test("refuses only an address with 64 requests in flight")
     func tooManyOfAnAddress() throws {
         let gateway = try TestGateway(routes: WishList.routes(gate: gate)) { $0.shardCount = 1 }
         let source = Loopback.fresh()
@@ -173,7 +173,7 @@ struct HTTPRouteTests {
         #expect(try HTTPConnection(gateway, from: source).answer(to: HTTPAsk(path: "/healthz"))?.status == 200)
     }
 
-    @Test("answers a bad token with 429 after twenty of them, and a good one from the same address as usual")
+    @Test("answers bad tokens with 429 after twenty, and valid ones of the address as usual")
     func failedAttempts() throws {
         let source = Loopback.fresh()
         let bad = HTTPAsk(path: "/v1/lists/x", fields: [("Authorization", "Bearer guess")])
@@ -184,7 +184,7 @@ struct HTTPRouteTests {
         #expect(try HTTPConnection(gateway).answer(to: bad)?.status == 401)
     }
 
-    @Test("is counted by its outcome")
+    @Test("is counted by outcome")
     func counters() throws {
         _ = try ask("GET", "/v1/lists/x")
         _ = try ask("GET", "/v1/lists/y", [("Authorization", WishList.token)])

@@ -30,7 +30,7 @@ struct OpenAPITests {
         if case .array(let elements) = value { elements } else { [] }
     }
 
-    @Test("names every route, itself too")
+    @Test("lists every route, including its own")
     func everyRoute() {
         #expect(document["openapi"] == "3.1.0")
         let found = Set(operations.map { "\($0.method) \($0.path)" })
@@ -42,7 +42,7 @@ struct OpenAPITests {
         #expect(operations.count == found.count)
     }
 
-    @Test("describes each parameter of a path, and calls no two operations alike")
+    @Test("describes each path parameter, with unique operation IDs")
     func parametersAndNames() {
         for (path, method, operation) in operations {
             let parameters = elements(operation["parameters"]).filter { $0["in"] == "path" }.map { $0["name"] }
@@ -53,7 +53,7 @@ struct OpenAPITests {
         #expect(Set(operations.map { $0.operation["operationId"] }).count == operations.count)
     }
 
-    @Test("refers to nothing that is not there")
+    @Test("has no dangling references")
     func references() throws {
         let answer = try #require(try gateway.get("/openapi.json"))
         let references = Set(answer.text.matches(of: /"\$ref":"#\/components\/schemas\/([^"]*)"/).map { String($0.1) })
@@ -62,7 +62,7 @@ struct OpenAPITests {
         #expect(references.isSubset(of: schemas))
     }
 
-    @Test("says where a token is needed, and what is refused")
+    @Test("states where a token is required, and the error statuses")
     func security() throws {
         let wish = try #require(document["paths"]?["/v1/lists/{list}/wishes"]?["post"])
         #expect(wish["security"] == nil)
@@ -74,7 +74,7 @@ struct OpenAPITests {
             members(list["responses"]).map(\.name) == ["200", "400", "401", "403", "404", "405", "408", "411", "413", "429", "500", "503"])
     }
 
-    @Test("is what the gateway keeps to, for its own routes")
+    @Test("matches the gateway's own routes")
     func ownRoutes() throws {
         let caller = try Caller(gateway, room: "r", identity: "ann")
         let track = try caller.publish()
@@ -107,7 +107,7 @@ struct OpenAPITests {
         }
     }
 
-    @Test("is what the gateway keeps to, for routes that are added")
+    @Test("matches additional routes")
     func addedRoutes() throws {
         let connection = try HTTPConnection(gateway)
         for (ask, path) in [
@@ -120,7 +120,7 @@ struct OpenAPITests {
         }
     }
 
-    /// That an answer's status and body are among what the route says of itself, and its type is what the document says.
+    /// Checks a response's status, body and type against the route's declaration and the document.
     private func hold(_ answer: HTTPAnswer, to method: String, _ path: String) throws {
         let route = try #require(gateway.gateway.routes.first { $0.method.rawValue == method && $0.path.inOpenAPI == path })
         let outcome = try #require(

@@ -24,7 +24,7 @@ struct SchemaTests {
     }
 
     @Test func charactersAreCountedAsJSONSchemaDoes() {
-        // One letter to a reader, two scalars.
+        // One grapheme, two scalars.
         #expect(Schema.text(2...2).fault(in: .string("e\u{301}")) == nil)
     }
 

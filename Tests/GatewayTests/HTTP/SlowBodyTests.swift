@@ -3,9 +3,9 @@ import Gateway
 import HTTPServer
 import Testing
 
-@Suite("Bodies that come one byte now and then", .onOwnThread, .serialized, .timeLimit(.minutes(1)))
+@Suite("Bodies that trickle in", .onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct SlowBodyTests {
-    @Test("are all cut off with 408, and nobody else notices")
+    @Test("are cut off with 408 and affect nobody else")
     func manySlowBodies() throws {
         let gateway = try TestGateway(routes: WishList.routes()) { $0.handshakeSecondsMax = 2 }
         let bystanders = try BystanderCall(on: gateway)
@@ -14,7 +14,7 @@ struct SlowBodyTests {
             method: "POST", path: "/v1/lists/a/wishes", fields: [("Content-Type", "application/json"), ("Content-Length", "1000")])
         for connection in slow { try connection.send(ask) }
         let good = try HTTPConnection(gateway)
-        // A body has three times as long as a handshake.
+        // A body may take three times as long as a handshake.
         let started = ContinuousClock.now
         while ContinuousClock.now - started < .milliseconds(6_500) {
             for connection in slow { try connection.socket.write([UInt8(ascii: " ")]) }

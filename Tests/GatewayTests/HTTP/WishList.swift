@@ -6,7 +6,7 @@ import Sockets
 import Synchronization
 import Wire
 
-/// Routes of an invented service, for tests of what all routes have in common.
+/// An example service for tests of what all routes share.
 enum WishList {
     struct Wish: Codable, Sendable, Described {
         var title: String
@@ -47,7 +47,7 @@ enum WishList {
         return "giver"
     }
 
-    /// - Parameter gate: what `/v1/lists/:list/late` waits for.
+    /// - Parameter gate: blocks `/v1/lists/:list/late` until opened.
     static func routes(gate: Gate = Gate()) -> [Route] {
         [
             Route(
@@ -91,11 +91,11 @@ enum WishList {
     static func sound(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) } }
 
     private struct SecretError: Error {
-        let words = "what nobody may read"
+        let secret = "what nobody may read"
     }
 }
 
-/// Holds up whoever comes until it is opened.
+/// Suspends callers until it is opened.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

@@ -5,7 +5,7 @@ import Sockets
 import Store
 import Testing
 
-/// What our requests do with servers that answer in their own ways.
+/// Outgoing requests to servers with unusual behaviour.
 @Suite(.onOwnThread, .timeLimit(.minutes(1)))
 struct OutgoingClientTests {
     private static func send(
@@ -16,7 +16,7 @@ struct OutgoingClientTests {
         return try await OutgoingClient(trusting: trust).outgoing(timeout: timeout)(request)
     }
 
-    @Test func aRequestArrivesAsItWasMade() async throws {
+    @Test func requestArrivesUnmodified() async throws {
         let server = try RawReceiver()
         defer { server.close() }
         #expect(try await Self.send(to: server.url("/a%20b?c=d%2Fe")).status == 200)
@@ -27,7 +27,7 @@ struct OutgoingClientTests {
         #expect(request.fields["host"] == "127.0.0.1:\(server.port)")
     }
 
-    /// The ways in which servers say that they are done.
+    /// The ways in which servers delimit a response.
     @Test(arguments: [
         ("HTTP/1.1 204 No Content\r\n\r\n", 204, ""),
         ("HTTP/1.0 200 OK\r\n\r\n", 200, ""),
@@ -37,7 +37,7 @@ struct OutgoingClientTests {
         ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\ndone\r\n0\r\n\r\n", 200, "done"),
         ("HTTP/1.1 500 Oh\r\ncontent-length: 3\r\n\r\noh!", 500, "oh!"),
     ])
-    func anAnswerIsRead(_ text: String, status: Int, body: String) async throws {
+    func responseIsRead(_ text: String, status: Int, body: String) async throws {
         let server = try RawReceiver { _, _ in .text(text) }
         defer { server.close() }
         let answer = try await Self.send(to: server.url(), timeout: .seconds(5))
@@ -46,7 +46,7 @@ struct OutgoingClientTests {
     }
 
     @Test(arguments: [301, 302, 307, 308])
-    func aRedirectIsAnAnswer(_ status: Int) async throws {
+    func redirectsAreNotFollowed(_ status: Int) async throws {
         let elsewhere = try RawReceiver()
         defer { elsewhere.close() }
         let url = elsewhere.url()
@@ -56,19 +56,19 @@ struct OutgoingClientTests {
         #expect(elsewhere.requests.isEmpty)
     }
 
-    @Test func anAnswerWithoutEndIsCutOff() async throws {
+    @Test func endlessResponseIsCutOff() async throws {
         let server = try RawReceiver { _, _ in .text("HTTP/1.0 200 OK\r\n\r\n" + String(repeating: "x", count: 3 << 20)) }
         defer { server.close() }
         await #expect(throws: OutgoingError.self) { try await Self.send(to: server.url()) }
     }
 
-    @Test func anAnswerThatBreaksOffIsNone() async throws {
+    @Test func truncatedResponseIsAnError() async throws {
         let server = try RawReceiver { _, _ in .text("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort") }
         defer { server.close() }
         await #expect(throws: OutgoingError.self) { try await Self.send(to: server.url()) }
     }
 
-    @Test func aServerThatSaysNothingIsGivenUpInTime() async throws {
+    @Test func silentServerTimesOut() async throws {
         let server = try RawReceiver { _, _ in .silence }
         defer { server.close() }
         let begin = ContinuousClock.now
@@ -79,20 +79,20 @@ struct OutgoingClientTests {
         #expect(ContinuousClock.now - begin < .seconds(5))
     }
 
-    @Test func aPortWithoutServerIsAnError() async throws {
+    @Test func refusedConnectionIsAnError() async throws {
         let server = try RawReceiver()
         server.close()
         await #expect(throws: OutgoingError.self) { try await Self.send(to: server.url()) }
     }
 
-    @Test func aHostThatThereIsNotIsAnError() async throws {
+    @Test func unknownHostIsAnError() async throws {
         await #expect { try await Self.send(to: "https://nobody.invalid/") } throws: { error in
             guard case OutgoingError.unknownHost(let host) = error else { return false }
             return host == "nobody.invalid"
         }
     }
 
-    @Test func whoeverIsCancelledWaitsNoLonger() async throws {
+    @Test func cancellationReturnsAtOnce() async throws {
         let server = try RawReceiver { _, _ in .silence }
         defer { server.close() }
         let url = server.url()
@@ -105,7 +105,7 @@ struct OutgoingClientTests {
         }
     }
 
-    @Test func aCertificateThatIsTrustedIsTaken() async throws {
+    @Test func trustedCertificateIsAccepted() async throws {
         let certificate = Certificate.make(serial: 71)
         let server = try RawReceiver(certificate: certificate)
         defer { server.close() }
@@ -124,7 +124,7 @@ struct OutgoingClientTests {
         #expect(server.requests.isEmpty)
     }
 
-    @Test func serversThatHangHoldUpNoOther() async throws {
+    @Test func hangingServersDoNotDelayOthers() async throws {
         let (dead, alive) = (try RawReceiver { _, _ in .silence }, try RawReceiver())
         defer {
             dead.close()
@@ -150,7 +150,7 @@ struct OutgoingClientTests {
         let first = Task { try await send(request) }
         try server.wait(for: 1)
         let others = (0..<2).map { _ in Task { try await send(request) } }
-        // One of the two waits; the other is told at once.
+        // One of the two is queued; the other fails at once.
         let refused = await withTaskGroup { group in
             for task in others {
                 group.addTask { if case .failure(OutgoingError.busy) = await task.result { true } else { false } }
@@ -167,7 +167,7 @@ struct OutgoingClientTests {
         "ftp://host/", "host/path", "", "https://", "https://user:secret@host/", "https://host/#part", "wss://host", "https://host:0/",
         "https://[::1]/",
     ])
-    func aURLThatCannotBeUsedIsNamed(_ text: String) {
+    func unusableURLIsNamedInTheError(_ text: String) {
         #expect(throws: OutgoingURLError.self) { try OutgoingURL(text) }
     }
 }

@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server of a test's own on a free port, which remembers what it was sent and answers as it is told. Plain sockets and OpenSSL, so that nothing
-/// of ours is on this side.
+/// A server on a free port that records requests and sends scripted responses. Uses plain sockets and OpenSSL, independently of the code
+/// under test.
 ///
-/// `@unchecked Sendable`: what changes is used under `condition` only.
+/// `@unchecked Sendable`: mutable state is accessed only under `condition`.
 final class RawReceiver: @unchecked Sendable {
     struct Request: Sendable {
         var path: String
@@ -16,9 +16,9 @@ final class RawReceiver: @unchecked Sendable {
 
     enum Answer: Sendable {
         case status(Int)
-        /// These bytes, and then the connection's end.
+        /// These bytes, then the end of the connection.
         case text(String)
-        /// None, for as long as the test runs.
+        /// No response for the duration of the test.
         case silence
     }
 
@@ -30,7 +30,7 @@ final class RawReceiver: @unchecked Sendable {
     private var received: [Request] = []
     private var held: [Int32] = []
 
-    /// - Parameter answer: to the request with this number, from 0 on; called on a thread of the connection's own.
+    /// - Parameter answer: returns the response to a request, numbered from 0. Called on the connection's thread.
     init(certificate: Certificate? = nil, _ answer: @escaping @Sendable (Request, _ number: Int) -> Answer = { _, _ in .status(200) })
         throws
     {
@@ -54,7 +54,7 @@ final class RawReceiver: @unchecked Sendable {
             while true {
                 let peer = accept(descriptor, nil, nil)
                 guard peer >= 0, let self else {
-                    // Only here: the number may be another receiver's as soon as it is free.
+                    // Close only here: the descriptor may be reused as soon as it is closed.
                     for number in [peer, descriptor] where number >= 0 { _ = Glibc.close(number) }
                     return
                 }
@@ -67,7 +67,7 @@ final class RawReceiver: @unchecked Sendable {
 
     var requests: [Request] { condition.withLock { received } }
 
-    /// Blocks until so many requests have come.
+    /// Blocks until this many requests have arrived.
     func wait(for count: Int, within span: TimeInterval = 15) throws {
         let deadline = Date(timeIntervalSinceNow: span)
         try condition.withLock {
@@ -77,7 +77,7 @@ final class RawReceiver: @unchecked Sendable {
         }
     }
 
-    /// Refuses whoever comes from now on, and lets go of those whom it left without an answer.
+    /// Refuses new connections and releases those without a response.
     func close() {
         shutdown(descriptor, Int32(SHUT_RDWR))
         let peers = condition.withLock {
@@ -130,8 +130,8 @@ final class RawReceiver: @unchecked Sendable {
                 }
                 let body = bytes[end.upperBound...]
                 if body.count >= Int(fields["content-length"] ?? "0") ?? 0 {
-                    let words = lines[0].split(separator: " ")
-                    return Request(path: words.count > 1 ? String(words[1]) : "", fields: fields, body: Array(body))
+                    let requestLine = lines[0].split(separator: " ")
+                    return Request(path: requestLine.count > 1 ? String(requestLine[1]) : "", fields: fields, body: Array(body))
                 }
             }
             var buffer = [UInt8](repeating: 0, count: 16_384)

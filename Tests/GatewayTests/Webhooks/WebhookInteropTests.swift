@@ -6,7 +6,7 @@ import Store
 import Testing
 import Wire
 
-/// A receiver that shares no code with us: LiveKit's own, in Python.
+/// An independent receiver: LiveKit's own, in Python.
 @Suite(.onOwnThread, .timeLimit(.minutes(2)))
 struct WebhookInteropTests {
     private static let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -23,12 +23,12 @@ struct WebhookInteropTests {
         description: PublishTrack(
             name: "mic", source: .microphone, codec: "opus", mode: .live, frameMs: 20, dtx: true, fec: true, channels: 1))
 
-    @Test func livekitsReceiverUnderstandsWhatHappensInARoom() async throws {
+    @Test func liveKitReceiverAcceptsRoomWebhooks() async throws {
         let python = Self.package.appending(path: ".venv-interop/bin/python")
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path),
             "the interop tests need their Python environment: run `make interop` (or `make test`, which does it)")
-        let facts: [Room.AuditEvent] = [
+        let events: [Room.AuditEvent] = [
             .started, .joined(Self.ana, sessionID: nil), .published(Self.track, by: Self.ana.sid),
             .unpublished(Self.track, by: Self.ana.sid),
             .left(Self.ana, sessionID: nil, .clientInitiated), .aborted(Self.ana, sessionID: nil, .joinFailure), .finished(.roomClosed),
@@ -36,7 +36,7 @@ struct WebhookInteropTests {
         let receiver = Process()
         receiver.executableURL = python
         receiver.currentDirectoryURL = Self.package
-        receiver.arguments = ["Tests/Interop/webhook_receiver.py", "--key", "devkey", "--secret", "secret", "--count", "\(facts.count)"]
+        receiver.arguments = ["Tests/Interop/webhook_receiver.py", "--key", "devkey", "--secret", "secret", "--count", "\(events.count)"]
         let output = Pipe()
         receiver.standardOutput = output
         try receiver.run()
@@ -47,11 +47,11 @@ struct WebhookInteropTests {
         let url = "http://127.0.0.1:\(port)/"
         let writer = WebhookWriter(to: [url])
         let at = WebhookWorld.now.milliseconds
-        let webhooks = facts.flatMap { writer.announcement(of: RoomAuditEvent(.room($0), room: Self.room, at: at)).webhooks }
+        let webhooks = events.flatMap { writer.announcement(of: RoomAuditEvent(.room($0), room: Self.room, at: at)).webhooks }
         try await world.store.tell(webhooks, at: WebhookWorld.now)
         try await world.serving([url]) { try await world.emptied() }
 
-        let lines = try facts.map { _ in
+        let lines = try events.map { _ in
             let line = try #require(Self.line(output))
             return try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }

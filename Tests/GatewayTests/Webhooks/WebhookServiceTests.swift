@@ -6,14 +6,14 @@ import Store
 import Synchronization
 import Testing
 
-/// From the store to a receiver over real sockets.
+/// Delivery of webhooks from the store to a receiver over real sockets.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct WebhookServiceTests {
-    @Test func whatIsInTheStoreArrivesSignedAndInItsRoomsOrder() async throws {
+    @Test func webhooksArriveSignedAndInRoomOrder() async throws {
         let receiver = try RawReceiver()
         defer { receiver.close() }
         let world = try WebhookWorld()
-        try await world.tell(30, inRooms: 3, to: receiver.url())
+        try await world.add(30, inRooms: 3, to: receiver.url())
         try await world.serving([receiver.url()]) {
             try receiver.wait(for: 30)
             try await world.emptied()
@@ -27,11 +27,11 @@ struct WebhookServiceTests {
         WebhookWorld.expectOrder(requests, rooms: 3)
     }
 
-    @Test func whatFailsIsSentAgainBeforeWhatFollows() async throws {
+    @Test func failedWebhookIsRetriedBeforeLaterOnes() async throws {
         let receiver = try RawReceiver { _, number in .status(number < 2 ? 500 : 200) }
         defer { receiver.close() }
         let world = try WebhookWorld()
-        try await world.tell(3, inRooms: 1, to: receiver.url())
+        try await world.add(3, inRooms: 1, to: receiver.url())
         try await world.serving([receiver.url()]) {
             try receiver.wait(for: 5)
             try await world.emptied()
@@ -40,25 +40,25 @@ struct WebhookServiceTests {
         #expect(try await world.store.webhooks(.delivered).count == 3)
     }
 
-    @Test func anEndpointThatHangsSlowsNoOther() async throws {
+    @Test func hangingEndpointDoesNotDelayOthers() async throws {
         let (dead, alive) = (try RawReceiver { _, _ in .silence }, try RawReceiver())
         defer {
             dead.close()
             alive.close()
         }
         let world = try WebhookWorld()
-        try await world.tell(200, inRooms: 100, to: dead.url())
-        try await world.tell(200, inRooms: 100, to: alive.url())
+        try await world.add(200, inRooms: 100, to: dead.url())
+        try await world.add(200, inRooms: 100, to: alive.url())
         try await world.serving([dead.url(), alive.url()]) { try alive.wait(for: 200) }
         #expect(dead.requests.count <= 8)
     }
 
-    @Test func aServerThatComesBackGetsWhatItMissed() async throws {
+    @Test func recoveredServerReceivesMissedWebhooks() async throws {
         let isUp = Atomic(false)
         let receiver = try RawReceiver { _, _ in isUp.load(ordering: .relaxed) ? .status(204) : .status(503) }
         defer { receiver.close() }
         let world = try WebhookWorld()
-        try await world.tell(4, inRooms: 2, to: receiver.url())
+        try await world.add(4, inRooms: 2, to: receiver.url())
         try await world.serving([receiver.url()]) {
             try receiver.wait(for: 2)
             isUp.store(true, ordering: .relaxed)
@@ -67,8 +67,8 @@ struct WebhookServiceTests {
         #expect(try await world.store.webhooks(.delivered).count == 4)
     }
 
-    /// Requests are on their way when the process is killed: it never hears of their answers.
-    @Test func whatWasOnItsWayWhenTheProcessWasKilledIsSentByTheNext() async throws {
+    /// The process is killed with requests in flight, so it never sees the responses.
+    @Test func webhooksInFlightAtACrashAreSentByTheNextProcess() async throws {
         let world = try WebhookWorld()
         let arrived = world.directory + "/arrived"
         let receiver = try RawReceiver { _, number in
@@ -76,7 +76,7 @@ struct WebhookServiceTests {
             return number < 3 ? .silence : .status(200)
         }
         defer { receiver.close() }
-        try await world.tell(6, inRooms: 3, to: receiver.url())
+        try await world.add(6, inRooms: 3, to: receiver.url())
         try world.store.close()
         let (directory, keyText, url) = (world.directory, world.masterKey.text.revealedText, receiver.url())
         await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -89,7 +89,7 @@ struct WebhookServiceTests {
         }
         #expect(receiver.requests.count == 3)
         let next = try WebhookWorld(directory: directory, key: world.masterKey)
-        // The killed one's leases have run out.
+        // The killed process's leases have expired.
         try await next.serving([url], clockAhead: .seconds(31)) {
             try receiver.wait(for: 9)
             try await next.emptied()

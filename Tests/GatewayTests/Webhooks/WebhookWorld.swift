@@ -5,7 +5,7 @@ import Identity
 import Store
 import Testing
 
-/// A store with webhooks in a directory of its own, and services that send them.
+/// A store with webhooks in its own directory, and services that send them.
 final class WebhookWorld: Sendable {
     static let key: IssuerKey = {
         let settings = IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))
@@ -33,17 +33,17 @@ final class WebhookWorld: Sendable {
 
     static var now: WallTime { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
 
-    /// Webhooks whose bodies are the number of their room and their own in it.
-    func tell(_ count: Int, inRooms rooms: Int, to url: String) async throws {
+    /// Stores webhooks whose body is their room's number and their own number in it.
+    func add(_ count: Int, inRooms rooms: Int, to url: String) async throws {
         let webhooks = (0..<count).map {
             OutgoingWebhook(event: "room_started", endpoint: url, room: "room \($0 % rooms)", body: "\($0 % rooms) \($0 / rooms)")
         }
         try await store.tell(webhooks, at: Self.now)
     }
 
-    /// Lets a service send to `urls` while `body` goes on.
+    /// Runs a service that sends to `urls` during `body`.
     ///
-    /// - Parameter clockAhead: of the wall clock, for leases.
+    /// - Parameter clockAhead: how far the service's clock is ahead of the wall clock, to expire leases.
     func serving(_ urls: [String], leaseSpan: Duration = .seconds(30), clockAhead: Duration = .zero, _ body: () async throws -> Void)
         async throws
     {
@@ -57,7 +57,7 @@ final class WebhookWorld: Sendable {
         try result.get()
     }
 
-    /// Returns when nothing waits any more.
+    /// Waits until no webhook is queued.
     func emptied() async throws {
         for _ in 0..<1_500 {
             if try await store.webhooks(.waiting).isEmpty { return }
@@ -69,8 +69,8 @@ final class WebhookWorld: Sendable {
     static func expectOrder(_ requests: [RawReceiver.Request], rooms: Int) {
         for room in 0..<rooms {
             let numbers = requests.compactMap { request in
-                let words = String(decoding: request.body, as: UTF8.self).split(separator: " ")
-                return Int(words[0]) == room ? Int(words[1]) : nil
+                let numbers = String(decoding: request.body, as: UTF8.self).split(separator: " ")
+                return Int(numbers[0]) == room ? Int(numbers[1]) : nil
             }
             #expect(numbers == numbers.sorted(), "room \(room)")
         }

@@ -34,13 +34,13 @@ struct WebhookWriterTests {
         (.aborted(ana, sessionID: nil, .joinFailure), "participant_connection_aborted"),
         (.published(track, by: ana.sid), "track_published"), (.unpublished(track, by: ana.sid), "track_unpublished"),
     ])
-    func eventsUseLiveKitsNames(_ event: Room.AuditEvent, _ name: String) throws {
+    func eventsUseLiveKitNames(_ event: Room.AuditEvent, _ name: String) throws {
         let webhooks = writer.announcement(of: Self.event(event)).webhooks
         #expect(webhooks.map(\.event) == [name, name])
         #expect(try Self.fields(webhooks[0])["event"] as? String == name)
     }
 
-    @Test func eachEndpointIsToldTheSame() throws {
+    @Test func endpointsReceiveIdenticalWebhooks() throws {
         let id = WebhookID()
         let webhooks = writer.announcement(of: Self.event(.started), id: id).webhooks
         #expect(webhooks.map(\.endpoint) == Self.endpoints)
@@ -49,13 +49,13 @@ struct WebhookWriterTests {
         #expect(fields["id"] as? String == "EV_\(id)" && fields["createdAt"] as? String == "1795000002")
     }
 
-    @Test func aTrackIsToldWithItsOwner() throws {
+    @Test func trackWebhookIncludesItsOwner() throws {
         let fields = try Self.fields(writer.announcement(of: Self.event(.published(Self.track, by: Self.ana.sid))).webhooks[0])
         #expect(fields["participant"] as? [String: String] == ["sid": "PA_1", "identity": "ana"])
         #expect((fields["track"] as? [String: Any])?["sid"] as? String == "TR_1")
     }
 
-    @Test func whatIsSaidHeldOrRecordedIsToldToNobody() {
+    @Test func transcriptsHoldsAndRecordingsHaveNoWebhook() {
         let said = Room.TranscribedSegment(
             segment: TranscriptSegment(id: "s1", role: .user, text: "between us", final: true), speaker: .standard)
         #expect(writer.announcement(of: Self.event(.transcribed(said))).webhooks.isEmpty)
@@ -63,17 +63,17 @@ struct WebhookWriterTests {
         #expect(writer.announcement(of: Self.event(.recordingStarted(RecordingID(text: "RC_1")))).webhooks.isEmpty)
     }
 
-    @Test func withoutEndpointsThereIsNothingToTell() {
+    @Test func withoutEndpointsNoWebhooksAreWritten() {
         #expect(WebhookWriter(to: []).announcement(of: Self.event(.started)).webhooks.isEmpty)
     }
 
-    @Test func whatHappensInASessionsRoomGoesWithTheSession() {
+    @Test func webhookBelongsToTheRoomsSession() {
         let (session, user) = (SessionID(), UserID())
         let webhooks = writer.announcement(of: Self.event(.started), session: session, user: user).webhooks
         #expect(webhooks.allSatisfy { $0.sessionID == session && $0.userID == user })
     }
 
-    @Test func aCallIsToldByItsChange() throws {
+    @Test func callWebhookIsNamedAfterTheChange() throws {
         let (ana, ben) = (CallParty.user(Identity(text: "ana")), CallParty.user(Identity(text: "ben")))
         let call = CallInfo(
             id: CallID(text: "c"), room: "call-c", seq: 1, status: .ringing, caller: ana,

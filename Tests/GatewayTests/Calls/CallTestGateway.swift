@@ -10,7 +10,7 @@ import Testing
 import Wire
 
 /// A gateway with accounts and calls, and its users' devices.
-final class CallHouse: Sendable {
+final class CallTestGateway: Sendable {
     let gateway: TestGateway
     let backend: BackendServices
     private let directory: String
@@ -25,11 +25,11 @@ final class CallHouse: Sendable {
         var service: CallService?
         gateway = try TestGateway(
             facts: backend.auditEvents, calls: backend.callInbox,
-            serving: { desk, keys in
+            serving: { rooms, keys in
                 let calls = backend.callService(
-                    desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, collaborators: collaborators)
+                    rooms, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, collaborators: collaborators)
                 service = calls
-                return backend.routes(backend.sessionService(desk, keys: keys), calls)
+                return backend.routes(backend.sessionService(rooms, keys: keys), calls)
             }, change)
         self.backend = backend
         let calls = try #require(service)
@@ -40,7 +40,7 @@ final class CallHouse: Sendable {
         }
     }
 
-    /// A process of an assistant, which takes calls.
+    /// Connects an assistant process that receives calls.
     func assistant(_ id: String, _ change: (inout AccessToken) -> Void = { _ in }) throws -> TestDevice {
         try TestDevice(gateway.webSocket(.upgrade(token: TestToken.assistant(id, change), path: "/v1/events")))
     }
@@ -48,23 +48,23 @@ final class CallHouse: Sendable {
     func user(_ name: String) async throws -> TestUser {
         let now = WallTime(milliseconds: TestToken.now * 1_000)
         let id = try await backend.store.user(issuer: "tests", subject: name, email: nil, at: now).id
-        return TestUser(house: self, id: id)
+        return TestUser(node: self, id: id)
     }
 }
 
 struct TestUser: Sendable {
-    let house: CallHouse
+    let node: CallTestGateway
     let id: UserID
 
     var identity: Identity { Identity(text: id.text) }
     var party: CallParty { .user(identity) }
 
-    /// - Parameter age: how many seconds ago it was made.
-    func token(age: Int64 = 0) throws -> String { try house.backend.accounts.tokens.mint(for: id, now: TestToken.now - age) }
+    /// - Parameter age: seconds since the token was issued.
+    func token(age: Int64 = 0) throws -> String { try node.backend.accounts.tokens.mint(for: id, now: TestToken.now - age) }
 
     func device(age: Int64 = 0, shard: Int? = nil) throws -> TestDevice {
         let ask = HTTPAsk.upgrade(token: try token(age: age), path: "/v1/events")
-        return try TestDevice(house.gateway.webSocket(ask, shard: shard))
+        return try TestDevice(node.gateway.webSocket(ask, shard: shard))
     }
 
     func http(_ method: String, _ path: String, _ body: String? = nil, key: String? = nil) throws -> HTTPAnswer {
@@ -73,15 +73,14 @@ struct TestUser: Sendable {
         let ask =
             body.map { HTTPAsk.json(method, path, $0, with: fields) }
             ?? HTTPAsk(method: method, path: path, fields: fields.map { (name: $0.0, value: $0.1) })
-        return try #require(try HTTPConnection(house.gateway).answer(to: ask))
+        return try #require(try HTTPConnection(node.gateway).answer(to: ask))
     }
 }
 
-/// One connection of a user's own channel.
+/// One connection of a user's channel.
 final class TestDevice {
     let socket: RawWebSocket
     let hello: CallsHello
-    /// In the order in which they came.
     private(set) var events: [CallEvent] = []
     private(set) var closeCode: UInt16?
     private var isOver = false
@@ -98,7 +97,7 @@ final class TestDevice {
 
     var id: DeviceID { hello.device }
 
-    // MARK: Listening
+    // MARK: Receiving
 
     private func take(within span: Duration) throws {
         switch try socket.next(within: span) {
@@ -125,7 +124,7 @@ final class TestDevice {
         }
     }
 
-    /// The first event of that kind, which stays.
+    /// Waits for the first event of a kind, without removing it.
     @discardableResult
     func event(_ kind: CallEvent.Kind, of call: CallID? = nil) throws -> CallEvent {
         let isMeant = { (event: CallEvent) in event.kind == kind && (call == nil || event.call.id == call) }
@@ -138,7 +137,7 @@ final class TestDevice {
         return closeCode
     }
 
-    /// What it was told of a call, in words that are the same for callers and callees.
+    /// The received events of a call, in a form that is the same for callers and callees.
     func history(of call: CallID) -> [String] {
         events.filter { $0.call.id == call }.map { event in
             let isFirst = [.started, .incoming, .invited].contains(event.kind)
@@ -148,7 +147,7 @@ final class TestDevice {
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     func send(_ request: CallRequest) throws -> UInt64 {
         lastID += 1
@@ -165,14 +164,14 @@ final class TestDevice {
     func ask(_ request: CallRequest) throws -> CallReply { try answer(to: try send(request)).get() }
 
     func refusal(of request: CallRequest) throws -> CallError? {
-        if case .failure(let refusal) = try answer(to: try send(request)) { refusal } else { nil }
+        if case .failure(let error) = try answer(to: try send(request)) { error } else { nil }
     }
 
     func start(_ parties: CallParty...) throws -> CallReply { try ask(.start(CallStart(to: parties))) }
 }
 
 extension CallReply {
-    /// Into the call's room, as its token says.
+    /// Joins the call's room with the reply's token.
     func join(_ gateway: TestGateway, shard: Int? = nil) throws -> Caller {
         try Caller(on: gateway.webSocket(.upgrade(token: livekitToken ?? ""), shard: shard), goingOnAfter: 0)
     }

@@ -3,10 +3,10 @@ import Gateway
 import Testing
 import Wire
 
-/// Rooms steered from inside the program, without HTTP.
+/// Room queries and commands from inside the process.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
-struct InsideTests {
-    @Test func allOpenRoomsAreThereWhateverTheirShard() async throws {
+struct RoomServiceTests {
+    @Test func openRoomsOfAllShardsAreListed() async throws {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "one", identity: "ann", shard: 0)
         let bob = try Caller(gateway, room: "two", identity: "bob", shard: 1)
@@ -17,7 +17,7 @@ struct InsideTests {
         withExtendedLifetime((ann, bob)) {}
     }
 
-    @Test func aRoomIsClosedForTheReasonGiven() async throws {
+    @Test func roomIsClosedWithTheGivenReason() async throws {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "r", identity: "ann", shard: 1)
         #expect(await gateway.gateway.rooms.closeRoom(named: "r", reason: .roomClosed))
@@ -27,7 +27,7 @@ struct InsideTests {
         #expect(!gateway.gateway.rooms.roomIsOpen(named: "r"))
     }
 
-    @Test func oneParticipantIsRemoved() async throws {
+    @Test func participantIsRemoved() async throws {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "r", identity: "ann")
         let bob = try Caller(gateway, room: "r", identity: "bob")
@@ -37,7 +37,7 @@ struct InsideTests {
         try ann.await(.participantLeft(Identity(text: "bob"), reason: .participantRemoved))
     }
 
-    @Test func dataComesFromNobody() async throws {
+    @Test func dataHasNoSender() async throws {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "r", identity: "ann")
         #expect(await gateway.gateway.rooms.send(.text("ready"), topic: "summary", toRoom: "r"))
@@ -45,7 +45,7 @@ struct InsideTests {
         #expect(await gateway.gateway.rooms.send(.text("ready"), topic: "summary", toRoom: "s") == false)
     }
 
-    @Test func aGatewayThatHasStoppedAnswersThatThereIsNothing() async throws {
+    @Test func stoppedGatewayReportsNoRooms() async throws {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "r", identity: "ann")
         gateway.gateway.drain()
@@ -56,7 +56,7 @@ struct InsideTests {
         #expect(await gateway.gateway.rooms.closeRoom(named: "r") == false)
     }
 
-    @Test func withoutAStoreNothingIsRecorded() async throws {
+    @Test func recordingNeedsAStore() async throws {
         let gateway = try TestGateway()
         let ann = try Caller(gateway, room: "r", identity: "ann")
         #expect(await gateway.gateway.rooms.startRecording(ofRoom: "r") == false)
