@@ -17,7 +17,7 @@ demo: setup certs ## build the gateway and run a call between a user and an echo
 # measures the memory of the whole process; and calls over an impaired network.
 test: setup certs interop ## build everything and run all tests
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|Identity|Store|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
+	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|TLSFastPath|Identity|Store|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^GatewayTests' --skip 'GatewayTests.MemoryTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 $(SWIFT) test --skip-build --disable-xctest \

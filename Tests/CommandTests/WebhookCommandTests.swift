@@ -60,7 +60,7 @@ struct WebhookCommandTests {
         let world = try await World()
         #expect(try await world.run("replay", "EV_\(WebhookID())").status == 1)
         let wrong = try await world.run("replay", "EV_1")
-        #expect(wrong.status == 2 && wrong.complaint.contains("is no webhook's identifier"))
+        #expect(wrong.status == 2 && wrong.complaint.contains("is not a webhook's identifier"))
     }
 
     @Test func missingStoreOrKeyIsReported() async throws {
