@@ -109,7 +109,9 @@ internal import Sockets
     }
 
     func sslWant(_ ssl: UnsafeMutableRawPointer) -> Int32 {
-        unsafe OpenSSLFunction.want?(ssl) ?? SSL_NOTHING
+        let want = unsafe OpenSSLFunction.want?(ssl) ?? SSL_NOTHING
+        // libwebsockets takes a failed read for an error unless this says that more is to be read.
+        return unsafe want == SSL_NOTHING && input != .open && input != .ended ? SSL_READING : want
     }
 
     func sslShutdown(_ ssl: UnsafeMutableRawPointer) -> Int32 {

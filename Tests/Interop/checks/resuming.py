@@ -165,6 +165,9 @@ async def refusals(world: World):
     third.abort(reset=True)
     await third.closed()
     for index in range(260):
+        if index == 150:
+            # Requests are limited to a burst of 200 and 100 a second.
+            await asyncio.sleep(1)
         await alice.send_message({"type": "data.send", "data": {"topic": str(index), "payload": ""}})
     await alice.request("ping")
     fourth = await world.resume(third)
