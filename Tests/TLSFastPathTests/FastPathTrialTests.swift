@@ -18,7 +18,13 @@ struct FastPathTrialTests {
     @Test(arguments: InterposedSymbol.allCases.filter { $0 != .headerCopy })
     func failsIfAnotherLibraryTookAFunctionOver(symbol: InterposedSymbol) {
         // A function of the right name that does not lead here: another interposed one.
-        let other = symbol == .pending ? "SSL_want" : "SSL_pending"
+        let other =
+            switch symbol {
+            case .pending: "SSL_want"
+            // Not a function of OpenSSL's, which would read the handle as a connection.
+            case .pollStart: "getppid"
+            default: "SSL_pending"
+            }
         let result = FastPathTrial.run { DynamicSymbol.resolved($0 == symbol.rawValue ? other : $0) }
         #expect(result == .failed("\(symbol.rawValue) does not lead to this module"))
     }
