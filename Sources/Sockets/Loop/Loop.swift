@@ -81,7 +81,10 @@ package import Wire
         stopListening()
         let mayRun = lws.destroy()
         recordLayer.stop()
-        if mayRun { uv.close() }
+        if mayRun {
+            uv.close()
+            lws.finishDestroying()
+        }
     }
 
     /// Ends `run()` after this turn.

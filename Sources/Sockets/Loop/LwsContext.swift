@@ -52,6 +52,9 @@ internal import Wire
         return eventPipe?.keepTaken() ?? true
     }
 
+    /// To be called when the libuv loop is closed.
+    func finishDestroying() { eventPipe?.releaseKeeper() }
+
     func makeServerVhost(_ files: TLSFiles, handshakeSecondsMax: Int) throws(LoopError) {
         var info = unsafe lws_context_creation_info()
         unsafe info.port = CONTEXT_PORT_NO_LISTEN_SERVER
@@ -158,6 +161,8 @@ internal import Wire
 /// reused by another thread, whose file would be closed. So the number is kept taken until the second close.
 private struct EventPipe {
     private let descriptor: Int32
+    /// The inode that keeps the number taken.
+    private var keeperInode: ino_t?
 
     /// - Parameter uv: a loop on which a context has just been created and nothing else polls.
     init?(of uv: UnsafeMutablePointer<uv_loop_t>) {
@@ -180,16 +185,31 @@ private struct EventPipe {
     /// Takes the number again after the first close.
     ///
     /// - Returns: false if another thread was faster. Then libwebsockets must not get another turn; its memory is leaked instead.
-    func keepTaken() -> Bool {
-        let blank = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-        if blank == descriptor { return true }
-        guard blank >= 0 else { return false }
-        defer { _ = Glibc.close(blank) }
-        // The lowest free number from there on.
-        let keeper = fcntl(blank, F_DUPFD_CLOEXEC, descriptor)
-        if keeper == descriptor { return true }
-        if keeper >= 0 { _ = Glibc.close(keeper) }
-        return false
+    mutating func keepTaken() -> Bool {
+        var ends: [Int32] = [-1, -1]
+        // A pipe, because its inode is unique: `releaseKeeper` recognizes it.
+        guard unsafe pipe(&ends) == 0 else { return false }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { for end in ends where end != descriptor { _ = Glibc.close(end) } }
+        let keeper = ends.contains(descriptor) ? descriptor : fcntl(ends[0], F_DUPFD_CLOEXEC, descriptor)
+        guard keeper == descriptor else {
+            if keeper >= 0 { _ = Glibc.close(keeper) }
+            return false
+        }
+        keeperInode = inode
+        return true
+    }
+
+    /// Frees the number if libwebsockets has not closed it again, which it omits on a loop that never ran.
+    mutating func releaseKeeper() {
+        guard let keeperInode, inode == keeperInode else { return }
+        self.keeperInode = nil
+        _ = Glibc.close(descriptor)
+    }
+
+    private var inode: ino_t? {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 ? status.st_ino : nil
     }
 }
 
