@@ -1,19 +1,20 @@
 import Wire
 
-/// One call: who is in it, how far it is, and the events of the step that is being taken.
+/// One call: its members, its state, and the events of the current step.
 ///
-/// A step begins with `begin()`; each change of it notes one event. The desk tells them, and works out by comparison what else follows.
+/// A step starts with `begin()`; each change in it produces one event. The state machine sends the events and derives further
+/// effects by comparing the call before and after.
 struct Call: Sendable {
     struct Member: Sendable {
         var info: CallMember
-        /// Who invited it; nil for the caller. An invitation falls with whoever made it.
+        /// The inviter; nil for the caller. An invitation is withdrawn when its inviter leaves.
         var inviter: CallParty?
         var isInRoom = false
-        /// Another device has taken its index and has not come into the room yet.
+        /// Another device has replaced it and has not joined the room yet.
         var isMoving = false
-        /// An assistant that had no device when it was invited, and had to be sent for.
+        /// An assistant that had no device when invited and had to be dispatched.
         var isSentFor = false
-        /// Another one with each invitation and each answer, so that what was set for an earlier one is known to be settled.
+        /// Changes with each invitation and answer; invalidates earlier timers.
         var stamp: UInt64 = 0
 
         var state: CallMemberState { info.state }
@@ -21,9 +22,9 @@ struct Call: Sendable {
 
     struct Change: Sendable {
         var event: CallEvent
-        /// Who is told.
+        /// Recipients.
         var audience: [CallParty]
-        /// Who of these is called by it.
+        /// Recipients that are called by it.
         var called: [CallParty]
     }
 
@@ -33,7 +34,7 @@ struct Call: Sendable {
     private(set) var members: [Member]
     private(set) var seq: UInt64 = 0
     private(set) var status = CallStatus.started
-    /// Who is told of this step: all who were invited or had joined when it began, and those whom it invites.
+    /// Recipients of this step's events: members invited or joined when it began, and those it invites.
     private(set) var audience: [CallParty] = []
     private(set) var changes: [Change] = []
     private var lastStamp: UInt64 = 0
@@ -55,12 +56,12 @@ struct Call: Sendable {
 
     func index(of party: CallParty) -> Int? { members.firstIndex { $0.info.party == party } }
 
-    /// Whether it goes on and this party is invited or has joined.
+    /// Whether the call is active and this party is invited or joined.
     func concerns(_ party: CallParty) -> Bool {
         !isOver && members.contains { $0.info.party == party && $0.state != .left }
     }
 
-    /// Whether this party was told the call's last event, and so may know how it stands.
+    /// Whether this party received the last event and so may see the call.
     func isKnown(to party: CallParty) -> Bool { audience.contains(party) }
 
     mutating func begin() {
@@ -73,7 +74,7 @@ struct Call: Sendable {
 
     // MARK: Changes of members
 
-    /// Invites somebody, or again somebody who has left. Whoever is `busy` is not told of it.
+    /// Invites a party, or a former member again. A `busy` party is not informed.
     mutating func invite(_ party: CallParty, as status: CallStatus, by inviter: CallParty) {
         lastStamp += 1
         let isSentFor = party.isAssistant && status == .started
@@ -104,14 +105,14 @@ struct Call: Sendable {
         note(.answered, by: members[index].info.party, device: device)
     }
 
-    /// Another device takes a member's index: the one that had it is told so, and may leave the room before the other is there.
+    /// Moves a member to another device. The old device may leave the room before the new one joins.
     mutating func move(memberAt index: Int, to device: DeviceID?) {
         members[index].info.device = device
         members[index].isMoving = members[index].isInRoom
         note(.moved, by: members[index].info.party, device: device)
     }
 
-    /// The device that had a member's index is out of the room, the one that has it now is still on its way there.
+    /// The old device has left the room, and the new one has not joined yet.
     mutating func awaitMove(at index: Int) {
         lastStamp += 1
         members[index].stamp = lastStamp
@@ -134,13 +135,13 @@ struct Call: Sendable {
         members[index].isMoving = false
     }
 
-    /// Out, for whatever reason: its invitations fall, and the call ends if too few are left.
+    /// Removes a member: its invitations are withdrawn, and the call ends if too few members are left.
     mutating func leave(
         at index: Int, as outcome: CallStatus, _ kind: CallEvent.Kind, device: DeviceID? = nil, reason: String? = nil
     ) {
         let leaver = members[index].info.party
         if leaver == caller && status != .answered {
-            // Nobody has answered: without its caller there is no call.
+            // Without an answer, the call ends with its caller.
             let outcome = outcome == .completed ? CallStatus.cancelled : outcome
             retire(index, as: outcome)
             withdrawInvitations(by: leaver)
@@ -154,7 +155,7 @@ struct Call: Sendable {
         settle()
     }
 
-    /// The room is gone, and the call with it.
+    /// The room has ended, and with it the call.
     mutating func end() {
         if !isOver { end(as: status == .answered ? .completed : .failed) }
     }
@@ -183,7 +184,7 @@ struct Call: Sendable {
         members[index].isMoving = false
     }
 
-    /// Ends the call if it cannot go on: nobody can answer it any more, or one talks to nobody.
+    /// Ends the call if nobody can answer it any more, or only one member is left.
     private mutating func settle() {
         let isAwaited = members.contains { $0.state == .invited }
         let joined = members.filter { $0.state == .joined }
@@ -192,7 +193,7 @@ struct Call: Sendable {
             if !goesOn { end(as: .completed) }
         } else if !isAwaited {
             let outcomes = members.dropFirst().map(\.info.status)
-            // What a person said counts for more than that nobody did.
+            // An explicit outcome takes precedence over none.
             end(as: [.rejected, .busy, .timeout, .cancelled].first { outcomes.contains($0) } ?? .failed)
         }
     }

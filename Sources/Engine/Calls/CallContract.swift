@@ -1,53 +1,52 @@
 package import Wire
 
 extension CallStateMachine {
-    /// What happens to calls. Each comes with the instant at which it happened.
+    /// Inputs, each passed with the time at which it occurred.
     package enum Input: Sendable {
-        /// A device has opened its user's own channel, or a process its assistant's. Answered by `greet`.
+        /// A device has opened its user's channel, or a process its assistant's. Answered by `greet`.
         case connected(DeviceID, of: Identity)
-        /// The channel is closed or lost; after a `close` effect it need not be told. Calls go on: whether somebody is still there, the
-        /// call's room knows.
+        /// The channel is closed or lost; optional after a `close` effect. Calls continue: the call's room knows who is present.
         case disconnected(DeviceID)
         case request(CallRequest, from: Requester)
-        /// An assistant has been found and is on its way to the call's room.
+        /// An assistant was found and is joining the call's room.
         case ringing(CallID, CallParty)
-        /// Somebody is in the call's room. An assistant answers by that.
+        /// A member joined the call's room. For an assistant this answers the call.
         case joinedRoom(CallID, CallParty)
-        /// Somebody left the call's room for good. Not told where the same identity took its own index (`DUPLICATE_IDENTITY`).
+        /// A member left the call's room for good. Not sent if the same identity replaced it (`DUPLICATE_IDENTITY`).
         case leftRoom(CallID, CallParty)
-        /// Somebody cannot be reached, or not be let into the room. `reason` is told to the others.
+        /// A member cannot be reached or admitted to the room. `reason` is reported to the others.
         case failed(CallID, CallParty, reason: String)
         case roomEnded(CallID)
-        /// The instant that `deadline` asked for has come.
+        /// The time given by `deadline` has come.
         case deadlinePassed
     }
 
-    /// Who wants an answer.
+    /// The sender of a request.
     package enum Requester: Sendable, Hashable {
         case device(DeviceID, id: UInt64?)
-        /// By HTTP, with the user's token. `ticket` is the shell's own, to find who waits.
+        /// By HTTP, with the user's token. `ticket` identifies the request to the shell.
         case web(Identity, ticket: UInt64)
     }
 
-    /// What the desk wants done, in this order.
+    /// Effects, to be performed in this order.
     package enum Effect: Sendable, Hashable {
         /// The first message on a device's channel.
         case greet(DeviceID, of: Identity, calls: [CallInfo])
         case send(CallEvent, to: [DeviceID])
         case reply(CallReply, to: Requester)
-        /// A reply too, with a token for the call's room, bound to this user.
+        /// A reply with a token for the call's room, bound to this user.
         case admit(Identity, to: CallInfo, reply: Requester)
-        /// Counted in any case, and answered where the requester wants an answer.
+        /// An error: always counted, and sent if the requester wants an answer.
         case reject(CallError, to: Requester)
-        /// The user has too many devices: close this one's channel. It is forgotten already.
+        /// The user has too many devices: close this channel. The device is removed already.
         case close(DeviceID)
-        /// Send an assistant that has no device to the call's room, or tell it that it need not come.
+        /// Dispatch an assistant without a device to the call's room, or cancel that.
         case dispatch(assistant: String, CallInfo)
         case recall(assistant: String, CallID)
-        /// For a participant of the call's room, if it is there or as soon as it is.
+        /// For a participant of the call's room, now or as soon as it joins.
         case hold(CallParty, in: CallID, Bool)
         case mute(CallParty, in: CallID, Bool)
-        /// Out of the room, for it has left the call.
+        /// Remove a member that has left the call from the room.
         case remove(CallParty, from: CallID)
         case endRoom(CallID)
         /// For webhooks.
@@ -56,13 +55,13 @@ extension CallStateMachine {
 }
 
 extension CallInfo {
-    /// Rooms of calls begin so.
+    /// Name prefix of call rooms.
     package static let roomPrefix = "call-"
 
     package static func room(of id: CallID) -> String { roomPrefix + id.text }
 }
 
-/// Something that a backend wants to know of a call.
+/// A change of a call, for webhooks.
 package struct CallRecord: Sendable, Hashable {
     package enum Change: Sendable, Hashable {
         case call(CallStatus)
@@ -70,7 +69,7 @@ package struct CallRecord: Sendable, Hashable {
     }
 
     package var change: Change
-    /// The call after the event that this belongs to.
+    /// The call after this change.
     package var call: CallInfo
 
     package init(_ change: Change, _ call: CallInfo) {
@@ -87,19 +86,19 @@ package struct CallRecord: Sendable, Hashable {
     }
 }
 
-/// What a configuration may set for all calls.
+/// Configuration of all calls.
 package struct CallSettings: Sendable, Hashable {
     package enum Waiting: Sendable, Hashable {
-        /// Who talks to somebody is busy for everybody else.
+        /// A user in a call is busy for other callers.
         case busy
-        /// Its devices ring all the same; it answers once it has put the other call on hold.
+        /// Devices ring during a call; answering requires putting the other call on hold.
         case ring
     }
 
     package var waiting: Waiting
-    /// How long a call rings before it is missed.
+    /// Time until an unanswered call is missed.
     package var ringTime: Duration
-    /// How long whoever has answered may take to be in the room; the caller's runs from the first answer. Nil does not look.
+    /// Time to join the room after answering; for the caller, after the first answer. Nil disables the check.
     package var arrivalTime: Duration?
 
     package init(

@@ -1,9 +1,9 @@
 internal import DequeModule
 import Wire
 
-/// How effects are put out.
+/// Emitting effects.
 extension CallStateMachine {
-    /// Takes over a call after a step: tells its events, and does what follows from how it was and how it is now.
+    /// Stores a call after a step: sends its events, and emits the effects that follow from the difference.
     mutating func commit(_ call: Call, at now: Instant, into effects: inout [Effect]) {
         let before = calls[call.id]
         var settled = call
@@ -43,7 +43,7 @@ extension CallStateMachine {
                 effects.append(.record(CallRecord(.member(member.party, member.state), info)))
             }
         }
-        // A call begins before its members come, and ends after they have left.
+        // A call starts before its members join, and ends after they have left.
         if info.status.isOver { members() }
         if last?.status != info.status {
             if last == nil && info.status != .started {
@@ -75,7 +75,7 @@ extension CallStateMachine {
         while over.count > Limits.callsOverKeptMax, let oldest = over.popFirst() { forget(oldest.call) }
     }
 
-    /// Forgets a call that is over.
+    /// Removes an ended call.
     mutating func forget(_ id: CallID) {
         guard let call = calls.removeValue(forKey: id) else { return }
         for user in call.members.map(\.info.party.identity) {

@@ -1,9 +1,9 @@
 import Wire
 
 extension CallStateMachine {
-    /// Does what was asked, or refuses it. A request checks everything before it changes anything.
+    /// Performs a request or rejects it. Each request is validated completely before it changes state.
     mutating func answer(_ request: CallRequest, of requester: Requester, at now: Instant, into effects: inout [Effect]) {
-        // A request may still be on its way when its device is disconnected.
+        // The device may have disconnected while its request was under way.
         guard let user = user(of: requester) else { return }
         do throws(CallError) {
             try perform(request, of: requester, user, at: now, into: &effects)
@@ -70,7 +70,7 @@ extension CallStateMachine {
     ) throws(CallError) {
         try checkWantsToken(requester)
         var (call, index) = try take(try find(id, of: user), of: user, .joined)
-        // By HTTP it may be any device.
+        // An HTTP request does not identify the device.
         if requester.device == nil || requester.device != call.members[index].info.device { call.move(memberAt: index, to: requester.device) }
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
@@ -90,7 +90,7 @@ extension CallStateMachine {
         if !held { rejectWaitingCalls(of: user, at: now, into: &effects) }
     }
 
-    /// A step of a call that is answered with how the call is afterwards.
+    /// Performs a step and replies with the call after it.
     private mutating func step(
         _ id: CallID, of user: Identity, _ requester: Requester, _ state: CallMemberState, at now: Instant, into effects: inout [Effect],
         _ change: (inout Call, Int) -> Void
@@ -101,7 +101,7 @@ extension CallStateMachine {
         commit(call, at: now, into: &effects)
     }
 
-    /// A call in which this user stands where the request expects it, ready for a step.
+    /// Validates that the user is in `state`, and returns the call ready for a step.
     func take(_ call: Call, of user: Identity, _ state: CallMemberState) throws(CallError) -> (Call, index: Int) {
         guard let index = call.index(of: CallParty(user)) else { throw .noSuchCall }
         let member = call.members[index]
@@ -115,7 +115,7 @@ extension CallStateMachine {
 
     // MARK: Looking up
 
-    /// A call that this user has been told of.
+    /// A call that this user knows of.
     func find(_ id: CallID, of user: Identity) throws(CallError) -> Call {
         guard lines[user]?.calls.contains(id) == true, let call = calls[id] else { throw .noSuchCall }
         return call
@@ -125,7 +125,7 @@ extension CallStateMachine {
         CallError(.conflict, message, call: call.isKnown(to: CallParty(user)) ? call.info : nil)
     }
 
-    /// The call that this user hears now. Linear in its calls. Assistants talk in as many as they like.
+    /// The call that this user is talking in. Linear in its calls. Assistants may talk in several.
     func activeCall(of user: Identity, but id: CallID? = nil) -> Call? {
         guard !CallParty(user).isAssistant else { return nil }
         for other in lines[user]?.calls ?? [] where other != id {
@@ -160,7 +160,7 @@ extension CallStateMachine {
 }
 
 extension CallStateMachine.Requester {
-    /// Nil for a request by HTTP: which device asks is not known.
+    /// Nil for HTTP requests.
     var device: DeviceID? {
         if case .device(let device, _) = self { device } else { nil }
     }
@@ -181,7 +181,7 @@ extension Call.Member {
 }
 
 extension CallError {
-    /// For calls of others too: who may not know of a call is not told that there is one.
+    /// Also for calls of others, so that their existence is not revealed.
     static var noSuchCall: CallError { CallError(.notFound, "you have no such call") }
 }
 
@@ -210,7 +210,7 @@ extension CallStateMachine {
         liveCount += 1
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
-        // A call that found everybody busy keeps nobody from calling.
+        // A call whose callees were all busy does not block the user.
         if !call.isOver { rejectWaitingCalls(of: user, at: now, into: &effects) }
     }
 
@@ -229,7 +229,7 @@ extension CallStateMachine {
         commit(call, at: now, into: &effects)
     }
 
-    /// Under `Waiting.busy`, whoever else rings for somebody that has just begun to talk finds the line busy.
+    /// With `Waiting.busy`, rejects other calls that ring for a user who has just started talking.
     mutating func rejectWaitingCalls(of user: Identity, at now: Instant, into effects: inout [Effect]) {
         guard settings.waiting == .busy, !CallParty(user).isAssistant else { return }
         for id in lines[user]?.calls ?? [] {
