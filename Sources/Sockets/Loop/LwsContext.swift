@@ -44,16 +44,22 @@ internal import Wire
         eventPipe = unsafe EventPipe(of: uv)
     }
 
-    /// - Returns: whether libwebsockets may have another turn of its loop.
+    /// Begins to close everything; libwebsockets goes on with it in the following turns of its loop.
+    ///
+    /// - Returns: whether it may have these turns. If not, its memory is leaked.
     func destroy() -> Bool {
         guard let context = unsafe pointer else { return true }
-        unsafe pointer = nil
         unsafe lws_context_destroy(context)
         return eventPipe?.keepTaken() ?? true
     }
 
-    /// To be called when the libuv loop is closed.
-    func finishDestroying() { eventPipe?.releaseKeeper() }
+    /// Frees the context, once the libuv loop has closed its handles. On a loop that is not its own, libwebsockets 4.1 leaves this second
+    /// call to its user; without it the context and its descriptor of `/dev/urandom` are leaked.
+    func finishDestroying() {
+        guard let context = unsafe pointer else { return }
+        unsafe pointer = nil
+        unsafe lws_context_destroy(context)
+    }
 
     func makeServerVhost(_ files: TLSFiles, handshakeSecondsMax: Int) throws(LoopError) {
         var info = unsafe lws_context_creation_info()
@@ -161,8 +167,6 @@ internal import Wire
 /// reused by another thread, whose file would be closed. So the number is kept taken until the second close.
 private struct EventPipe {
     private let descriptor: Int32
-    /// The inode that keeps the number taken.
-    private var keeperInode: ino_t?
 
     /// - Parameter uv: a loop on which a context has just been created and nothing else polls.
     init?(of uv: UnsafeMutablePointer<uv_loop_t>) {
@@ -185,31 +189,16 @@ private struct EventPipe {
     /// Takes the number again after the first close.
     ///
     /// - Returns: false if another thread was faster. Then libwebsockets must not get another turn; its memory is leaked instead.
-    mutating func keepTaken() -> Bool {
-        var ends: [Int32] = [-1, -1]
-        // A pipe, because its inode is unique: `releaseKeeper` recognizes it.
-        guard unsafe pipe(&ends) == 0 else { return false }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { for end in ends where end != descriptor { _ = Glibc.close(end) } }
-        let keeper = ends.contains(descriptor) ? descriptor : fcntl(ends[0], F_DUPFD_CLOEXEC, descriptor)
-        guard keeper == descriptor else {
-            if keeper >= 0 { _ = Glibc.close(keeper) }
-            return false
-        }
-        keeperInode = inode
-        return true
-    }
-
-    /// Frees the number if libwebsockets has not closed it again, which it omits on a loop that never ran.
-    mutating func releaseKeeper() {
-        guard let keeperInode, inode == keeperInode else { return }
-        self.keeperInode = nil
-        _ = Glibc.close(descriptor)
-    }
-
-    private var inode: ino_t? {
-        var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 ? status.st_ino : nil
+    func keepTaken() -> Bool {
+        let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+        if null == descriptor { return true }
+        guard null >= 0 else { return false }
+        defer { _ = Glibc.close(null) }
+        // The lowest free number from there on.
+        let keeper = fcntl(null, F_DUPFD_CLOEXEC, descriptor)
+        if keeper == descriptor { return true }
+        if keeper >= 0 { _ = Glibc.close(keeper) }
+        return false
     }
 }
 
