@@ -14,8 +14,8 @@ package enum Limits {
     /// 3.2 MB and 1 MiB at most, and `hello` is accepted whatever its size.
     package static let replayBytesMax = 4 << 20
     /// Requests of one participant per second, and at once. Clients send a few per second; an assistant that streams transcripts, some tens.
-    package static let requestsPerSecond = 100
-    package static let requestBurst = 200
+    package static let requestsPerSecond = 200
+    package static let requestBurst = 1_000
     /// The same for `ping` and `playout.progress`: five progress reports a second for each of 200 tracks.
     package static let reportsPerSecond = 1_000
     package static let reportBurst = 2_000
