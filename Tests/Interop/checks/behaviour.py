@@ -1,6 +1,7 @@
 """Invalid requests and misbehaving connections."""
 
 import os
+import socket
 import struct
 
 from harness import *
@@ -10,11 +11,19 @@ class RawWebSocket:
     """A hand-written WebSocket client, to send what a library would not."""
 
     @classmethod
-    async def connect(cls, world: World, identity: str) -> "RawWebSocket":
+    async def connect(cls, world: World, identity: str, *, slow: bool = False) -> "RawWebSocket":
+        """`slow`: with small receive buffers, so that the gateway notices a reader that pauses."""
         self = cls()
         host, port = world.url.removeprefix("wss://").rsplit(":", 1)
         host = host.strip("[]")
-        self.reader, self.writer = await asyncio.open_connection(host, int(port), ssl=world.tls, server_hostname=host)
+        plain = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        if slow:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1_400)
+        plain.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(plain, (host, int(port)))
+        self.reader, self.writer = await asyncio.open_connection(
+            sock=plain, ssl=world.tls, server_hostname=host, limit=4_096 if slow else 65_536)
         self.writer.write(
             (f"GET /v1/rtc HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
              f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: {SUBPROTOCOL}\r\n"
@@ -23,12 +32,19 @@ class RawWebSocket:
         expect(head.startswith(b"HTTP/1.1 101") and b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" in head, head)
         return self
 
-    def send(self, opcode: int, payload: bytes, *, masked: bool = True, reserved: int = 0) -> None:
-        head = bytes([0x80 | reserved | opcode])
+    def send(self, opcode: int, payload: bytes, *, masked: bool = True, reserved: int = 0, final: bool = True) -> None:
+        head = bytes([(0x80 if final else 0) | reserved | opcode])
         bit = 0x80 if masked else 0
         head += bytes([bit | len(payload)]) if len(payload) < 126 else bytes([bit | 126]) + struct.pack(">H", len(payload))
         mask = os.urandom(4) if masked else b""
         self.writer.write(head + mask + (bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload)) if masked else payload))
+
+    async def receive(self) -> tuple[int, bytes]:
+        """Returns the next frame's opcode and payload."""
+        first, length = await self.reader.readexactly(2)
+        if length == 126:
+            (length,) = struct.unpack(">H", await self.reader.readexactly(2))
+        return first & 0x0F, await self.reader.readexactly(length)
 
     async def close_code(self, seconds: float) -> int:
         """Reads until the gateway closes, without answering. Returns 1006 if there was no close frame."""
@@ -36,13 +52,10 @@ class RawWebSocket:
         async def read() -> int:
             while True:
                 try:
-                    first, length = await self.reader.readexactly(2)
-                    if length == 126:
-                        (length,) = struct.unpack(">H", await self.reader.readexactly(2))
-                    payload = await self.reader.readexactly(length)
+                    opcode, payload = await self.receive()
                 except (asyncio.IncompleteReadError, ConnectionError):
                     return 1006
-                if first & 0x0F == 8:
+                if opcode == 8:
                     return struct.unpack(">H", payload[:2])[0]
 
         try:
@@ -137,7 +150,7 @@ async def protocol_errors(world: World):
         await watcher.event("participant.left", participant="client", reason="STATE_MISMATCH")
 
 
-@check("text that is not UTF-8 closes with 1007; an unmasked or reserved frame with 1002")
+@check("text that is not UTF-8 closes with 1007; an unmasked frame in any position or a reserved bit with 1002")
 async def broken_websocket(world: World):
     watcher = await world.join("watcher")
     raw = await RawWebSocket.connect(world, "latin1")
@@ -148,6 +161,19 @@ async def broken_websocket(world: World):
     raw.send(1, b'{"type":"ping"}', masked=False)
     expect_equal(await raw.close_code(20), 1002)
     await watcher.event("participant.left", participant="unmasked", reason="STATE_MISMATCH")
+    raw = await RawWebSocket.connect(world, "unmasked-control")
+    raw.send(9, b"ping", masked=False)
+    expect_equal(await raw.close_code(20), 1002)
+    raw = await RawWebSocket.connect(world, "unmasked-continuation")
+    raw.send(1, b'{"type":', final=False)
+    raw.send(0, b'"ping"}', masked=False)
+    expect_equal(await raw.close_code(20), 1002)
+    raw = await RawWebSocket.connect(world, "unmasked-split")
+    raw.writer.write(b"\x82")
+    await raw.writer.drain()
+    await asyncio.sleep(0.1)
+    raw.writer.write(b"\x03abc")
+    expect_equal(await raw.close_code(20), 1002)
     raw = await RawWebSocket.connect(world, "reserved")
     raw.send(2, b"x" * 20, reserved=0x40)
     expect_equal(await raw.close_code(20), 1002)
@@ -185,3 +211,35 @@ async def slow_consumer(world: World):
     await bob.event("data", topic=str(index))
     slow.socket.transport.resume_reading()
     expect((await slow.closed()) in (4002, 1006), slow.close_code)
+
+
+@check("requests beyond the rate limit are refused with limit_exceeded; the connection stays open")
+async def request_rate(world: World):
+    alice = await world.join("alice")
+    pending = [alice.expect_answer(number) for number in range(1_000, 1_400)]
+    for number in range(1_000, 1_400):
+        await alice.send_message({"type": "track.mute", "id": number, "data": {"track": "TR_none", "muted": True}})
+    errors = [error for error in await asyncio.gather(*pending, return_exceptions=True)]
+    codes = [error.code for error in errors]
+    expect_equal(set(codes), {"not_found", "limit_exceeded"})
+    expect(200 <= codes.count("not_found") < 350, f"{codes.count('not_found')} of 400 requests were allowed")
+    expect(all(error.retryable for error in errors if error.code == "limit_exceeded"), "not retryable")
+    expect_equal(await alice.request("ping", t=1), {"t": 1})
+
+
+@check("a client on a slow line receives all 50 large transcript segments when it joins")
+async def slow_join(world: World):
+    agent = await world.join("agent", kind="agent")
+    for index in range(50):
+        await agent.request("transcript.segment", id=f"s{index}", role="assistant", text=f"{index:02}" * 4_000, final=True)
+    slow = await RawWebSocket.connect(world, "slow", slow=True)
+    segments = []
+    async with asyncio.timeout(60):
+        while len(segments) < 50:
+            opcode, payload = await slow.receive()
+            expect(opcode != 8, f"closed after {len(segments)} segments with {payload!r}")
+            if opcode == 1 and (message := json.loads(payload))["type"] == "transcript.segment":
+                segments.append(message["data"]["id"])
+                await asyncio.sleep(0.05)
+    expect_equal(segments, [f"s{index}" for index in range(50)])
+    slow.writer.transport.abort()
