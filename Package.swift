@@ -98,13 +98,14 @@ let package = Package(
         .target(name: "Store", dependencies: ["Wire", "Identity", "CPango", sqlite, sqliteFunctions], swiftSettings: settings),
         // HTTP routing, request schemas, the OpenAPI document, access control of routes.
         .target(name: "HTTPServer", dependencies: ["Wire", "Sockets", "Identity", httpTypes, logging], swiftSettings: settings),
+        // Requests to other servers: webhooks and model requests. A target of its own, so that only the command builds SwiftNIO.
+        .target(name: "OutgoingHTTP", dependencies: ["Sockets", "Store", asyncHTTPClient] + nio, swiftSettings: settings),
         // HTTP routes and services: accounts, sessions, calls, rooms, recordings, webhooks.
         .target(
             name: "Backend",
             dependencies: [
-                "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "Audio", asyncHTTPClient, deques, httpTypes, logging,
-                serviceLifecycle,
-            ] + nio,
+                "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "Audio", deques, httpTypes, logging, serviceLifecycle,
+            ],
             swiftSettings: settings),
         // The shell that drives the engine on sockets: shards, admission, metrics, drain.
         .target(
@@ -119,9 +120,9 @@ let package = Package(
         .executableTarget(
             name: "patchbay",
             dependencies: [
-                "Wire", "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "PatchbayClient", "Audio", argumentParser, configuration,
-                systemPackage, yams, httpTypes, logging,
-                serviceLifecycle, unixSignals,
+                "Wire", "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath",
+                "PatchbayClient", "Audio", argumentParser, configuration, systemPackage, yams, httpTypes, logging, serviceLifecycle,
+                unixSignals,
             ],
             swiftSettings: settings),
         // The load test: calls by the thousand on one thread, from the outside.
@@ -153,8 +154,8 @@ let package = Package(
 
         // What a fuzzer is let loose on; `fuzz/run` builds the fuzzer around it.
         .target(
-            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"], path: "fuzz/Bodies",
-            swiftSettings: settings),
+            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"],
+            path: "fuzz/Bodies", swiftSettings: settings),
 
         // Tests, one folder per module. Strict memory safety stays out of them.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
@@ -173,7 +174,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Backend", "HTTPServer", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "Audio", "Wire", "COpenSSL", "CZlib", httpTypes,
+                "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "Audio", "Wire",
+                "COpenSSL", "CZlib", httpTypes,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -2,16 +2,19 @@ import Foundation
 import Testing
 
 /// A client that shares no code with us, with LiveKit's own tokens, against the real gateway.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct InteropTests {
-    @Test func pythonInteropChecksPass() async throws {
+    @Test(arguments: ["auto", "off"])
+    func pythonInteropChecksPass(fastPath: String) async throws {
         let python = Program.package.appending(path: ".venv-interop/bin/python")
         try #require(
             FileManager.default.isExecutableFile(atPath: python.path),
             "the interop tests need their Python environment: run `make interop` (or `make test`, which does it)")
         // The contract's 20 s would be waited for by every check that loses a connection.
         let resumeSeconds = "5"
-        let gateway = try await ServedGateway(environment: ["PATCHBAY_RESUME_SECONDS": resumeSeconds])
+        let gateway = try await ServedGateway(environment: [
+            "PATCHBAY_RESUME_SECONDS": resumeSeconds, "PATCHBAY_TLS_FAST_PATH": fastPath,
+        ])
         let outcome = try await Program.run(
             python,
             [

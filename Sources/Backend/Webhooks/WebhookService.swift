@@ -7,15 +7,15 @@ package struct WebhookService: Service {
     private let delivery: WebhookDelivery<ContinuousClock>
 
     /// - Parameters:
-    ///   - client: trusts the authorities in `settings`; may be shared.
+    ///   - send: sends one request; trusts the authorities in `settings`.
     ///   - leaseSpan: must exceed the request timeout. A crashed process's webhooks are retried after this time.
     package init(
-        _ settings: WebhookSettings, store: SessionStore, client: OutgoingClient, leaseSpan: Duration = .seconds(30),
+        _ settings: WebhookSettings, store: SessionStore, leaseSpan: Duration = .seconds(30), sending send: @escaping Outgoing,
         now: @escaping @Sendable () -> WallTime = { WallTime(milliseconds: WallClock.milliseconds) }
     ) {
         delivery = WebhookDelivery(
             WebhookQueue(store, leaseSpan: leaseSpan), to: settings.urls, signedWith: settings.key, clock: ContinuousClock(), now: now,
-            chance: { Double.random(in: 0..<1) }, sending: client.outgoing())
+            chance: { Double.random(in: 0..<1) }, sending: send)
     }
 
     /// Call after writing webhooks to the store.

@@ -4,6 +4,7 @@ import Foundation
 import Gateway
 import Identity
 import Logging
+import OutgoingHTTP
 import ServiceLifecycle
 import Sockets
 import Store
@@ -157,7 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
         if let backend, let webhooks = configuration.webhooks {
             let client = try OutgoingClient(trusting: webhooks.trust)
             services.append(
-                .init(service: WebhookService(webhooks, store: backend.store, client: client), successTerminationBehavior: .ignore))
+                .init(service: WebhookService(webhooks, store: backend.store, sending: client.outgoing()), successTerminationBehavior: .ignore))
         }
         if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()

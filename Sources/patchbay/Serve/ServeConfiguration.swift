@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import Identity
 import Logging
+import OutgoingHTTP
 import Sockets
 import Store
 import TLSFastPath

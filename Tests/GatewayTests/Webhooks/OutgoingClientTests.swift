@@ -1,6 +1,7 @@
 import Backend
 import Foundation
 import Gateway
+import OutgoingHTTP
 import Sockets
 import Store
 import Testing

@@ -2,6 +2,7 @@ import Backend
 import Foundation
 import Gateway
 import Identity
+import OutgoingHTTP
 import Store
 import Testing
 
@@ -49,7 +50,8 @@ final class WebhookWorld: Sendable {
     {
         let client = try OutgoingClient()
         let service = WebhookService(
-            WebhookSettings(urls: urls, key: Self.key), store: store, client: client, leaseSpan: leaseSpan, now: { Self.now + clockAhead })
+            WebhookSettings(urls: urls, key: Self.key), store: store, leaseSpan: leaseSpan, sending: client.outgoing(),
+            now: { Self.now + clockAhead })
         let running = Task { await service.run() }
         let result = await Result { try await body() }
         running.cancel()
