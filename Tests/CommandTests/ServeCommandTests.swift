@@ -61,6 +61,28 @@ struct ServeCommandTests {
         #expect(outcome.complaint.contains("no keys, so no client could connect"))
     }
 
+    @Test func aStoreNeedsAPublicURLExceptInDevelopment() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "patchbay.yaml").path
+        let text = """
+            port: 0
+            cert: certs/dev/server.cert.pem
+            key: certs/dev/server.key.pem
+            keys: {my-app: a-secret-of-at-least-32-characters}
+            data: \(folder.appending(path: "data").path)
+            master_key_file: \(folder.appending(path: "master.key").path)
+
+            """
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let without = try await Program.run(nil, ["serve", "--check", "--config", path], seconds: 20)
+        #expect(without.status == 1 && without.output.contains("set `public_url`"), "\(without.output)")
+        try (text + "public_url: wss://127.0.0.1:7880\n").write(toFile: path, atomically: true, encoding: .utf8)
+        let with = try await Program.run(nil, ["serve", "--check", "--config", path], seconds: 20)
+        #expect(with.status == 0, "\(with.output)\(with.complaint)")
+    }
+
     @Test func theDevelopmentKeyIsForLoopbackOnly() async throws {
         let outcome = try await Program.run(nil, ["serve", "--dev", "--host", "0.0.0.0"], seconds: 20)
         #expect(outcome.status == 2)

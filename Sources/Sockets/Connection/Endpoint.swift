@@ -1,23 +1,19 @@
 /// Where a server is, and what a client shows it.
 package struct Endpoint: Sendable, Hashable {
+    /// libwebsockets resolves a name, and the loop waits for as long as that takes.
     package var host: String
     package var port: Int
     /// With its query.
     package var path: String
     package var authorization: String?
     package var usesTLS: Bool
-    /// A numeric address of the host, if it is known; otherwise lws asks for one, and its loop waits as long as that takes.
-    package var address: String?
 
-    package init(
-        host: String, port: Int, path: String, authorization: String? = nil, usesTLS: Bool = true, address: String? = nil
-    ) {
+    package init(host: String, port: Int, path: String, authorization: String? = nil, usesTLS: Bool = true) {
         self.host = host
         self.port = port
         self.path = path
         self.authorization = authorization
         self.usesTLS = usesTLS
-        self.address = address
     }
 
     /// As the request's `Host` has it. With TLS lws cuts it at the first colon and holds the certificate against what is left, so there an

@@ -49,24 +49,13 @@ func lwsCallback(
     // An outgoing connection.
     case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
         guard let wsi = unsafe wsi, let cursor = unsafe input?.assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self) else { return 0 }
-        let attached = unsafe attachment(of: wsi)
-        if let call = attached as? HTTPCall { return unsafe call.appendHeaders(to: wsi, at: cursor, room: length) ? 0 : -1 }
-        guard let connection = attached as? Connection else { return 0 }
+        guard let connection = unsafe attachment(of: wsi) as? Connection else { return 0 }
         return unsafe connection.appendHeaders(at: cursor, room: length) ? 0 : -1
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
         guard let wsi = unsafe wsi else { return 0 }
         let words = unsafe input.map { unsafe String(decoding: UnsafeRawBufferPointer(start: $0, count: length), as: UTF8.self) }
         (unsafe attachment(of: wsi) as? Connection)?.connectFailed(words ?? "the connection was refused")
-        (unsafe attachment(of: wsi) as? HTTPCall)?.failed(words ?? "the connection was refused")
         return 0
-
-    // An outgoing HTTP request.
-    case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP, LWS_CALLBACK_CLIENT_HTTP_WRITEABLE, LWS_CALLBACK_RECEIVE_CLIENT_HTTP,
-        LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ, LWS_CALLBACK_COMPLETED_CLIENT_HTTP, LWS_CALLBACK_CLOSED_CLIENT_HTTP:
-        guard let wsi = unsafe wsi, let call = unsafe attachment(of: wsi) as? HTTPCall else {
-            return unsafe lws_callback_http_dummy(wsi, reason, user, input, length)
-        }
-        return unsafe call.handle(reason, wsi, input, length)
 
     // HTTP.
     case LWS_CALLBACK_HTTP:
@@ -93,7 +82,7 @@ func lwsCallback(
         guard let wsi = unsafe wsi else { return 0 }
         let attached = unsafe attachment(of: wsi)
         // The name of its vhost would not do: it is freed before the last wsi when the context is destroyed.
-        let isServer = (attached as? Connection)?.endpoint == nil && !(attached is HTTPCall)
+        let isServer = (attached as? Connection)?.endpoint == nil
         unsafe loop(of: wsi).wsiDestroyed(isServer: isServer, madeARequest: attached != nil)
         unsafe attach(nil, to: wsi)
         return 0

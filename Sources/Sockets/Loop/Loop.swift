@@ -213,26 +213,14 @@ package import Wire
     package func connect(to endpoint: Endpoint) -> Connection {
         let connection = unsafe Connection(wsi: nil, loop: self)
         connection.endpoint = endpoint
-        if let wsi = unsafe start(connection, to: endpoint, method: nil) { unsafe connection.attach(wsi) }
+        if let wsi = unsafe start(connection, to: endpoint) { unsafe connection.attach(wsi) }
         return connection
     }
 
-    /// Starts an HTTP request; its completion reports the outcome, perhaps before this returns.
-    func send(_ call: HTTPCall) {
-        if let wsi = unsafe start(call, to: call.endpoint, method: call.method) {
-            unsafe call.attach(wsi)
-        } else {
-            call.failed("the connection was refused")
-        }
-    }
-
-    /// - Parameter method: nil upgrades to WebSocket.
-    private func start(_ attachment: Attachment, to endpoint: Endpoint, method: String?) -> OpaquePointer? {
-        let held = unsafe Unmanaged.passRetained(attachment)
-        attachment.isHeldByLws = true
-        let method = unsafe method.map { unsafe strdup($0) }
-        defer { unsafe free(method ?? nil) }
-        let address = unsafe strdup(endpoint.address ?? endpoint.host)
+    private func start(_ connection: Connection, to endpoint: Endpoint) -> OpaquePointer? {
+        let held = unsafe Unmanaged<Attachment>.passRetained(connection)
+        connection.isHeldByLws = true
+        let address = unsafe strdup(endpoint.host)
         defer { unsafe free(address) }
         var wsi: OpaquePointer?
         var flags = endpoint.usesTLS ? Int32(LCCSCF_USE_SSL.rawValue) : 0
@@ -252,8 +240,7 @@ package import Wire
                     unsafe info.host = unsafe host
                     unsafe info.port = Int32(endpoint.port)
                     unsafe info.path = unsafe path
-                    unsafe info.protocol = unsafe method == nil ? subprotocol : nil
-                    unsafe info.method = unsafe method.map { unsafe UnsafePointer($0) } ?? nil
+                    unsafe info.protocol = unsafe subprotocol
                     unsafe info.local_protocol_name = unsafe subprotocol
                     unsafe info.ssl_connection = flags
                     unsafe info.opaque_user_data = unsafe held.toOpaque()
@@ -264,9 +251,9 @@ package import Wire
                 }
             }
         }
-        if unsafe wsi == nil, attachment.isHeldByLws {
+        if unsafe wsi == nil, connection.isHeldByLws {
             // It failed before libwebsockets had anything to destroy.
-            attachment.isHeldByLws = false
+            connection.isHeldByLws = false
             unsafe held.release()
         }
         return unsafe wsi

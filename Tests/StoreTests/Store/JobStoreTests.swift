@@ -28,6 +28,27 @@ struct JobStoreTests {
         #expect(try await store.finish(second))
     }
 
+    @Test func aLeaseOfAnEndedProcessIsReleasedWhenTheStoreIsOpened() async throws {
+        let user = try await world.makeUser()
+        let session = try await world.talk(user, ["hi"])
+        let time = world.now + .seconds(60)
+        let first = try #require(try await store.lease(.summary, for: .seconds(3_600), at: time))
+        #expect(try await store.lease(.summary, for: .seconds(3_600), at: time) == nil)
+        try store.close()
+
+        let reopened = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        let second = try #require(try await reopened.lease(.summary, for: .seconds(3_600), at: time))
+        #expect(second.id == first.id && second.sessionID == session.id && second.attempts == 2, "the attempt stays counted")
+        // A retry is no lease: it keeps its time.
+        #expect(try await reopened.retry(second, due: time + .seconds(600), reason: "busy", at: time))
+        try reopened.close()
+
+        let third = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        #expect(try await third.lease(.summary, for: .seconds(60), at: time) == nil)
+        #expect(try await third.lease(.summary, for: .seconds(60), at: time + .seconds(600)) != nil)
+        try third.close()
+    }
+
     @Test func aSummaryThatCameTooLateIsNotKept() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
