@@ -38,7 +38,7 @@ struct RareWorldTests {
         expectPromisesKept(World(seed: 778_438))
     }
 
-    /// A socket's peer was clogged when it was asked for its first receipt, and hears two who talk in frames of 2.5 ms.
+    /// A socket's peer was clogged when it was sent its first probe, and receives two who talk in frames of 2.5 ms.
     @Test func aStallThatWasTakenForARoundTripCostsNoFrames() {
         expectPromisesKept(World(seed: 778_081))
     }
@@ -57,8 +57,8 @@ struct RareWorldTests {
 struct DrawTests {
     /// The mean of many draws, and no draw beyond 20 times the mean.
     @Test func exponentialTimesHaveTheirMean() {
-        var chance = SplitMix64(seed: 1)
-        let times = (0..<20_000).map { _ in chance.exponential(mean: .milliseconds(100)) }
+        var random = SplitMix64(seed: 1)
+        let times = (0..<20_000).map { _ in random.exponential(mean: .milliseconds(100)) }
         let mean = times.reduce(.zero, +) / times.count
         #expect((.milliseconds(97)...(.milliseconds(103))).contains(mean), "the mean is \(mean)")
         #expect(times.allSatisfy { $0 >= .zero && $0 <= .seconds(2) + .milliseconds(100) })
@@ -67,10 +67,10 @@ struct DrawTests {
 
 struct AgendaTests {
     @Test func whatIsDueAtTheSameTimeHappensInTheOrderInWhichItWasPutIn() {
-        var agenda = Agenda<Int>()
-        for number in 0..<100 { agenda.add(number, at: Instant(nanoseconds: UInt64(number % 7))) }
-        var happened: [Int] = []
-        while let next = agenda.next() { happened.append(next.happening) }
-        #expect(happened == (0..<100).sorted { ($0 % 7, $0) < ($1 % 7, $1) })
+        var schedule = EventQueue<Int>()
+        for number in 0..<100 { schedule.add(number, at: Instant(nanoseconds: UInt64(number % 7))) }
+        var delivered: [Int] = []
+        while let next = schedule.next() { delivered.append(next.event) }
+        #expect(delivered == (0..<100).sorted { ($0 % 7, $0) < ($1 % 7, $1) })
     }
 }

@@ -2,20 +2,20 @@ internal import DequeModule
 internal import Engine
 internal import Wire
 
-/// One connection: what `Connection` is to a shard, the socket of a peer, and the path between them with its buffers.
+/// One connection: both sockets and the path between them with its buffers.
 ///
-/// The way down is TCP as a sender sees it: a send buffer that fills up while the peer's receive buffer is full, or while the path is
-/// slow or clogged; bytes that are acknowledged by a kernel although nobody reads them.
-final class Line {
+/// The downlink models TCP as a sender sees it: a send buffer that fills while the peer's receive buffer is full or the path is slow or
+/// clogged, and bytes that the peer's kernel acknowledges before the peer reads them.
+final class SimulatedConnection {
     enum Phase { case connecting, open, closing, closed }
 
     let number: Int
     let shard: Int
     unowned let world: World
-    /// Who is at the other end.
-    let stay: Stay
+    /// The peer at the other end.
+    let session: PeerSession
 
-    // As the gateway sees it.
+    // Gateway side.
     var slot = -1
     var phase = Phase.connecting
     var openedAt = Instant(nanoseconds: 0)
@@ -23,23 +23,23 @@ final class Line {
     var closeReason: CloseReason?
     var closeDeadline = Instant(nanoseconds: 0)
     var wantsWritable = false
-    /// What has come and was not read by the shard.
-    var inbox: Deque<Parcel> = []
+    /// Messages received but not yet read by the shard.
+    var inbox: Deque<SocketMessage> = []
     var isReadable = false
 
-    // Down.
+    // Downlink.
     var latency: Duration
     var jitter: Duration
     var bytesPerSecond: Int
     var sendBuffer: Int
     var receiveBuffer: Int
-    var unsent: Deque<Parcel> = []
+    var unsent: Deque<SocketMessage> = []
     private var unsentBytes = 0
-    var flying: Deque<Parcel> = []
+    var flying: Deque<SocketMessage> = []
     private var flyingBytes = 0
-    var unread: Deque<Parcel> = []
+    var unread: Deque<SocketMessage> = []
     private var unreadBytes = 0
-    /// Arrived, and acknowledged at that instant.
+    /// Bytes that arrived, and when their acknowledgement reaches the sender.
     private var acknowledgements: Deque<(at: Instant, bytes: Int)> = []
     private var acknowledgedSoonBytes = 0
     private var freeAt = Instant(nanoseconds: 0)
@@ -47,32 +47,32 @@ final class Line {
     private var isDepartingLater = false
     var downClogUntil = Instant(nanoseconds: 0)
 
-    // Up.
-    var up: Deque<Parcel> = []
+    // Uplink.
+    var up: Deque<SocketMessage> = []
     private var lastReach = Instant(nanoseconds: 0)
     var upClogUntil = Instant(nanoseconds: 0)
 
-    // The peer.
-    /// Nothing of what it does has any effect any more: it is gone.
+    // Peer side.
+    /// The peer no longer sends or reads.
     var isPeerGone = false
     var readsAgainAt = Instant(nanoseconds: 0)
     var readingPause: Duration = .zero
     private var isReadingLater = false
 
-    /// Frames that were handed to this subscriber, by track; the oldest first.
+    /// Frames forwarded to this subscriber, by track, oldest first.
     var handed: [UInt16: Deque<Handed>] = [:]
 
     struct Handed {
         let frame: Int
         let at: Instant
-        /// The gateway dropped and counted it.
+        /// Whether the gateway dropped and counted it.
         var isDropped = false
     }
 
-    init(number: Int, shard: Int, stay: Stay, world: World, swarm: Swarm) {
+    init(number: Int, shard: Int, session: PeerSession, world: World, swarm: Swarm) {
         self.number = number
         self.shard = shard
-        self.stay = stay
+        self.session = session
         self.world = world
         latency = swarm.latency
         jitter = swarm.jitter
@@ -81,14 +81,14 @@ final class Line {
         receiveBuffer = swarm.receiveBuffer
     }
 
-    // MARK: What a shard asks of it
+    // MARK: Gateway side
 
     var wasClosedByPeer: Bool { peerCloseCode == 1000 || peerCloseCode == 1001 }
 
-    /// Whether lws still holds bytes of an earlier write.
+    /// Whether the socket still buffers bytes of an earlier write.
     var isCongested: Bool { unacknowledgedBytesInAll > sendBuffer }
 
-    /// As SIOCOUTQ tells.
+    /// As reported by SIOCOUTQ.
     var unacknowledgedBytes: Int? { phase == .open || phase == .closing ? min(unacknowledgedBytesInAll, sendBuffer) : nil }
 
     private var unacknowledgedBytesInAll: Int {
@@ -99,16 +99,16 @@ final class Line {
         return unsentBytes + flyingBytes + acknowledgedSoonBytes
     }
 
-    func write(_ parcel: Parcel) {
+    func write(_ message: SocketMessage) {
         guard phase == .open || phase == .closing else { return }
-        unsent.append(parcel)
-        unsentBytes += parcel.size
+        unsent.append(message)
+        unsentBytes += message.size
         transmit()
     }
 
-    func askForWritable() {
+    func requestWritable() {
         wantsWritable = true
-        tellWritable()
+        notifyWritable()
     }
 
     func close(_ reason: CloseReason) {
@@ -116,12 +116,12 @@ final class Line {
         closeReason = reason
         phase = .closing
         closeDeadline = world.now + .seconds(1)
-        world.agenda.add(.closes(line: number), at: world.now)
+        world.schedule.add(.closes(connection: number), at: world.now)
     }
 
-    // MARK: The way down
+    // MARK: Downlink
 
-    /// Sends what waits, as far as the path and the peer's buffer go.
+    /// Transmits buffered messages as far as the path and the peer's receive buffer allow.
     func transmit() {
         while let first = unsent.first {
             let size = first.size
@@ -129,7 +129,7 @@ final class Line {
             guard departs - world.now < .milliseconds(20) else {
                 if !isDepartingLater {
                     isDepartingLater = true
-                    world.agenda.add(.departs(line: number), at: departs)
+                    world.schedule.add(.departs(connection: number), at: departs)
                 }
                 return
             }
@@ -140,7 +140,7 @@ final class Line {
             flyingBytes += size
             freeAt = departs + .nanoseconds(Int64(size) * 1_000_000_000 / Int64(bytesPerSecond))
             lastArrival = max(lastArrival, freeAt + latency + world.draw(upTo: jitter))
-            world.agenda.add(.arrives(line: number), at: lastArrival)
+            world.schedule.add(.arrives(connection: number), at: lastArrival)
         }
     }
 
@@ -150,37 +150,37 @@ final class Line {
     }
 
     func arrive() {
-        // What goes to somebody who is gone is never acknowledged.
-        guard !isPeerGone, let parcel = flying.popFirst() else { return }
-        flyingBytes -= parcel.size
-        acknowledgements.append((world.now + latency, parcel.size))
-        acknowledgedSoonBytes += parcel.size
-        unread.append(parcel)
-        unreadBytes += parcel.size
-        tellWritable()
+        // A peer that is gone acknowledges nothing.
+        guard !isPeerGone, let message = flying.popFirst() else { return }
+        flyingBytes -= message.size
+        acknowledgements.append((world.now + latency, message.size))
+        acknowledgedSoonBytes += message.size
+        unread.append(message)
+        unreadBytes += message.size
+        notifyWritable()
         read()
     }
 
-    private func tellWritable() {
+    private func notifyWritable() {
         guard wantsWritable, phase != .closed else { return }
         let due = isCongested ? acknowledgements.last?.at : world.now
-        if let due { world.agenda.add(.writable(line: number), at: due) }
+        if let due { world.schedule.add(.writable(connection: number), at: due) }
     }
 
-    /// The peer reads what has come, if it reads at all now.
+    /// The peer reads received messages unless it is frozen.
     func read() {
         guard !isReadingLater else { return }
         while !isPeerGone {
             guard world.now >= readsAgainAt else {
                 isReadingLater = true
-                world.agenda.add(.reads(line: number), at: readsAgainAt)
+                world.schedule.add(.reads(connection: number), at: readsAgainAt)
                 return
             }
-            guard let parcel = unread.popFirst() else { return }
-            unreadBytes -= parcel.size
+            guard let message = unread.popFirst() else { return }
+            unreadBytes -= message.size
             if readingPause > .zero { readsAgainAt = world.now + readingPause }
             transmit()
-            stay.take(parcel)
+            session.take(message)
         }
     }
 
@@ -189,28 +189,28 @@ final class Line {
         read()
     }
 
-    // MARK: The way up
+    // MARK: Uplink
 
-    /// From the peer.
-    func send(_ parcel: Parcel) {
+    /// Sends a message from the peer.
+    func send(_ message: SocketMessage) {
         guard !isPeerGone else { return }
-        up.append(parcel)
+        up.append(message)
         lastReach = max(lastReach, max(world.now, upClogUntil) + latency + world.draw(upTo: jitter))
-        world.agenda.add(.reaches(line: number), at: lastReach)
+        world.schedule.add(.reaches(connection: number), at: lastReach)
     }
 
     func reach() {
-        guard let parcel = up.popFirst(), phase != .closed else { return }
-        if case .broken = parcel { inbox.removeAll() }
-        inbox.append(parcel)
+        guard let message = up.popFirst(), phase != .closed else { return }
+        if case .broken = message { inbox.removeAll() }
+        inbox.append(message)
         world.shards[shard].becameReadable(self)
     }
 
-    /// The peer is gone. Told to the gateway, some of what was on its way up is lost; else it has to find out.
-    func breakOff(isTold: Bool) {
+    /// Disconnects the peer, either with a reset, which may overtake messages in flight, or silently.
+    func disconnect(isReset: Bool) {
         guard !isPeerGone else { return }
-        if isTold {
-            while !up.isEmpty, world.chance.chance(0.5) { up.removeLast() }
+        if isReset {
+            while !up.isEmpty, world.random.chance(0.5) { up.removeLast() }
             send(.broken)
         } else {
             up.removeAll()
@@ -218,7 +218,7 @@ final class Line {
         isPeerGone = true
     }
 
-    /// All is well with the path and its peer from now on.
+    /// Ends all faults of the path and the peer.
     func heal() {
         latency = min(latency, .milliseconds(20))
         jitter = .zero
@@ -231,9 +231,9 @@ final class Line {
         upClogUntil = world.now
         lastReach = world.now + latency
         lastArrival = world.now + latency
-        // What was to come much later comes now; the happenings of old find nothing more.
-        for _ in flying { world.agenda.add(.arrives(line: number), at: lastArrival) }
-        for _ in up { world.agenda.add(.reaches(line: number), at: lastReach) }
+        // Reschedules what is in flight; the events scheduled earlier then find nothing.
+        for _ in flying { world.schedule.add(.arrives(connection: number), at: lastArrival) }
+        for _ in up { world.schedule.add(.reaches(connection: number), at: lastReach) }
         readingPause = .zero
         readsAgainAt = world.now
         isReadingLater = false

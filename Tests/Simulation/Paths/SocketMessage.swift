@@ -1,15 +1,15 @@
-/// One thing on its way over a socket.
-enum Parcel {
+/// One message in flight on a connection.
+enum SocketMessage {
     case text([UInt8])
     case binary([UInt8])
     case ping(UInt32)
     case pong(UInt32)
     /// A WebSocket close frame.
     case close(UInt16)
-    /// The socket broke.
+    /// Connection reset.
     case broken
 
-    /// What it takes up on the path, headers of WebSocket, TLS and TCP included.
+    /// Bytes on the path, including WebSocket, TLS and TCP headers.
     var size: Int {
         switch self {
         case .text(let bytes), .binary(let bytes): bytes.count + 66

@@ -1,9 +1,9 @@
 internal import Foundation
 private import Simulation
 
-/// Deals the seeds out to one process per core, and shows how far they are. Processes and not threads: a trap in the engine is a
-/// finding, and must not take away the word of which seed it was.
-final class Overseer {
+/// Distributes the seeds over one process per core and prints progress. Processes rather than threads, so that a trap in the engine is
+/// reported with its seed.
+final class Coordinator {
     private let options: Options
     private var done = 0
     private var shownAt = Date.distantPast
@@ -14,7 +14,7 @@ final class Overseer {
     }
 
     func run() -> Bool {
-        say("\(options.seeds) worlds from seed \(options.first), \(options.jobs) at a time")
+        printLine("\(options.seeds) worlds from seed \(options.first), \(options.jobs) at a time")
         let jobs = min(options.jobs, options.seeds)
         let workers = (0..<jobs).map { Worker(job: $0, of: jobs, options) }
         for worker in workers where !worker.start() { return false }
@@ -26,7 +26,7 @@ final class Overseer {
                 guard worker.isOver else { continue }
                 open.removeAll { $0 === worker }
                 if let seed = worker.unfinishedSeed, findings.isEmpty {
-                    findings.append("\(seed) brought the process down (status \(worker.status))")
+                    findings.append("\(seed) crashed the process (status \(worker.status))")
                 }
             }
             showProgress()
@@ -44,17 +44,17 @@ final class Overseer {
     private func showProgress() {
         guard Date().timeIntervalSince(shownAt) > 5 else { return }
         shownAt = Date()
-        if done > 0 { say("\(done) of \(options.seeds) passed") }
+        if done > 0 { printLine("\(done) of \(options.seeds) passed") }
     }
 
     private func conclude(_ findings: [String]) -> Bool {
         let seconds = String(format: "%.1f", Date().timeIntervalSince(started))
         guard let finding = findings.first, let seed = finding.split(separator: " ").first.flatMap({ UInt64($0) }) else {
-            say("passed: \(done) worlds in \(seconds) s")
+            printLine("passed: \(done) worlds in \(seconds) s")
             return done == options.seeds
         }
-        say("seed \(seed): \(World(seed: seed).swarm.summary)")
-        say("FAILED after \(done) worlds that passed: seed \(finding); again with: make simulate SEEDS=1 FROM=\(seed)")
+        printLine("seed \(seed): \(World(seed: seed).swarm.summary)")
+        printLine("FAILED after \(done) passing worlds: seed \(finding); reproduce with: make simulate SEEDS=1 FROM=\(seed)")
         return false
     }
 }
@@ -83,7 +83,7 @@ private final class Worker {
         do {
             try process.run()
         } catch {
-            say("cannot start a worker: \(error)")
+            printLine("cannot start a worker: \(error)")
             return false
         }
         let descriptor = pipe.fileHandleForReading.fileDescriptor
@@ -96,7 +96,7 @@ private final class Worker {
         process.waitUntilExit()
     }
 
-    /// What it has said since the last time.
+    /// Lines printed since the last call.
     func lines() -> [String] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while !ended {

@@ -1,18 +1,18 @@
 internal import Engine
 internal import Wire
 
-/// As `Shard+Peers`: mail and frames between shards. Wherever another thread may get in between, it may here.
+/// Messages and frames between shards. Threads may interleave at every `World.meanwhile`.
 extension SimulatedShard {
-    func takeMail() {
+    func drainMailbox() {
         for peer in arrivals.indices { takeArrivals(from: peer) }
         repeat {
             hasLateArrivals = false
             world.meanwhile(besides: index)
             for message in world.mailboxes[index].drain() { handle(message) }
         } while hasLateArrivals
-        tellFacts()
+        flushPlayoutReports()
         for peer in arrivals.indices where !arrivals[peer].isEmpty {
-            carryArrivals(from: peer) { _ in true }
+            forwardArrivals(from: peer) { _ in true }
         }
         if aheads.hasFresh { releaseFresh() }
     }
@@ -21,26 +21,26 @@ extension SimulatedShard {
         if peer != index { arrivals[peer] += world.trunk(from: peer, to: index).take() }
     }
 
-    private func carryArrivals(from peer: Int, where isWanted: (SimulatedTrunk.Carried) -> Bool) {
+    private func forwardArrivals(from peer: Int, where isWanted: (SimulatedTrunk.Frame) -> Bool) {
         let batch = arrivals[peer]
         arrivals[peer] = []
-        var left: [SimulatedTrunk.Carried] = []
-        for carried in batch {
-            if isWanted(carried) { carry(carried) } else { left.append(carried) }
+        var left: [SimulatedTrunk.Frame] = []
+        for trunkFrame in batch {
+            if isWanted(trunkFrame) { forward(trunkFrame) } else { left.append(trunkFrame) }
         }
         arrivals[peer] = left + arrivals[peer]
     }
 
-    /// What a track's publisher has said up to now is carried before its remote track closes.
-    func carryLastWords(of alias: TrackAlias, by publisher: ParticipantHandle) {
+    /// Forwards frames that are still in the trunk before the remote track closes.
+    func forwardRemaining(of alias: TrackAlias, by publisher: ParticipantHandle) {
         guard remoteTracks.hasSubscribers(to: alias, of: publisher) else { return }
         let peer = Int(publisher.shard)
         takeArrivals(from: peer)
         hasLateArrivals = true
-        carryArrivals(from: peer) { $0.publisher == publisher && FrameReading.uncheckedHeader(of: $0.frame).alias == alias }
+        forwardArrivals(from: peer) { $0.publisher == publisher && FrameReading.uncheckedHeader(of: $0.frame).alias == alias }
     }
 
-    private func handle(_ message: Mail) {
+    private func handle(_ message: ShardMessage) {
         switch message {
         case .joined(let handle, let ticket): welcome(handle, ticket)
         case .input(let input, let handle):
@@ -61,24 +61,24 @@ extension SimulatedShard {
         }
     }
 
-    func post(_ message: Mail, to shard: Int) {
+    func post(_ message: ShardMessage, to shard: Int) {
         if shard == index { return handle(message) }
         world.mailboxes[shard].post(message)
         world.shards[shard].wakeSoon()
         world.meanwhile(besides: index)
     }
 
-    // MARK: Towards the home
+    // MARK: To the home shard
 
     func join(_ member: SimulatedMember, _ ticket: JoinTicket) {
         let home = world.directory.claim(ticket.room, for: index)
         if home == index {
             let room = roomIndex(named: ticket.room, settings: ticket.settings)
-            member.place = .here(room: room)
+            member.location = .here(room: room)
             rooms[room]?.slots.append(Int(member.handle.slot))
             perform(.joined(member.handle, ticket.admission), in: room)
         } else {
-            member.place = .on(shard: home)
+            member.location = .on(shard: home)
             post(.joined(member.handle, ticket), to: home)
         }
     }
@@ -90,15 +90,15 @@ extension SimulatedShard {
         perform(.joined(handle, ticket.admission), in: room)
     }
 
-    func tell(_ input: Room.Input, roomOf member: SimulatedMember) {
-        switch member.place {
+    func report(_ input: Room.Input, roomOf member: SimulatedMember) {
+        switch member.location {
         case .here(let room): perform(input, in: room)
         case .on(let home): post(.input(input, of: member.handle), to: home)
         case .nowhere: break
         }
     }
 
-    // MARK: From the home
+    // MARK: From the home shard
 
     func send(_ event: Event, to handles: [ParticipantHandle], isReplay: Bool = false) {
         guard !handles.isEmpty else { return }
@@ -150,35 +150,35 @@ extension SimulatedShard {
         world.note("shard \(index): \(change)")
         switch change {
         case .publish(let track, let publisher):
-            let place = track.mode == .ahead ? openAhead(track, by: publisher) : nil
-            panel.publish(track, by: Int(publisher.slot), aheadIndex: place)
+            let aheadIndex = track.mode == .ahead ? openAhead(track, by: publisher) : nil
+            panel.publish(track, by: Int(publisher.slot), aheadIndex: aheadIndex)
         case .unpublish(let alias, let publisher):
             if isHere(publisher) { panel.unpublish(alias, by: Int(publisher.slot)) }
-            if let place = aheads.index(of: alias, by: publisher) {
-                closeAhead(place)
+            if let aheadIndex = aheads.index(of: alias, by: publisher) {
+                closeAhead(aheadIndex)
             } else if !isHere(publisher) {
-                carryLastWords(of: alias, by: publisher)
+                forwardRemaining(of: alias, by: publisher)
                 remoteTracks.remove(alias, of: publisher)
             }
         case .move(let track, let old, let new, let gate, let subscribers): move(track, from: old, to: new, gate, subscribers: subscribers)
         case .gate(let alias, let publisher, let gate):
             if isHere(publisher) { panel.setGate(gate, of: alias, by: Int(publisher.slot)) }
-            if let place = aheads.index(of: alias, by: publisher) {
-                pauseAhead(place, gate != .open)
+            if let aheadIndex = aheads.index(of: alias, by: publisher) {
+                pauseAhead(aheadIndex, gate != .open)
             } else if !isHere(publisher) {
-                if gate != .open { carryLastWords(of: alias, by: publisher) }
+                if gate != .open { forwardRemaining(of: alias, by: publisher) }
                 remoteTracks.setGate(gate, of: alias, by: publisher)
             }
         case .clear(let alias, let publisher, let epoch):
             if isHere(publisher) { panel.clear(alias, by: Int(publisher.slot), epoch: epoch) }
-            if let place = aheads.index(of: alias, by: publisher) { clearAhead(place, epoch: epoch) }
+            if let aheadIndex = aheads.index(of: alias, by: publisher) { clearAhead(aheadIndex, epoch: epoch) }
         case .retain(let alias, let publisher, let time):
-            if let place = aheads.index(of: alias, by: publisher) { aheads.tracks[place].retain(from: time) }
-        case .subscribe(let subscriber, let alias, let publisher, let listening) where listening.mode == .ahead:
+            if let aheadIndex = aheads.index(of: alias, by: publisher) { aheads.tracks[aheadIndex].retain(from: time) }
+        case .subscribe(let subscriber, let alias, let publisher, let options) where options.mode == .ahead:
             if isHere(subscriber) {
-                hearAhead(alias, of: publisher, by: subscriber, listening)
+                subscribeAhead(alias, of: publisher, by: subscriber, options)
             } else if panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot)) {
-                replayAhead(alias, of: publisher, to: subscriber.shard, listening)
+                replayAhead(alias, of: publisher, to: subscriber.shard, options)
             }
         case .subscribe(let subscriber, let alias, let publisher, _):
             switch (isHere(subscriber), isHere(publisher)) {
@@ -187,7 +187,7 @@ extension SimulatedShard {
             case (false, _): panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot))
             }
         case .unsubscribe(let subscriber, let alias, let publisher):
-            if isHere(subscriber), let place = aheads.index(of: alias, by: publisher) { return stopHearingAhead(place, by: subscriber) }
+            if isHere(subscriber), let aheadIndex = aheads.index(of: alias, by: publisher) { return unsubscribeAhead(aheadIndex, by: subscriber) }
             switch (isHere(subscriber), isHere(publisher)) {
             case (true, true): panel.remove(subscriber: subscriber.slot, from: alias, of: Int(publisher.slot))
             case (true, false): remoteTracks.remove(subscriber: subscriber.slot, from: alias, of: publisher)

@@ -2,9 +2,9 @@ internal import DequeModule
 internal import Engine
 internal import Wire
 
-/// What the rooms have decided: who hears which track. Panels, remoteTracks and trunks must carry it out, whatever is on its way between
+/// Reference model of the rooms' routing decisions. Patch panels, remote tracks and trunks must follow it, whatever is in flight between
 /// shards.
-struct Truth {
+struct RoutingModel {
     struct Key: Hashable {
         let publisher: ParticipantHandle
         let alias: TrackAlias
@@ -20,7 +20,7 @@ struct Truth {
         let home: Int
         var gate = Room.Gate.open
         var gateChangedAt: Instant
-        /// Since the track began.
+        /// Since the track was published.
         var wasEverClosed = false
         var endedAt: Instant?
         var epoch: UInt8 = 0
@@ -38,12 +38,12 @@ struct Truth {
         let delivery: Delivery
         let key: Key
         let since: Instant
-        /// When it was admitted.
+        /// When the frame was admitted.
         let at: Instant
     }
 
     private var routes: [Key: Route] = [:]
-    /// What goes on under another handle of its publisher.
+    /// Tracks that moved to another handle of their publisher.
     private var moved: [Key: Key] = [:]
     private var expected: Deque<Expectation> = []
     private var delivered: Set<Delivery> = []
@@ -74,8 +74,8 @@ struct Truth {
             routes[Key(publisher: publisher, alias: alias)]?.subscribers.append(Subscriber(handle: subscriber, since: now))
         case .unsubscribe(let subscriber, let alias, let publisher):
             let key = Key(publisher: publisher, alias: alias)
-            guard let place = routes[key]?.subscribers.firstIndex(where: { $0.handle == subscriber && $0.until == nil }) else { return }
-            routes[key]?.subscribers[place].until = now
+            guard let index = routes[key]?.subscribers.firstIndex(where: { $0.handle == subscriber && $0.until == nil }) else { return }
+            routes[key]?.subscribers[index].until = now
         }
     }
 
@@ -85,102 +85,101 @@ struct Truth {
         return routes[key]
     }
 
-    /// Whether a track goes on under another handle, under which a shard has it without being the publisher's, which is given the queue.
+    /// Whether a track moved to another handle and this shard, not the publisher's, has its queue under that handle.
     func hasMoved(_ alias: TrackAlias, of publisher: ParticipantHandle, toOneIn aheads: AheadTracks) -> Bool {
-        guard let key = moved[Key(publisher: publisher, alias: alias)], let place = aheads.index(of: alias, by: key.publisher) else {
+        guard let key = moved[Key(publisher: publisher, alias: alias)], let index = aheads.index(of: alias, by: key.publisher) else {
             return false
         }
-        return aheads.tracks[place].sid == nil
+        return aheads.tracks[index].sid == nil
     }
 
-    /// A frame has passed its publisher's shard: may it, and who is to get it?
+    /// Checks a frame that the publisher's shard admitted, and records who must receive it.
     mutating func admitted(_ frame: Int, from publisher: ParticipantHandle, alias: TrackAlias, in world: World) {
         let key = Key(publisher: publisher, alias: alias)
-        guard let route = route(key) else { return world.fail("frame \(frame) passes on a track that no room knows") }
-        let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.newsDelayMax
+        guard let route = route(key) else { return world.fail("frame \(frame) is admitted on an unknown track") }
+        let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.propagationDelayMax
         if route.gate != .open {
             world.expect(
-                world.now - route.gateChangedAt < delay, "frame \(frame) passes though its track is \(route.gate)")
+                world.now - route.gateChangedAt < delay, "frame \(frame) is admitted though its track is \(route.gate)")
         }
-        if let endedAt = route.endedAt { world.expect(world.now - endedAt < delay, "frame \(frame) passes though its track has ended") }
-        // Between two slots of its publisher a track may be known here and not yet there.
-        if let movedAt = route.movedAt, world.now - movedAt <= world.swarm.newsDelayMax { return }
+        if let endedAt = route.endedAt { world.expect(world.now - endedAt < delay, "frame \(frame) is admitted though its track has ended") }
+        // While a track moves between slots, some shards may not know its new slot yet.
+        if let movedAt = route.movedAt, world.now - movedAt <= world.swarm.propagationDelayMax { return }
         for subscriber in route.subscribers where subscriber.until == nil {
             let isOnOneShard = route.home == Int(publisher.shard) && subscriber.handle.shard == publisher.shard
-            guard isOnOneShard || world.now - subscriber.since > world.swarm.newsDelayMax else { continue }
-            // A gate that was closed lately may still be closed elsewhere; and what the room had decided before the frame passed, another
-            // shard may know sooner than the publisher's.
-            guard isOnOneShard || world.now - route.gateChangedAt > world.swarm.newsDelayMax && route.endedAt == nil else { continue }
+            guard isOnOneShard || world.now - subscriber.since > world.swarm.propagationDelayMax else { continue }
+            // Other shards may still have a recently closed gate, or learn of a decision sooner than the publisher's shard.
+            guard isOnOneShard || world.now - route.gateChangedAt > world.swarm.propagationDelayMax && route.endedAt == nil else { continue }
             guard isOnOneShard || !world.ledger.frames[frame].isDoubtful else { continue }
             expected.append(
                 Expectation(delivery: Delivery(frame: frame, subscriber: subscriber.handle), key: key, since: subscriber.since, at: world.now))
         }
     }
 
-    /// The same for a frame that is kept: it is of the track's epoch.
-    func admittedAhead(_ frame: Int, _ said: Ledger.Frame, from publisher: ParticipantHandle, in world: World) {
-        guard let route = route(Key(publisher: publisher, alias: said.header.alias)) else {
-            return world.fail("frame \(frame) passes on a track that no room knows")
+    /// The same for a frame of an `ahead` track, which is queued.
+    func admittedAhead(_ frame: Int, _ entry: Ledger.Frame, from publisher: ParticipantHandle, in world: World) {
+        guard let route = route(Key(publisher: publisher, alias: entry.header.alias)) else {
+            return world.fail("frame \(frame) is admitted on an unknown track")
         }
-        let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.newsDelayMax
+        let delay = route.home == Int(publisher.shard) ? Duration.zero : world.swarm.propagationDelayMax
         world.expect(
-            route.gate == .open || world.now - route.gateChangedAt < delay, "frame \(frame) passes though its track is \(route.gate)")
+            route.gate == .open || world.now - route.gateChangedAt < delay, "frame \(frame) is admitted though its track is \(route.gate)")
         world.expect(
-            route.epoch == said.header.epoch || world.now - route.clearedAt < delay,
-            "frame \(frame) of epoch \(said.header.epoch) passes in epoch \(route.epoch)")
+            route.epoch == entry.header.epoch || world.now - route.clearedAt < delay,
+            "frame \(frame) of epoch \(entry.header.epoch) is admitted in epoch \(route.epoch)")
     }
 
-    /// Nothing of what was cleared leaves any more, on whatever shard.
-    func release(_ frame: Int, _ said: Ledger.Frame, in world: World) {
-        guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return }
+    /// Checks that no shard releases cleared or muted frames.
+    func release(_ frame: Int, _ entry: Ledger.Frame, in world: World) {
+        guard let publisher = entry.session.handle, let route = route(Key(publisher: publisher, alias: entry.header.alias)) else { return }
         world.expect(
-            route.epoch == said.header.epoch || world.now - route.clearedAt < world.swarm.newsDelayMax,
-            "frame \(frame) of epoch \(said.header.epoch) is let out in epoch \(route.epoch)")
+            route.epoch == entry.header.epoch || world.now - route.clearedAt < world.swarm.propagationDelayMax,
+            "frame \(frame) of epoch \(entry.header.epoch) is released in epoch \(route.epoch)")
         world.expect(
-            route.gate == .open || world.now - route.gateChangedAt < world.swarm.newsDelayMax,
-            "frame \(frame) is let out though its track is \(route.gate)")
+            route.gate == .open || world.now - route.gateChangedAt < world.swarm.propagationDelayMax,
+            "frame \(frame) is released though its track is \(route.gate)")
     }
 
-    /// It is of what plays now: nothing has ended, cleared or paused its track.
-    func plays(_ said: Ledger.Frame, in world: World) -> Bool {
-        guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return false }
-        guard route.gate == .open, route.endedAt == nil, route.epoch == said.header.epoch else { return false }
-        return !wasPaused(said, lately: world)
+    /// Whether the frame is due to play: its track was not ended, cleared or paused.
+    func plays(_ entry: Ledger.Frame, in world: World) -> Bool {
+        guard let publisher = entry.session.handle, let route = route(Key(publisher: publisher, alias: entry.header.alias)) else { return false }
+        guard route.gate == .open, route.endedAt == nil, route.epoch == entry.header.epoch else { return false }
+        return !wasPaused(entry, lately: world)
     }
 
-    /// Its gate was closed not long ago, so that its clock has begun anew.
-    func wasPaused(_ said: Ledger.Frame, lately world: World) -> Bool {
-        guard let publisher = said.stay.handle, let route = route(Key(publisher: publisher, alias: said.header.alias)) else { return true }
+    /// Whether its gate was closed recently, so that its clock has restarted.
+    func wasPaused(_ entry: Ledger.Frame, lately world: World) -> Bool {
+        guard let publisher = entry.session.handle, let route = route(Key(publisher: publisher, alias: entry.header.alias)) else { return true }
         return route.wasEverClosed && world.now - route.gateChangedAt < .seconds(5)
     }
 
-    /// A frame is given to a subscriber, to be written or queued.
+    /// Checks a frame that is written to or queued for a subscriber.
     mutating func handed(_ frame: Int, of key: Key, to subscriber: ParticipantHandle, in world: World) {
-        guard let route = route(key) else { return world.fail("frame \(frame) is handed out on a track that no room knows") }
+        guard let route = route(key) else { return world.fail("frame \(frame) is forwarded on an unknown track") }
         let isOnOneShard = route.home == Int(key.publisher.shard) && subscriber.shard == key.publisher.shard
         let isListening = route.subscribers.contains { known in
             known.handle == subscriber
-                && (known.until == nil || !isOnOneShard && world.now - (known.until ?? world.now) < world.swarm.newsDelayMax)
+                && (known.until == nil || !isOnOneShard && world.now - (known.until ?? world.now) < world.swarm.propagationDelayMax)
         }
-        world.expect(isListening, "frame \(frame) is handed to somebody who does not listen")
-        // Who listens anew to what is kept hears again what it had not played.
+        world.expect(isListening, "frame \(frame) is forwarded to a participant that is not subscribed")
+        // A resubscribed participant receives unplayed frames again.
         if world.ledger.frames[frame].mode == .ahead { return }
-        world.expect(delivered.insert(Delivery(frame: frame, subscriber: subscriber)).inserted, "frame \(frame) is handed out twice")
+        world.expect(delivered.insert(Delivery(frame: frame, subscriber: subscriber)).inserted, "frame \(frame) is forwarded twice")
     }
 
-    /// It did not fit into a trunk, and was counted.
+    /// A frame dropped because a trunk was full.
     mutating func lostInTrunk(_ frame: Int, to shard: Int) {
         for expectation in expected where expectation.delivery.frame == frame && Int(expectation.delivery.subscriber.shard) == shard {
             lost.insert(expectation.delivery)
         }
     }
 
-    /// Looks whether what passed some time ago has come to all who were to get it.
+    /// Checks that frames admitted a while ago were forwarded to everyone who must receive them.
     mutating func review(in world: World) {
-        while let first = expected.first, world.now - first.at > world.swarm.newsDelayMax + .milliseconds(50) {
+        while let first = expected.first, world.now - first.at > world.swarm.propagationDelayMax + .milliseconds(50) {
             expected.removeFirst()
             if delivered.remove(first.delivery) != nil || lost.remove(first.delivery) != nil { continue }
-            // The room decided while the frame was on its way from the publisher's connection to the trunk.
+            // The room decided while the frame was on its way to the trunk.
             guard route(first.key)?.endedAt != first.at, route(first.key)?.gateChangedAt != first.at else { continue }
             let subscriber = first.delivery.subscriber
             let stillListens = route(first.key)?.subscribers.contains {
@@ -188,9 +187,9 @@ struct Truth {
             }
             guard route(first.key)?.movedAt ?? World.start < first.at else { continue }
             guard stillListens == true, let member = world.shards[Int(subscriber.shard)].member(at: subscriber), member.pendingClose == nil,
-                member.line.phase == .open
+                member.connection.phase == .open
             else { continue }
-            world.fail("frame \(first.delivery.frame) was never handed to \(member.line.stay), who listens")
+            world.fail("frame \(first.delivery.frame) was never forwarded to \(member.connection.session), which is subscribed")
         }
     }
 }
