@@ -120,8 +120,7 @@ package enum Limits {
     /// Requests of one device on its user's channel, per second and in a burst.
     package static let deviceRequestsPerSecond = 20
     package static let deviceRequestBurst = 100
-    /// Intervals of connection quality reports and token refreshes.
-    package static let qualityInterval: Duration = .seconds(5)
+    /// Interval of token refreshes.
     package static let tokenRefreshInterval: Duration = .seconds(300)
     /// What one participant's profile updates and requested tokens may cost, in bytes sent to all recipients. Beyond it updates coalesce.
     package static let profileBytesPerSecond = 256 * 1_024

@@ -90,9 +90,6 @@ struct AheadQueue: Sendable {
         bytes = []
     }
 
-    /// Address of an entry, for prefetching.
-    func address(of offset: Int) -> UInt { bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } + UInt(place(of: offset)) }
-
     private func place(of offset: Int) -> Int {
         precondition(offset >= start, "an offset is of a frame that is kept")
         return offset - start + dead

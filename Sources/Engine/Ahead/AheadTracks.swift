@@ -131,20 +131,6 @@ package struct AheadTracks: Sendable {
         for index in active where watches[index].quietUntil <= now { due.append(index) }
     }
 
-    // Addresses for prefetching; they are never dereferenced.
-
-    /// Address and size of a track.
-    package mutating func memory(of index: Int) -> (address: UInt, count: Int) {
-        let count = MemoryLayout<AheadTrack>.stride
-        return (tracks.withUnsafeMutableBytes { UInt(bitPattern: $0.baseAddress) } + UInt(index * count), count)
-    }
-
-    /// Addresses of the next frames to release and of the subscribers. Reads the track itself.
-    package mutating func memoryOfNext(from index: Int) -> (frames: UInt, subscribers: UInt) {
-        let subscribers = tracks[index].subscribers.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-        return (tracks[index].queue.address(of: tracks[index].reference.offset), subscribers)
-    }
-
     /// Makes a track active.
     package mutating func activate(_ index: Int) {
         watches[index].quietUntil = Instant(nanoseconds: 0)
