@@ -16,29 +16,29 @@ struct QualityTests {
 
     @Test func itFallsFastAndRisesSlowly() {
         var quality = QualityScore()
-        let steps = [ConnectionMeasurement.awful, .perfect, .perfect, .perfect].map { quality.take($0) }
+        let steps = [ConnectionMeasurement.awful, .perfect, .perfect, .perfect].map { quality.update(with: $0) }
         #expect(steps == [.poor, .good, nil, .excellent])
     }
 
     @Test func aLossOfTwoAndAHalfPercentIsGoodOnceItLasts() {
         var quality = QualityScore()
         let lossy = ConnectionMeasurement(roundTrip: .milliseconds(20), jitter: .zero, lossPercent: 2.5, isSilent: false)
-        let steps = (0..<4).map { _ in quality.take(lossy) }
+        let steps = (0..<4).map { _ in quality.update(with: lossy) }
         #expect(steps == [nil, nil, .good, nil])
     }
 
     @Test func theScoreHasAFloorFromWhichItRecovers() {
         var quality = QualityScore()
-        for _ in 0..<10 { _ = quality.take(.awful) }
+        for _ in 0..<10 { _ = quality.update(with: .awful) }
         #expect(quality.score == 30 && quality.level == .poor)
-        let better = quality.take(.perfect)
+        let better = quality.update(with: .perfect)
         #expect(better == .good && abs(quality.score - 57.9) < 1e-9)
     }
 
     @Test func whoIsSilentIsLostAtOnce() {
         var quality = QualityScore()
         let silent = ConnectionMeasurement(roundTrip: .zero, jitter: .zero, lossPercent: 0, isSilent: true)
-        let steps = [silent, silent, .perfect].map { quality.take($0) }
+        let steps = [silent, silent, .perfect].map { quality.update(with: $0) }
         #expect(steps == [.lost, nil, .good])
     }
 

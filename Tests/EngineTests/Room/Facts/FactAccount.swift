@@ -38,7 +38,7 @@ struct FactAccount {
             expect(published.remove(track.sid) != nil, "\(track.sid) was not published")
             expect(!tapped.contains(track.sid), "\(track.sid) is recorded still")
         case .transcribed(let said):
-            expect(said.segment.final || said.wasInterrupted, "\(said.segment) is not done")
+            expect(said.segment.final || said.segment.spoken == .interrupted, "\(said.segment) is not done")
             expect(said.segment.rev > revisions[said.segment.id] ?? -1, "\(said.segment.id) is told twice")
             expect(said.began <= said.ended, "\(said) ends before it begins")
             revisions[said.segment.id] = said.segment.rev

@@ -198,7 +198,7 @@ struct FactTests {
         call.pass(500)
         call.clear(publishedTo: 2_000)
         let said = try #require(Self.said(call.world).last)
-        #expect(said.wasInterrupted && said.segment.spokenChars == 5 && said.speaker == .agent)
+        #expect(said.segment.spoken == .interrupted && said.segment.spokenChars == 5 && said.speaker == .agent)
         #expect(said.began == .milliseconds(-500))
     }
 }

@@ -36,7 +36,7 @@ private struct Storm {
     private var chance: SplitMix64
     /// In milliseconds on the track.
     private var published = 0
-    private var isDry = true
+    private var isDrained = true
     /// Words of the publisher's shard that are still under way.
     private var mail: [Room.PlayoutQueueReport] = []
     private var marks: [String: Int] = [:]
@@ -89,15 +89,15 @@ private struct Storm {
     }
 
     private mutating func publish() {
-        if isDry {
+        if isDrained {
             published += below(2) * below(5_000)
             say(
                 below(4) == 0
                     ? .refilled(epoch: call.epoch) : .started(epoch: call.epoch, at: call.time(published), playsAt: call.world.now))
         }
         published += below(1_000)
-        isDry = below(3) > 0
-        if isDry { say(.drained(epoch: call.epoch, end: call.time(published))) }
+        isDrained = below(3) > 0
+        if isDrained { say(.drained(epoch: call.epoch, end: call.time(published))) }
     }
 
     private mutating func setMark(_ name: String) {
@@ -117,7 +117,7 @@ private struct Storm {
         default: clears += 1
         }
         call.epoch &+= 1
-        isDry = true
+        isDrained = true
         say(.cleared(epoch: call.epoch, end: below(4) == 0 ? nil : call.time(published)))
     }
 

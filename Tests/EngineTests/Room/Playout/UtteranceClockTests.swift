@@ -15,7 +15,7 @@ struct UtteranceClockTests {
 
     @Test func itStopsWhereItRanDry() {
         var clock = UtteranceClock(playsAt: start)
-        clock.runDry(at: 4_800)
+        clock.drain(at: 4_800)
         #expect(clock.offset(at: at(500)) == 4_800 && clock.release(at: at(500)) == 4_800)
         #expect(clock.instant(of: 4_801) == nil)
         clock.refill()
@@ -24,7 +24,7 @@ struct UtteranceClockTests {
 
     @Test func aGapInTheStreamIsAGapInTime() {
         var clock = UtteranceClock(playsAt: start)
-        clock.runDry(at: 4_800)
+        clock.drain(at: 4_800)
         clock.start(at: 4_800, playsAt: at(400))
         #expect(clock.offset(at: at(399)) == 4_800 && clock.offset(at: at(410)) == 5_280)
         #expect(clock.instant(of: 4_800) == at(100) && clock.instant(of: 4_848) == at(401))
