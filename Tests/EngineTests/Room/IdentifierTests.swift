@@ -2,8 +2,8 @@ import Engine
 import Testing
 import Wire
 
-struct IdentifierSourceTests {
-    @Test func namesAreAsLiveKitHasThem() {
+struct IdentifierGeneratorTests {
+    @Test func identifiersHaveLiveKitPrefixes() {
         var source = IdentifierGenerator(seed: 7)
         for (name, prefix) in [
             (source.participant().text, "PA_"), (source.track().text, "TR_AM"), (source.text(), "TX_"), (source.procedureCall(), "RPC_"),
@@ -13,20 +13,20 @@ struct IdentifierSourceTests {
         }
     }
 
-    @Test func noTwoCharactersLookAlike() {
+    @Test func alphabetHasNoLookAlikes() {
         #expect(Set(IdentifierGenerator.alphabet).count == 57)
         #expect(!"0O1Il".utf8.contains(where: IdentifierGenerator.alphabet.contains))
     }
 
-    @Test func namesDoNotComeTwice() {
+    @Test func identifiersAreUnique() {
         var source = IdentifierGenerator(seed: 7)
         #expect(Set((0..<10_000).map { _ in source.track() }).count == 10_000)
     }
 }
 
 struct SplitMix64Tests {
-    /// The published sequence for the seed 1234567 (as Rosetta Code and Java's `SplittableRandom` have it).
-    @Test func theSequenceIsThePublishedOne() {
+    /// The published sequence for the seed 1234567 (Rosetta Code, Java's `SplittableRandom`).
+    @Test func generatorMatchesThePublishedSequence() {
         var numbers = SplitMix64(seed: 1_234_567)
         #expect(
             (0..<5).map { _ in numbers.next() } == [
@@ -35,22 +35,22 @@ struct SplitMix64Tests {
             ])
     }
 
-    @Test func everyNumberBelowABoundComes() {
+    @Test func boundedNumbersCoverTheRange() {
         var numbers = SplitMix64(seed: 1)
         #expect(Set((0..<1_000).map { _ in numbers.below(10) }) == Set(0..<10))
         #expect(numbers.below(1) == 0)
     }
 }
 
-struct AliasSourceTests {
-    @Test func aliasesCountOnFromOne() {
+struct TrackAliasAllocatorTests {
+    @Test func aliasesCountUpFromOne() {
         var source = TrackAliasAllocator()
         #expect(source.allocate() == TrackAlias(1))
         source.release(TrackAlias(1))
         #expect(source.allocate() == TrackAlias(2))
     }
 
-    @Test func afterAllTheWayRoundTheTakenAreLeftOut() {
+    @Test func wrappedAliasesSkipThoseInUse() {
         var source = TrackAliasAllocator()
         for value in 1...UInt16.max {
             #expect(source.allocate() == TrackAlias(value))
@@ -59,7 +59,7 @@ struct AliasSourceTests {
         #expect(source.allocate() == TrackAlias(3))
     }
 
-    @Test func whenAllAreTakenThereIsNone() {
+    @Test func allocationFailsWhenAllAliasesAreInUse() {
         var source = TrackAliasAllocator()
         for _ in 1...UInt16.max { _ = source.allocate() }
         #expect(source.allocate() == nil)

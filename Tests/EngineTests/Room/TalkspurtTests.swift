@@ -2,10 +2,10 @@ import Engine
 import Testing
 import Wire
 
-struct TalkTests {
+struct TalkspurtTests {
     private let now = Instant(nanoseconds: 5_000_000_000)
 
-    @Test func aStartHasOneStop() {
+    @Test func everyStartHasOneStop() {
         var talk = Talkspurt()
         #expect(talk.begin(at: MediaTime(ticks: 100), now: now) == true)
         #expect(talk.start == MediaTime(ticks: 100))
@@ -14,18 +14,18 @@ struct TalkTests {
         #expect(talk.end(at: MediaTime(ticks: 900)) == nil && talk.cutOff(now: now) == nil && talk.start == nil)
     }
 
-    @Test func withoutAStartThereIsNoStop() {
+    @Test func stopWithoutAStartIsIgnored() {
         var talk = Talkspurt()
         #expect(talk.end(at: MediaTime(ticks: 1)) == nil && talk.cutOff(now: now) == nil)
     }
 
-    @Test func aStopIsNeverBeforeItsStart() {
+    @Test func stopNeverPrecedesItsStart() {
         var talk = Talkspurt()
         _ = talk.begin(at: MediaTime(ticks: 100), now: now)
         #expect(talk.end(at: MediaTime(ticks: 40)) == MediaTime(ticks: 100))
     }
 
-    @Test func aTimestampThatWrapsIsLater() {
+    @Test func wrappedTimestampIsLater() {
         var talk = Talkspurt()
         _ = talk.begin(at: MediaTime(ticks: .max - 9), now: now)
         #expect(talk.end(at: MediaTime(ticks: 950)) == MediaTime(ticks: 950))
@@ -34,14 +34,14 @@ struct TalkTests {
     }
 }
 
-struct AlarmTests {
+struct EarliestDeadlineTests {
     private func at(_ second: UInt64) -> Instant { Instant(nanoseconds: second * 1_000_000_000) }
 
-    @Test func itRingsAtTheEarliest() {
+    @Test func earliestDeadlineWins() {
         var wakeUp = EarliestDeadline()
         #expect(wakeUp.instant == nil)
-        for second: UInt64 in [7, 3, 5] { wakeUp.include( at(second)) }
-        wakeUp.include( nil)
+        for second: UInt64 in [7, 3, 5] { wakeUp.include(at(second)) }
+        wakeUp.include(nil)
         #expect(wakeUp.instant == at(3))
         wakeUp.clear()
         #expect(wakeUp.instant == nil)

@@ -2,8 +2,8 @@ import Engine
 import Testing
 import Wire
 
-struct AheadListenersTests {
-    @Test func oneThatDoesNotReadForThreeSecondsLosesNothing() {
+struct AheadSubscribersTests {
+    @Test func subscriberBlockedForThreeSecondsLosesNothing() {
         var world = AheadWorld(subscribers: [1, 2])
         world.publish(500)
         world.run(2_000)
@@ -13,14 +13,14 @@ struct AheadListenersTests {
         #expect(world.messages(2).count == before)
         world.stalled = []
         world.run(20)
-        #expect((30...32).contains(world.messages(2).count - before), "what is overdue leaves at once, in full bundles")
+        #expect((30...32).contains(world.messages(2).count - before), "overdue frames are released at once in full bundles")
         world.run(8_000)
         #expect(world.sequences(2) == Array(0..<500))
         #expect(world.afterDrop(2).isEmpty && world.skipped[2] == 0)
         #expect(world.leads(2).suffix(100).allSatisfy { 200...300 ~= $0 })
     }
 
-    @Test func oneThatMissesASilenceHasItAllTheSame() {
+    @Test func lateSubscriberKeepsTheSilenceBetweenUtterances() {
         var world = AheadWorld(subscribers: [1, 2])
         world.publish(50)
         world.run(200)
@@ -31,22 +31,22 @@ struct AheadListenersTests {
         world.run(15_000)
         #expect(world.sequences(2) == Array(0..<550))
         // Frame 50 plays at 5,000.
-        #expect(world.leads(2, start: 4_000).dropFirst(50).allSatisfy { -20...300 ~= $0 }, "and not at once what plays later")
+        #expect(world.leads(2, start: 4_000).dropFirst(50).allSatisfy { -20...300 ~= $0 }, "later frames are not released yet")
         #expect(world.leads(2, start: 4_000).dropFirst(70).allSatisfy { 200...300 ~= $0 })
     }
 
-    @Test func whoComesLaterBeginsWithWhatPlaysThenByTheSameClock() {
+    @Test func newSubscriberStartsAtTheCurrentPositionOnTheCommonClock() {
         var world = AheadWorld()
         world.publish(500)
         world.run(3_010, everyMilliseconds: 10)
         world.subscribe(2)
         world.run(8_000)
         #expect(world.sequences(2) == Array(151..<500), "the frame that plays at 3,020 is the first")
-        #expect(world.leads(2).allSatisfy { -20...300 ~= $0 }, "at the next look")
+        #expect(world.leads(2).allSatisfy { -20...300 ~= $0 }, "at the next tick")
         #expect(world.leads(2).dropFirst(16).allSatisfy { $0 >= 180 })
     }
 
-    @Test func whoComesWhenAllHasPlayedHearsOnlyWhatComesThen() {
+    @Test func newSubscriberReceivesNothingThatHasPlayed() {
         var world = AheadWorld()
         world.publish(100)
         world.run(3_000)
@@ -56,7 +56,7 @@ struct AheadListenersTests {
         #expect(world.sequences(2) == Array(100..<150))
     }
 
-    @Test func whoResumesGoesOnWhereHeWasByAClockOfHisOwn() {
+    @Test func resumingSubscriberContinuesOnItsOwnClock() {
         var world = AheadWorld()
         world.publish(1_000)
         world.track.retain(from: MediaTime(ticks: 300 * 960))
@@ -66,12 +66,12 @@ struct AheadListenersTests {
         #expect(Array(world.sequences(2).prefix(15)) == Array(300..<315))
         world.run(20_000)
         #expect(world.sequences(2) == Array(300..<1_000))
-        // Frame 300 plays when it was asked for, at 10,000, and not at 6,000.
+        // Frame 300 plays when it was subscribed, at 10,000, and not at 6,000.
         #expect(world.leads(2, start: 4_000).dropFirst(17).allSatisfy { 200...320 ~= $0 })
-        #expect(world.sequences(1) == Array(0..<1_000), "and nobody else notices")
+        #expect(world.sequences(1) == Array(0..<1_000), "nobody else is affected")
     }
 
-    @Test func whoResumesAtWhatIsForgottenGetsTheOldestThatIsKept() {
+    @Test func resumeBeforeTheRetainedFramesStartsAtTheOldest() {
         var world = AheadWorld()
         world.publish(3_000)
         world.track.retain(from: MediaTime(ticks: 0))
@@ -83,7 +83,7 @@ struct AheadListenersTests {
         #expect(world.sequences(2) == Array(first..<3_000))
     }
 
-    @Test func whoResumesAtWhatIsStillToComeListensLikeEverybody() {
+    @Test func resumeAtAnUnreleasedPositionUsesTheCommonClock() {
         var world = AheadWorld()
         world.publish(500)
         world.run(2_000)
@@ -92,7 +92,7 @@ struct AheadListenersTests {
         #expect(world.sequences(2) == Array(100..<500))
     }
 
-    @Test func whoGoesGetsNothingMore() {
+    @Test func removedSubscriberReceivesNothing() {
         var world = AheadWorld(subscribers: [1, 2])
         world.publish(500)
         world.run(2_000)
@@ -103,7 +103,7 @@ struct AheadListenersTests {
         #expect(world.sequences(2) == Array(0..<500))
     }
 
-    @Test func nothingLeavesDuringAPauseAndAllOfItAfterwards() {
+    @Test func pauseDelaysFramesWithoutLoss() {
         var world = AheadWorld()
         world.publish(500)
         world.run(2_000)
@@ -120,7 +120,7 @@ struct AheadListenersTests {
         #expect(world.leads(start: 7_000 - count * 20).suffix(300).allSatisfy { 200...300 ~= $0 })
     }
 
-    @Test func whatAnotherShardGetsIsWhatIsStillToBePlayed() {
+    @Test func replayToAnotherShardContainsUnplayedFrames() {
         var world = AheadWorld(subscribers: [])
         world.publish(500)
         world.run(3_000)

@@ -2,17 +2,17 @@ import Engine
 import Testing
 import Wire
 
-/// A subscriber whose path and device take their time: what the room says was heard is what it had heard, but for what was on its way.
-struct HeardAccuracyTests {
+/// With path and device delays, the room's position is the subscriber's own, except for audio that is under way.
+struct PlayoutAccuracyTests {
     @Test(arguments: 0..<50)
-    func aClearIsAnsweredWithWhatTheListenerHadHeard(seed: Int) throws {
-        var chance = SplitMix64(seed: UInt64(seed))
-        let path = 5 + chance.below(60)
-        let buffering = chance.below(100)
-        let clearedAt = 400 + chance.below(3_000)
+    func clearIsAnsweredWithTheReportedPosition(seed: Int) throws {
+        var random = SplitMix64(seed: UInt64(seed))
+        let path = 5 + random.below(60)
+        let buffering = random.below(100)
+        let clearedAt = 400 + random.below(3_000)
         var call = try PlayoutWorld()
-        call.begins()
-        // The subscriber begins when the first frame has come and its buffer is full, and reports every 200 ms from there.
+        call.starts()
+        // The subscriber starts when its buffer is full, and reports every 200 ms from there.
         var reportAt = path + buffering + 200
         var passed = 0
         while reportAt + path <= clearedAt {

@@ -2,96 +2,96 @@ import Engine
 import Testing
 import Wire
 
-/// A room is recorded: who is told, and which frames are copied.
+/// Recording: announcements, and which frames are copied.
 struct RecordingTests {
-    @Test func everybodyIsToldAndEveryTrackIsTapped() throws {
+    @Test func startingARecordingTapsAllTracksAndIsAnnounced() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.join("bob")
         _ = try world.publish(ann)
-        world.happens(.administered(.startRecording))
+        world.receive(.administered(.startRecording))
         #expect(world.trace == ["recordingStarted > ann bob", "tap 1 by ann"])
         _ = try world.publish(ann)
         #expect(world.trace.last == "tap 2 by ann")
-        world.happens(.administered(.stopRecording(nil, .asked)))
+        world.receive(.administered(.stopRecording(nil, .asked)))
         #expect(world.trace == ["untap 1 by ann", "untap 2 by ann", "recordingStopped > ann bob"])
     }
 
-    @Test func onlyWhatIsNotSoAlreadyIsTold() {
+    @Test func repeatedRecordingCommandsCauseNoEvents() {
         var world = RoomWorld()
         world.join("ann")
-        world.happens(.administered(.stopRecording(nil, .asked)))
+        world.receive(.administered(.stopRecording(nil, .asked)))
         #expect(world.effects.isEmpty)
-        world.happens(.administered(.startRecording))
-        world.happens(.administered(.startRecording))
+        world.receive(.administered(.startRecording))
+        world.receive(.administered(.startRecording))
         #expect(world.effects.isEmpty)
     }
 
-    @Test func aFailureOfAnEarlierRecordingEndsNone() throws {
+    @Test func stoppingAnEarlierRecordingHasNoEffect() throws {
         var world = RoomWorld()
         world.join("ann")
-        world.happens(.administered(.startRecording))
+        world.receive(.administered(.startRecording))
         let first = try #require(world.room.recording)
-        world.happens(.administered(.stopRecording(nil, .asked)))
-        world.happens(.administered(.startRecording))
-        world.happens(.administered(.stopRecording(first, .failed)))
+        world.receive(.administered(.stopRecording(nil, .asked)))
+        world.receive(.administered(.startRecording))
+        world.receive(.administered(.stopRecording(first, .failed)))
         #expect(world.effects.isEmpty)
         #expect(world.room.recording != nil)
     }
 
-    @Test func aNewcomerLearnsThatItIsRecorded() {
+    @Test func newcomerLearnsOfTheRecording() {
         var world = RoomWorld()
         world.join("ann")
-        world.happens(.administered(.startRecording))
-        #expect(world.news(world.join("bob")).words == ["hello", "recordingStarted"])
+        world.receive(.administered(.startRecording))
+        #expect(world.takeEvents(world.join("bob")).words == ["hello", "recordingStarted"])
     }
 
-    @Test func aTrackThatEndsIsUntappedBeforeItsPatchIsGone() throws {
+    @Test func untapPrecedesTheRemovalOfThePatch() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
-        world.happens(.administered(.startRecording))
+        world.receive(.administered(.startRecording))
         let track = try world.publish(ann)
-        world.ask(ann, .unpublish(track.sid))
+        world.send(ann, .unpublish(track.sid))
         #expect(world.trace.starts(with: ["untap 1 by ann", "patch unpublish 1 by ann"]))
         _ = try world.publish(ann)
-        world.happens(.left(ann, .clientInitiated))
+        world.receive(.left(ann, .clientInitiated))
         #expect(world.trace.starts(with: ["untap 2 by ann", "patch unpublish 2 by ann"]))
     }
 
-    @Test func whoComesBackIsTappedWhereItIsNow() throws {
+    @Test func resumedPublisherIsTappedOnItsNewShard() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         _ = try world.publish(ann)
-        world.happens(.administered(.startRecording))
-        world.happens(.connectionLost(ann, .signalClose))
+        world.receive(.administered(.startRecording))
+        world.receive(.connectionLost(ann, .signalClose))
         world.join("ann", token: "next", resuming: "resume-ann")
-        let place = try #require(world.trace.firstIndex { $0.hasPrefix("patch move 1") })
-        #expect(world.trace[place + 1] == "tap 1 by ann")
+        let position = try #require(world.trace.firstIndex { $0.hasPrefix("patch move 1") })
+        #expect(world.trace[position + 1] == "tap 1 by ann")
         #expect(!world.trace.contains { $0.hasPrefix("untap") })
     }
 
-    @Test func aRoomMayBeRecordedFromItsBeginning() throws {
+    @Test func roomCanBeRecordedFromItsStart() throws {
         var settings = RoomSettings()
         settings.reporting = RoomReporting(records: true)
         var world = RoomWorld(settings)
         let ann = world.join("ann")
-        #expect(world.news(ann).words == ["hello", "recordingStarted"])
+        #expect(world.takeEvents(ann).words == ["hello", "recordingStarted"])
         _ = try world.publish(ann)
         #expect(world.trace.contains("tap 1 by ann"))
-        world.happens(.administered(.delete))
+        world.receive(.administered(.delete))
         #expect(world.trace.contains("untap 1 by ann"))
         #expect(world.trace.last == "closed")
     }
 
-    @Test func whatIsSaidTellsThatItCanBeHeard() throws {
+    @Test func recordedSegmentsAreMarkedAsRecorded() throws {
         var settings = RoomSettings()
         settings.reporting = RoomReporting(reportsText: true, records: true)
         var world = RoomWorld(settings)
         let ann = world.join("ann")
         let track = try world.publish(ann)
-        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
-        guard case .transcribed(let said)? = world.facts.last else {
-            Issue.record("\(world.facts)")
+        world.send(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
+        guard case .transcribed(let said)? = world.auditEvents.last else {
+            Issue.record("\(world.auditEvents)")
             return
         }
         #expect(said.track == track.sid && said.isRecorded)

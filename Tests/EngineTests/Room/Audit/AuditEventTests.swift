@@ -2,84 +2,84 @@ import Engine
 import Testing
 import Wire
 
-/// What a room tells those outside who keep records of it.
-struct FactTests {
-    private static func kept(_ keeping: RoomReporting = .events) -> RoomWorld {
+/// Audit events of a room.
+struct AuditEventTests {
+    private static func room(_ reporting: RoomReporting = .events) -> RoomWorld {
         var settings = RoomSettings()
-        settings.reporting = keeping
+        settings.reporting = reporting
         return RoomWorld(settings)
     }
 
     private static func words(_ world: RoomWorld) -> [String] {
-        world.facts.map { String(String(describing: $0).prefix { $0 != "(" }) }
+        world.auditEvents.map { String(String(describing: $0).prefix { $0 != "(" }) }
     }
 
-    @Test func aRoomThatNobodyKeepsTellsNothing() throws {
+    @Test func roomWithoutReportingRecordsNoEvents() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         _ = try world.publish(ann)
-        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
-        world.happens(.administered(.delete))
-        #expect(world.facts.isEmpty)
+        world.send(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
+        world.receive(.administered(.delete))
+        #expect(world.auditEvents.isEmpty)
     }
 
-    @Test func aCallIsToldInTheOrderInWhichItHappened() throws {
-        var world = Self.kept()
+    @Test func auditEventsAreInOrderOfOccurrence() throws {
+        var world = Self.room()
         let ann = world.join("ann")
         world.join("bob")
         let track = try world.publish(ann)
-        world.ask(ann, .hold(true))
-        world.ask(ann, .hold(false))
-        world.happens(.left(ann, .clientInitiated))
-        world.happens(.administered(.delete))
+        world.send(ann, .hold(true))
+        world.send(ann, .hold(false))
+        world.receive(.left(ann, .clientInitiated))
+        world.receive(.administered(.delete))
         #expect(
             Self.words(world) == ["started", "joined", "joined", "published", "held", "held", "unpublished", "left", "left", "finished"])
-        #expect(world.facts.contains { if case .published(let info, _) = $0 { info == track } else { false } })
-        #expect(world.facts.last == .finished(.roomDeleted))
+        #expect(world.auditEvents.contains { if case .published(let info, _) = $0 { info == track } else { false } })
+        #expect(world.auditEvents.last == .finished(.roomDeleted))
     }
 
-    @Test func whoIsHiddenIsToldOfOutside() {
-        var world = Self.kept()
+    @Test func auditEventsIncludeHiddenParticipants() {
+        var world = Self.room()
         world.join("spy", permission: Permission(hidden: true))
         #expect(Self.words(world) == ["started", "joined"])
     }
 
-    @Test func whoComesBackHasNotLeft() {
-        var world = Self.kept()
+    @Test func resumeCausesNoAuditEvents() {
+        var world = Self.room()
         let ann = world.join("ann")
-        world.happens(.connectionLost(ann, .signalClose))
+        world.receive(.connectionLost(ann, .signalClose))
         world.join("ann", token: "next", resuming: "resume-ann")
         #expect(Self.words(world) == ["started", "joined"])
     }
 
-    @Test func whoDoesNotComeBackHasLeftForTheReasonOfItsLoss() {
-        var world = Self.kept()
+    @Test func expiredResumeIsRecordedWithTheReasonOfTheLoss() {
+        var world = Self.room()
         let ann = world.join("ann")
         world.join("bob")
-        world.happens(.connectionLost(ann, .connectionTimeout))
+        world.receive(.connectionLost(ann, .connectionTimeout))
         world.pass(.seconds(21))
-        guard case .left(let info, "session-ann", .connectionTimeout)? = world.facts.last else {
-            Issue.record("\(world.facts)")
+        guard case .left(let info, "session-ann", .connectionTimeout)? = world.auditEvents.last else {
+            Issue.record("\(world.auditEvents)")
             return
         }
         #expect(info.identity == "ann")
     }
 
-    @Test func whoFindsNoPlaceIsToldAsAborted() {
+    @Test func joinWithoutASlotIsRecordedAsAborted() {
         var settings = RoomSettings(maxParticipants: 1)
         settings.reporting = .events
         var world = RoomWorld(settings)
         world.join("ann")
         world.join("bob")
-        guard case .aborted(let info, "session-bob", .joinFailure)? = world.facts.last else {
-            Issue.record("\(world.facts)")
+        guard case .aborted(let info, "session-bob", .joinFailure)? = world.auditEvents.last else {
+            Issue.record("\(world.auditEvents)")
             return
         }
         #expect(info.identity == "bob")
     }
 
-    @Test func aFactShowsTheRoomAsItWasThen() {
-        var world = Self.kept()
+    @Test func auditEventCarriesTheRoomSnapshot() {
+        var world = Self.room()
         world.join("ann")
         world.join("helper", kind: .agent)
         let counts = world.history.compactMap { effect -> Int? in
@@ -88,55 +88,55 @@ struct FactTests {
         #expect(counts == [1, 1], "an agent does not count")
     }
 
-    // MARK: What is said
+    // MARK: Transcripts
 
     private static func said(_ world: RoomWorld) -> [Room.TranscribedSegment] {
-        world.facts.compactMap { if case .transcribed(let said) = $0 { said } else { nil } }
+        world.auditEvents.compactMap { if case .transcribed(let said) = $0 { said } else { nil } }
     }
 
-    @Test func withoutConsentNoTextLeavesTheRoom() {
-        var world = Self.kept(.events)
+    @Test func transcriptsAreRecordedOnlyIfConfigured() {
+        var world = Self.room(.events)
         let ann = world.join("ann")
-        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
+        world.send(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
         #expect(Self.said(world).isEmpty)
     }
 
-    @Test func onlyFinalSegmentsAreToldAndEachRevisionOnce() {
-        var world = Self.kept(.eventsAndText)
+    @Test func onlyFinalSegmentsAreRecordedOncePerRevision() {
+        var world = Self.room(.eventsAndText)
         let ann = world.join("ann")
         for (rev, final) in [(0, false), (1, false), (2, true), (2, true), (1, true)] {
-            world.ask(ann, .segment(TranscriptSegment(id: "s1", rev: rev, role: .user, text: "hi \(rev)", final: final)))
+            world.send(ann, .segment(TranscriptSegment(id: "s1", rev: rev, role: .user, text: "hi \(rev)", final: final)))
         }
         #expect(Self.said(world).map(\.segment.text) == ["hi 2"])
         #expect(Self.said(world).first?.sessionID == "session-ann")
     }
 
     @Test func everyLaterRevisionOfARecordedSegmentIsRecordedWithItsNumber() {
-        var world = Self.kept(.eventsAndText)
+        var world = Self.room(.eventsAndText)
         let ann = world.join("ann")
         for (rev, final) in [(0, false), (1, true), (2, true), (3, false), (3, true)] {
-            world.ask(ann, .segment(TranscriptSegment(id: "s1", rev: rev, role: .user, text: "hi \(rev)", final: final)))
+            world.send(ann, .segment(TranscriptSegment(id: "s1", rev: rev, role: .user, text: "hi \(rev)", final: final)))
             world.pass(.seconds(1))
         }
         let said = Self.said(world)
         #expect(said.map(\.segment.rev) == [1, 2, 3])
         #expect(said.map(\.segment.text) == ["hi 1", "hi 2", "hi 3"])
-        #expect(said.map { $0.ended - $0.began } == [.seconds(1), .seconds(1), .seconds(1)], "a correction does not last longer")
+        #expect(said.map { $0.ended - $0.began } == [.seconds(1), .seconds(1), .seconds(1)], "a correction must not extend the segment")
     }
 
-    @Test func anInterruptionOfAFinalSegmentIsRecordedAsALaterRevision() throws {
+    @Test func interruptionOfAFinalSegmentIsRecordedAsALaterRevision() throws {
         var settings = RoomSettings()
         settings.reporting = .eventsAndText
         var call = try PlayoutWorld(settings)
-        call.begins()
+        call.starts()
         let segment = TranscriptSegment(
             id: "s1", rev: 2, role: .assistant, text: "0123456789", final: true, startTs: call.time(0).ticks, endTs: call.time(1_000).ticks)
-        call.world.ask(call.helper, .segment(segment))
+        call.world.send(call.helper, .segment(segment))
         call.pass(500)
         call.clear(publishedTo: 2_000)
         var corrected = segment
         (corrected.rev, corrected.text) = (9, "0123456789 and more")
-        call.world.ask(call.helper, .segment(corrected))
+        call.world.send(call.helper, .segment(corrected))
         let said = Self.said(call.world)
         #expect(said.map(\.segment.rev) == [2, 3, 9])
         #expect(said.map(\.segment.spokenText) == ["0123456789", "01234", "01234"])
@@ -151,46 +151,46 @@ struct FactTests {
         #expect(Array(segment.spokenText.unicodeScalars) == Array(expected.unicodeScalars))
     }
 
-    @Test func whenItWasSaidIsToldByTheTracksClock() throws {
-        var world = Self.kept(.eventsAndText)
+    @Test func segmentTimesFollowTheTrackClock() throws {
+        var world = Self.room(.eventsAndText)
         let ann = world.join("ann")
         let track = try world.publish(ann)
-        world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 48_000)))
+        world.receive(.talkStarted(track.sid, at: MediaTime(ticks: 48_000)))
         world.pass(.seconds(3))
-        // Begun half a second into the talkspurt, and a second long.
+        // Starts 500 ms into the talkspurt and lasts one second.
         let segment = TranscriptSegment(
             id: "s1", role: .user, track: track.sid, text: "hi", final: true, startTs: 72_000, endTs: 120_000)
-        world.ask(ann, .segment(segment))
+        world.send(ann, .segment(segment))
         let said = try #require(Self.said(world).first)
         #expect(said.began == .milliseconds(-2_500) && said.ended == .milliseconds(-1_500))
         #expect(said.track == track.sid && !said.isRecorded)
     }
 
-    @Test func withoutTimesItBeganWithItsFirstRevision() throws {
-        var world = Self.kept(.eventsAndText)
+    @Test func withoutTimesASegmentBeginsWithItsFirstRevision() throws {
+        var world = Self.room(.eventsAndText)
         let ann = world.join("ann")
-        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "h")))
+        world.send(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "h")))
         world.pass(.milliseconds(700))
-        world.ask(ann, .segment(TranscriptSegment(id: "s1", rev: 1, role: .user, text: "hi", final: true)))
+        world.send(ann, .segment(TranscriptSegment(id: "s1", rev: 1, role: .user, text: "hi", final: true)))
         let said = try #require(Self.said(world).first)
         #expect(said.began == .milliseconds(-700) && said.ended == .zero)
     }
 
-    @Test func aTimeThatCannotBeOfThisTrackIsNotBelieved() throws {
-        var world = Self.kept(.eventsAndText)
+    @Test func implausibleTrackTimeIsIgnored() throws {
+        var world = Self.room(.eventsAndText)
         let ann = world.join("ann")
         let track = try world.publish(ann)
-        world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 0)))
-        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true, startTs: 1 << 31, endTs: 1 << 31)))
+        world.receive(.talkStarted(track.sid, at: MediaTime(ticks: 0)))
+        world.send(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true, startTs: 1 << 31, endTs: 1 << 31)))
         #expect(Self.said(world).first?.began == .zero)
     }
 
-    @Test func whatWasHeardOfAnInterruptedAnswerIsTold() throws {
+    @Test func playedPartOfAnInterruptedAnswerIsRecorded() throws {
         var settings = RoomSettings()
         settings.reporting = .eventsAndText
         var call = try PlayoutWorld(settings)
-        call.begins()
-        call.world.ask(
+        call.starts()
+        call.world.send(
             call.helper,
             .segment(
                 TranscriptSegment(
