@@ -20,7 +20,7 @@ package enum Limits {
     package static let reportsPerSecond = 1_000
     package static let reportBurst = 2_000
     /// Bytes of events per second that one participant's requests may cause, counted once per recipient, and at once: a tenth of what a
-    /// shard can send. The burst lets 250 recipients have a message of the greatest size.
+    /// shard can send. The burst covers one message of maximum size to 250 recipients.
     package static let requestCostPerSecond = 4 << 20
     package static let requestCostBurst = 16 << 20
     /// Frames stored by one shard; beyond it new frames are dropped.
@@ -30,15 +30,15 @@ package enum Limits {
     /// Below this it is refilled between two ticks too.
     package static let aheadUrgentSpan: Duration = .milliseconds(40)
     /// A drained `ahead` track is reported when less than this is left to play.
-    package static let aheadDryNotice: Duration = .milliseconds(100)
+    package static let aheadDrainedNotice: Duration = .milliseconds(100)
     /// Released frames of an `ahead` track are retained this long for subscribers that resume from a reported position.
-    package static let aheadKeptSpan: Duration = .seconds(30)
-    /// Retention in any case.
+    package static let aheadRetainedSpan: Duration = .seconds(30)
+    /// Minimum retention of released frames.
     package static let aheadRecentSpan: Duration = .seconds(3)
     /// Minimum time between retention updates.
-    package static let aheadKeepInterval: Duration = .seconds(1)
+    package static let aheadRetentionInterval: Duration = .seconds(1)
     /// Retained bytes per track; a subscriber that is further behind loses frames.
-    package static let aheadKeptBytesMax = 1 << 20
+    package static let aheadRetainedBytesMax = 1 << 20
     /// Unreleased bytes of one `ahead` track: a minute at 256 kbit/s. Beyond it new frames are dropped.
     package static let aheadWaitingBytesMax = 2 << 20
     /// Bytes of all `ahead` tracks of one shard; beyond it new frames are dropped.
@@ -57,15 +57,15 @@ package enum Limits {
     /// Words in one segment.
     package static let segmentWordsMax = 4_096
     /// Pending marks of one `ahead` track, and clears that its publisher's shard has not completed.
-    package static let marksWaitingMax = 1_000
-    package static let clearsWaitingMax = 16
+    package static let marksPendingMax = 1_000
+    package static let clearsPendingMax = 16
     package static let markNameBytesMax = 256
     /// The reason of a `playout.clear`.
     package static let clearReasonBytesMax = 256
     /// A mark is abandoned this long after the last audio that could have reached it.
     package static let markQuietMax: Duration = .seconds(5)
     /// The same while audio is stalled (muted, or no subscriber progresses): longer than the audio that may be ahead.
-    package static let markStillMax: Duration = .seconds(65)
+    package static let markStalledMax: Duration = .seconds(65)
     /// Pause before a drained track counts as finished, so that a slightly late stream stays one utterance.
     package static let playoutLinger: Duration = .milliseconds(100)
     /// Frames released this long after the end of a stalled utterance start the next one.
@@ -77,7 +77,7 @@ package enum Limits {
     /// A report that lags the expected position by at most this was delayed on its way.
     package static let playoutReportLatenessMax: Duration = .milliseconds(40)
     /// An agent's `speaking` is reported after this time even without playout.
-    package static let speakingUnheardMax: Duration = .seconds(5)
+    package static let speakingUnplayedMax: Duration = .seconds(5)
     /// Pending remote procedure calls per caller.
     package static let proceduresPendingMax = 100
     /// LiveKit's limit for the name of a method.
@@ -105,7 +105,7 @@ package enum Limits {
     package static let callsPerUserMax = 8
     /// Devices per user; one more evicts the oldest.
     package static let callDevicesPerUserMax = 16
-    /// Calls per assistant. Every process of it gets all of them in its `hello`.
+    /// Calls per assistant. Each of its processes receives all of them in `hello`.
     package static let callsPerAssistantMax = 200
     /// Processes per assistant; one more evicts the oldest.
     package static let callDevicesPerAssistantMax = 256
@@ -120,43 +120,11 @@ package enum Limits {
     /// Requests of one device on its user's channel, per second and in a burst.
     package static let deviceRequestsPerSecond = 20
     package static let deviceRequestBurst = 100
-    /// Intervals of connection quality reports and token refreshes.
-    package static let qualityInterval: Duration = .seconds(5)
+    /// Interval of token refreshes.
     package static let tokenRefreshInterval: Duration = .seconds(300)
     /// What one participant's profile updates and requested tokens may cost, in bytes sent to all recipients. Beyond it updates coalesce.
     package static let profileBytesPerSecond = 256 * 1_024
     package static let profileBurstBytes = 1_024 * 1_024
     /// Changes of a profile cause at most one fresh token in this time.
     package static let profileTokenInterval: Duration = .seconds(5)
-}
-
-/// Settings of one room, from the configuration or a token.
-package struct RoomSettings: Sendable, Hashable {
-    /// How long a room stays open before anybody has joined.
-    package var emptyTimeout: Duration
-    /// How long a room stays open after the last participant left.
-    package var departureTimeout: Duration
-    /// How long a participant with a lost connection may resume; zero disables it.
-    package var resumeWindow: Duration
-    /// 0 means no limit. Dependent participants do not count.
-    package var maxParticipants: Int
-    package var metadata: String
-    /// Silence of a participant after which it is reported.
-    package var silenceLimit: Duration
-    /// What is reported to services.
-    package var reporting: RoomReporting
-
-    package init(
-        emptyTimeout: Duration = .seconds(300), departureTimeout: Duration = .seconds(20),
-        resumeWindow: Duration = .milliseconds(ProtocolLimits.resumeWindowMilliseconds), maxParticipants: Int = 0,
-        metadata: String = "", silenceLimit: Duration = .seconds(10), reporting: RoomReporting = .nothing
-    ) {
-        self.emptyTimeout = emptyTimeout
-        self.departureTimeout = departureTimeout
-        self.resumeWindow = resumeWindow
-        self.maxParticipants = maxParticipants
-        self.metadata = metadata
-        self.silenceLimit = silenceLimit
-        self.reporting = reporting
-    }
 }

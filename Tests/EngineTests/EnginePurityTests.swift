@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The engine reads no clock, draws no lots and opens nothing: all that it knows, it is told.
+/// The engine reads no clock, uses no randomness and performs no I/O.
 struct EnginePurityTests {
     private static let forbidden = [
         "import Foundation", "Date(", "ContinuousClock", "SuspendingClock", "DispatchTime", "clock_gettime", "UUID(",
@@ -9,9 +9,9 @@ struct EnginePurityTests {
         "import Sockets", "lws_", "Task {", "Task.sleep",
     ]
 
-    @Test func theEngineNamesNothingThatReachesOutside() throws {
+    @Test func engineUsesNoIOClockOrRandomness() throws {
         let sources = try Self.sources()
-        #expect(sources.count > 20, "the engine's sources are somewhere else")
+        #expect(sources.count > 20, "the engine's sources were not found")
         for source in sources {
             let text = try String(contentsOf: source, encoding: .utf8)
             for name in Self.forbidden {

@@ -3,8 +3,8 @@ internal import Wire
 /// How far an `ahead` track was released to one subscriber, and the clock by which the rest plays.
 ///
 /// A frame is released when it plays within 200 ms, together with what follows within 100 ms of audio and 300 ms from now. With a
-/// tick every 20 ms a subscriber has 180 to 300 ms buffered and gets ten messages a second (twelve in the first). A late tick finds
-/// more that is due; nothing is computed from the time of the previous one.
+/// tick every 20 ms a subscriber has 180 to 300 ms buffered and gets ten messages a second (twelve in the first). A late tick
+/// releases more, because nothing depends on the time of the previous tick.
 struct AheadCursor: Sendable {
     /// Frames that are sent as one message.
     struct Batch {
@@ -38,28 +38,28 @@ struct AheadCursor: Sendable {
 
     // MARK: Clock
 
-    /// A frame arrived while nothing was queued: it plays now, or after what was released before.
+    /// A frame arrived while nothing was queued: it plays now, or after the released frames.
     ///
-    /// - Returns: whether the clock continues: the frame follows what was released, and arrived in time.
+    /// - Returns: whether the clock continues: the frame follows the last released one without a gap, and arrived in time.
     mutating func take(frameAt time: MediaTime, now: Instant) -> Bool {
         if clock != nil, endOfOutput == time, playedOut >= now { return true }
         startClock(at: time, now: now)
         return false
     }
 
-    /// Restarts the clock: the sample at `time` plays now, or after what was released before.
+    /// Restarts the clock: the sample at `time` plays now, or after the released frames.
     mutating func startClock(at time: MediaTime, now: Instant) {
         clock = AheadClock(time, playsAt: max(now, playedOut))
     }
 
     /// Adopts the common clock where it restarted, unless the cursor's own is later.
-    mutating func keepSilence(before time: MediaTime, of reference: AheadClock) {
+    mutating func adoptLaterClock(before time: MediaTime, of reference: AheadClock) {
         if let clock, clock.instant(of: time) < reference.instant(of: time) { self.clock = reference }
     }
 
-    // MARK: Letting out
+    // MARK: Releasing
 
-    /// Whether so little is buffered that the next tick may be too late.
+    /// Whether the subscriber may underrun before the next tick.
     func isUrgent(at now: Instant) -> Bool { playedOut < now + Limits.aheadUrgentSpan }
 
     func isDue(in queue: AheadQueue, at now: Instant) -> Bool {
@@ -121,7 +121,7 @@ struct AheadCursor: Sendable {
     }
 }
 
-/// Maps media time to instants: one sample and its time, from which all others follow at 48 kHz.
+/// Maps media time to instants, from the time of one sample at 48 kHz.
 struct AheadClock: Sendable, Hashable {
     private var time: MediaTime
     private var playsAt: Instant
@@ -153,31 +153,31 @@ struct AheadClock: Sendable, Hashable {
 struct AheadBacklog: Sendable {
     private var state = BacklogState.low
     /// Frames dropped since the last report.
-    private var refused = 0
-    private var mayTellFullAt = Instant(nanoseconds: 0)
+    private var dropped = 0
+    private var nextFullReportAt = Instant(nanoseconds: 0)
 
     /// Whether nothing is left to report.
-    var isSettled: Bool { state == .low && refused == 0 }
+    var isSettled: Bool { state == .low && dropped == 0 }
 
-    mutating func refuse() { refused += 1 }
+    mutating func recordDrop() { dropped += 1 }
 
     /// - Returns: the report due now. `full` at most once a second, however many frames are dropped.
-    mutating func look(queuedMilliseconds queued: Int, at now: Instant) -> Room.PlayoutQueueReport? {
-        if refused > 0, now >= mayTellFullAt {
-            mayTellFullAt = now + .seconds(1)
-            return tell(.full, queued)
+    mutating func report(queuedMilliseconds queued: Int, at now: Instant) -> Room.PlayoutQueueReport? {
+        if dropped > 0, now >= nextFullReportAt {
+            nextFullReportAt = now + .seconds(1)
+            return makeReport(.full, queued)
         }
         switch state {
-        case .low where queued >= ProtocolLimits.backlogHighMilliseconds: return tell(.high, queued)
+        case .low where queued >= ProtocolLimits.backlogHighMilliseconds: return makeReport(.high, queued)
         case .high where queued < ProtocolLimits.backlogLowMilliseconds, .full where queued < ProtocolLimits.backlogLowMilliseconds:
-            return tell(.low, queued)
+            return makeReport(.low, queued)
         default: return nil
         }
     }
 
-    private mutating func tell(_ state: BacklogState, _ queued: Int) -> Room.PlayoutQueueReport {
-        defer { refused = 0 }
+    private mutating func makeReport(_ state: BacklogState, _ queued: Int) -> Room.PlayoutQueueReport {
+        defer { dropped = 0 }
         self.state = state
-        return .backlog(state, queuedMilliseconds: queued, dropped: refused)
+        return .backlog(state, queuedMilliseconds: queued, dropped: dropped)
     }
 }

@@ -39,21 +39,21 @@ struct AheadQueue: Sendable {
     }
 
     func header(at offset: Int) -> FrameHeader {
-        let place = place(of: offset) + Self.lengthBytes
-        precondition(place + ProtocolLimits.frameHeaderBytes <= bytes.count, "an offset is of a frame that is kept")
-        return bytes.withUnsafeBytes { FrameHeader(unchecked: $0.baseAddress! + place) }
+        let position = position(of: offset) + Self.lengthBytes
+        precondition(position + ProtocolLimits.frameHeaderBytes <= bytes.count, "the frame at this offset is not retained")
+        return bytes.withUnsafeBytes { FrameHeader(unchecked: $0.baseAddress! + position) }
     }
 
     func next(after offset: Int) -> Int {
-        let place = place(of: offset)
-        return offset + Self.lengthBytes + (Int(bytes[place]) << 8 | Int(bytes[place + 1]))
+        let position = position(of: offset)
+        return offset + Self.lengthBytes + (Int(bytes[position]) << 8 | Int(bytes[position + 1]))
     }
 
     /// Copies entries with their length fields.
     func copy(_ range: Range<Int>, to target: UnsafeMutableRawPointer) {
-        let place = place(of: range.lowerBound)
-        precondition(range.upperBound <= end, "a range is of frames that are kept")
-        bytes.withUnsafeBytes { target.copyMemory(from: $0.baseAddress! + place, byteCount: range.count) }
+        let position = position(of: range.lowerBound)
+        precondition(range.upperBound <= end, "the range exceeds the retained frames")
+        bytes.withUnsafeBytes { target.copyMemory(from: $0.baseAddress! + position, byteCount: range.count) }
     }
 
     /// Calls `body` with each frame of a range. The bytes are valid during the call only.
@@ -61,14 +61,14 @@ struct AheadQueue: Sendable {
         var offset = range.lowerBound
         while offset < range.upperBound {
             let next = next(after: offset)
-            let first = place(of: offset) + Self.lengthBytes
+            let first = position(of: offset) + Self.lengthBytes
             bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[first..<first + next - offset - Self.lengthBytes])) }
             offset = next
         }
     }
 
-    mutating func forget(before offset: Int) {
-        precondition(start...end ~= offset, "only what is kept can be forgotten")
+    mutating func drop(before offset: Int) {
+        precondition(start...end ~= offset, "the offset is outside the retained frames")
         dead += offset - start
         start = offset
         if dead == bytes.count {
@@ -80,7 +80,7 @@ struct AheadQueue: Sendable {
         }
     }
 
-    /// Below this, moving the others does not pay.
+    /// Below this, moving the remaining bytes costs more than it saves.
     private static let deadBytesMin = 8_192
 
     /// Drops all frames and releases the memory.
@@ -90,11 +90,8 @@ struct AheadQueue: Sendable {
         bytes = []
     }
 
-    /// Address of an entry, for prefetching.
-    func address(of offset: Int) -> UInt { bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } + UInt(place(of: offset)) }
-
-    private func place(of offset: Int) -> Int {
-        precondition(offset >= start, "an offset is of a frame that is kept")
+    private func position(of offset: Int) -> Int {
+        precondition(offset >= start, "the frame at this offset was dropped")
         return offset - start + dead
     }
 }

@@ -1,7 +1,7 @@
 package import Wire
 
 extension AheadTrack {
-    // Mutating, to access the track in place: a copy costs reference counting.
+    // Mutating, to access the track in position: a copy costs reference counting.
 
     package var subscriberCount: Int { mutating get { subscribers.count } }
 
@@ -84,7 +84,7 @@ extension AheadTrack {
         queue.forEachFrame(in: newestMetered..<metered) { body($0, playsAt) }
     }
 
-    /// Whether a message is due for a subscriber. Mutating to access the track in place: a copy costs reference counting.
+    /// Whether a message is due for a subscriber. Mutating to access the track in position: a copy costs reference counting.
     package mutating func isDue(forSubscriber index: Int, at now: Instant, onlyIfUrgent: Bool) -> Bool {
         !isPaused && subscribers[index].cursor.isDue(in: queue, at: now) && (!onlyIfUrgent || subscribers[index].cursor.isUrgent(at: now))
     }
@@ -114,7 +114,7 @@ extension AheadTrack {
     private mutating func takeBatch(forSubscriber index: Int, at now: Instant) -> AheadCursor.Batch? {
         let offset = subscribers[index].cursor.offset
         if offset == clockStart, offset < queue.end, let clock = reference.clock {
-            subscribers[index].cursor.keepSilence(before: queue.entry(at: offset).timestamp, of: clock)
+            subscribers[index].cursor.adoptLaterClock(before: queue.entry(at: offset).timestamp, of: clock)
         }
         let limit = offset < clockStart ? clockStart : queue.end
         return subscribers[index].cursor.take(from: queue, upTo: limit, frameTicks: frameTicks, at: now)
@@ -127,16 +127,16 @@ extension AheadTrack {
     }
 
     /// Drops frames that are no longer needed.
-    mutating func forgetOld(at now: Instant) {
+    mutating func dropOld(at now: Instant) {
         var slowest = reference.offset
         for subscriber in subscribers { slowest = min(slowest, subscriber.cursor.offset) }
-        if slowest == queue.end, now - reference.playedOut > Limits.aheadKeptSpan {
+        if slowest == queue.end, now - reference.playedOut > Limits.aheadRetainedSpan {
             if queue.start < queue.end { queue.release() }
             return
         }
         while queue.start < reference.offset {
             let entry = queue.entry(at: queue.start)
-            if reference.offset - queue.start > Limits.aheadKeptBytesMax {
+            if reference.offset - queue.start > Limits.aheadRetainedBytesMax {
                 for index in subscribers.indices where subscribers[index].cursor.offset == queue.start {
                     subscribers[index].cursor.skip(to: entry.next)
                     subscribers[index].skippedFrames += 1
@@ -144,40 +144,40 @@ extension AheadTrack {
             } else {
                 guard queue.start < slowest, isOld(entry.timestamp) else { return }
             }
-            queue.forget(before: entry.next)
+            queue.drop(before: entry.next)
         }
     }
 
     private func isOld(_ time: MediaTime) -> Bool {
         guard let end = reference.endOfOutput else { return true }
-        return isForgotten(time, age: Int(end.distance(from: time)))
+        return isExpired(time, age: Int(end.distance(from: time)))
     }
 }
 
 /// Reports to the room, from the publisher's shard only.
 extension AheadTrack {
-    package var hasReports: Bool { mutating get { !facts.isEmpty } }
+    package var hasReports: Bool { mutating get { !reports.isEmpty } }
 
     package mutating func takeReports() -> [Room.PlayoutQueueReport] {
-        defer { facts.removeAll() }
-        return facts
+        defer { reports.removeAll() }
+        return reports
     }
 
     /// Produces reports that are due, and drops old frames.
     ///
     /// - Returns: when to call again; nil if nothing is left to do.
     package mutating func settle(at now: Instant) -> Instant? {
-        forgetOld(at: now)
+        dropOld(at: now)
         if sid != nil {
             reportDrained(at: now)
-            if let fact = backlog.look(queuedMilliseconds: queuedMilliseconds(at: now), at: now) { tell(fact) }
+            if let report = backlog.report(queuedMilliseconds: queuedMilliseconds(at: now), at: now) { enqueue(report) }
         }
         let isIdle = queue.start == queue.end && hasReportedDrained && (sid == nil || backlog.isSettled)
-        return isIdle ? nil : nextLook(after: now)
+        return isIdle ? nil : nextDeadline(after: now)
     }
 
     /// When the next release or report is due unless the track changes; at most a second ahead, for old frames.
-    private func nextLook(after now: Instant) -> Instant {
+    private func nextDeadline(after now: Instant) -> Instant {
         var next = now + .seconds(1)
         if !isPaused {
             if let due = reference.nextDue(in: queue) { next = min(next, due) }
@@ -186,11 +186,13 @@ extension AheadTrack {
             }
         }
         guard sid != nil else { return next }
-        if !hasReportedDrained, reference.offset == queue.end { next = min(next, reference.playedOut + (.zero - Limits.aheadDryNotice)) }
-        return backlog.isSettled ? next : min(next, now + Self.backlogLook)
+        if !hasReportedDrained, reference.offset == queue.end {
+            next = min(next, reference.playedOut + (.zero - Limits.aheadDrainedNotice))
+        }
+        return backlog.isSettled ? next : min(next, now + Self.backlogCheckInterval)
     }
 
-    private static let backlogLook: Duration = .milliseconds(100)
+    private static let backlogCheckInterval: Duration = .milliseconds(100)
 
     /// Milliseconds still to play by the reference's clock.
     package func queuedMilliseconds(at now: Instant) -> Int {
@@ -202,35 +204,35 @@ extension AheadTrack {
         return max(0, Int((end.map { $0 - now } ?? .zero).inMilliseconds))
     }
 
-    mutating func tell(_ fact: Room.PlayoutQueueReport) {
-        if sid != nil { facts.append(fact) }
+    mutating func enqueue(_ report: Room.PlayoutQueueReport) {
+        if sid != nil { reports.append(report) }
     }
 
     /// A frame was appended when everything before it had been released.
-    mutating func noteTaken(_ clockGoesOn: Bool, _ time: MediaTime, _ offset: Int) {
-        if clockGoesOn {
-            if hasReportedDrained { tell(.refilled(epoch: epoch)) }
+    mutating func recordAppend(clockContinues: Bool, _ time: MediaTime, _ offset: Int) {
+        if clockContinues {
+            if hasReportedDrained { enqueue(.refilled(epoch: epoch)) }
             hasReportedDrained = false
         } else {
             clockStart = offset
-            noteStarted(at: time, hadRunDry: true)
+            reportStarted(at: time, hadDrained: true)
         }
     }
 
     /// The reference has a new clock.
-    mutating func noteStarted(at time: MediaTime, hadRunDry: Bool) {
+    mutating func reportStarted(at time: MediaTime, hadDrained: Bool) {
         guard let playsAt = reference.clock?.instant(of: time) else { return }
-        if hadRunDry, !hasReportedDrained, let end = reference.endOfOutput { tell(.drained(epoch: epoch, end: end)) }
+        if hadDrained, !hasReportedDrained, let end = reference.endOfOutput { enqueue(.drained(epoch: epoch, end: end)) }
         hasReportedDrained = false
-        tell(.started(epoch: epoch, at: time, playsAt: playsAt))
+        enqueue(.started(epoch: epoch, at: time, playsAt: playsAt))
     }
 
     /// Reported when little is left to play, not at once: a publisher that continues in time has not underrun.
     private mutating func reportDrained(at now: Instant) {
-        guard !hasReportedDrained, reference.offset == queue.end, reference.playedOut < now + Limits.aheadDryNotice,
+        guard !hasReportedDrained, reference.offset == queue.end, reference.playedOut < now + Limits.aheadDrainedNotice,
             let end = reference.endOfOutput
         else { return }
         hasReportedDrained = true
-        tell(.drained(epoch: epoch, end: end))
+        enqueue(.drained(epoch: epoch, end: end))
     }
 }

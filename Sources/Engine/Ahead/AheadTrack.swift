@@ -28,9 +28,9 @@ package struct AheadTrack: Sendable {
     var subscribers: [Subscriber] = []
 
     var backlog = AheadBacklog()
-    var facts: [Room.PlayoutQueueReport] = []
+    var reports: [Room.PlayoutQueueReport] = []
     var hasReportedDrained = true
-    /// Publishing position of this epoch.
+    /// End of the published audio in this epoch.
     var publishedEnd: MediaTime?
     /// Offset up to which released headers were metered.
     var metered = 0
@@ -40,8 +40,8 @@ package struct AheadTrack: Sendable {
     package internal(set) var waitingFrames = 0
     /// Frames were dropped: the next one must carry the flag.
     private var hasGap = false
-    /// Which released frames to retain.
-    private var keeping: Keeping
+    /// Which released frames are retained.
+    private var retention: Retention
     /// Offset of the newest frame.
     private var newest = 0
     private(set) var newestTime: MediaTime?
@@ -53,12 +53,12 @@ package struct AheadTrack: Sendable {
     /// Shards that subscribed during a pause and get their replay when it ends.
     package internal(set) var pendingReplays: [PendingReplay] = []
 
-    /// Whether it is on the shard's lists.
+    /// Whether the shard's lists contain it.
     var isActive = false
     var isFresh = false
 
-    enum Keeping: Sendable {
-        /// A subscriber may resume anywhere, or nothing is known yet.
+    enum Retention: Sendable {
+        /// A subscriber may resume at any position, or none is known yet.
         case all
         /// From there.
         case from(MediaTime)
@@ -74,8 +74,8 @@ package struct AheadTrack: Sendable {
 
     /// - Parameters:
     ///   - sid: nil on a shard that is not the publisher's.
-    ///   - frameMilliseconds: how much audio each frame holds, as its publisher says.
-    ///   - replay: on another shard than the publisher's, the number of the `listen` with which it begins there.
+    ///   - frameMilliseconds: audio per frame, as declared by the publisher.
+    ///   - replay: on shards other than the publisher's, the number of the subscription whose replay it awaits.
     package init(
         _ sid: TrackSID?, alias: TrackAlias, by publisher: ParticipantHandle, epoch: UInt8, frameMilliseconds: Double,
         awaiting replay: UInt32? = nil, at now: Instant
@@ -87,7 +87,7 @@ package struct AheadTrack: Sendable {
         frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         reference = AheadCursor(offset: 0, at: now)
         awaitedReplay = replay
-        keeping = sid == nil ? .all : .recent
+        retention = sid == nil ? .all : .recent
     }
 
     /// Bytes of retained frames.
@@ -97,14 +97,14 @@ package struct AheadTrack: Sendable {
 
     /// Retains frames from this time on for subscribers that resume; nil if none needs any.
     package mutating func retain(from time: MediaTime?) {
-        keeping = time.map(Keeping.from) ?? .recent
+        retention = time.map(Retention.from) ?? .recent
     }
 
     /// Whether a released frame is no longer needed.
-    func isForgotten(_ time: MediaTime, age ticks: Int) -> Bool {
-        if ticks > Limits.aheadKeptSpan.inTicks { return true }
+    func isExpired(_ time: MediaTime, age ticks: Int) -> Bool {
+        if ticks > Limits.aheadRetainedSpan.inTicks { return true }
         guard ticks > Limits.aheadRecentSpan.inTicks else { return false }
-        switch keeping {
+        switch retention {
         case .all: return false
         case .from(let first): return time.advanced(by: frameTicks).distance(from: first) <= 0
         case .recent: return true
@@ -117,7 +117,7 @@ package struct AheadTrack: Sendable {
     package mutating func append(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, at now: Instant) -> DropReason? {
         guard header.epoch == epoch else { return .epoch }
         guard waitingBytes + AheadQueue.size(of: frame) <= Limits.aheadWaitingBytesMax, !isTooFarAhead(header.timestamp, at: now) else {
-            refuse()
+            recordDrop()
             return .ahead
         }
         let offset = queue.end
@@ -125,7 +125,9 @@ package struct AheadTrack: Sendable {
         (newest, newestTime, hasGap) = (offset, header.timestamp, false)
         waitingFrames += 1
         publishedEnd = header.timestamp.advanced(by: frameTicks)
-        if reference.offset == offset { noteTaken(reference.take(frameAt: header.timestamp, now: now), header.timestamp, offset) }
+        if reference.offset == offset {
+            recordAppend(clockContinues: reference.take(frameAt: header.timestamp, now: now), header.timestamp, offset)
+        }
         for index in subscribers.indices where subscribers[index].cursor.offset == offset {
             _ = subscribers[index].cursor.take(frameAt: header.timestamp, now: now)
         }
@@ -146,9 +148,9 @@ package struct AheadTrack: Sendable {
     }
 
     /// A frame was dropped for lack of room: the publisher is informed, and the next frame carries the flag.
-    package mutating func refuse() {
+    package mutating func recordDrop() {
         hasGap = true
-        backlog.refuse()
+        backlog.recordDrop()
     }
 
     /// Drops all frames; from now on only frames of `epoch` are accepted.
@@ -156,12 +158,12 @@ package struct AheadTrack: Sendable {
     /// - Returns: the number of unreleased frames dropped.
     package mutating func clear(epoch: UInt8, at now: Instant) -> Int {
         defer { waitingFrames = 0 }
-        tell(.cleared(epoch: epoch, end: publishedEnd))
+        enqueue(.cleared(epoch: epoch, end: publishedEnd))
         self.epoch = epoch
         publishedEnd = nil
         hasReportedDrained = true
         hasGap = false
-        queue.forget(before: queue.end)
+        queue.drop(before: queue.end)
         reference.clear(to: queue.end, at: now)
         (clockStart, metered) = (queue.end, queue.end)
         for index in subscribers.indices { subscribers[index].cursor.clear(to: queue.end, at: now) }
@@ -169,15 +171,15 @@ package struct AheadTrack: Sendable {
     }
 
     /// Pauses releasing. After a pause the clock restarts with the next frame.
-    package mutating func setPaused(_ pauses: Bool, at now: Instant) {
-        guard pauses != isPaused else { return }
-        isPaused = pauses
-        guard !pauses else { return }
+    package mutating func setPaused(_ paused: Bool, at now: Instant) {
+        guard paused != isPaused else { return }
+        isPaused = paused
+        guard !paused else { return }
         if reference.offset < queue.end {
             let time = queue.entry(at: reference.offset).timestamp
             reference.startClock(at: time, now: now)
             clockStart = reference.offset
-            noteStarted(at: time, hadRunDry: false)
+            reportStarted(at: time, hadDrained: false)
         }
         for index in subscribers.indices where subscribers[index].cursor.offset < queue.end {
             subscribers[index].cursor.startClock(at: queue.entry(at: subscribers[index].cursor.offset).timestamp, now: now)
@@ -185,12 +187,12 @@ package struct AheadTrack: Sendable {
     }
 }
 
-/// Replay to a shard that subscribes: a marker, then what was published and has not played.
+/// Replay to a shard that subscribes: a marker, then the published frames that have not played.
 ///
 /// Unsubscribing and subscribing at once leads to two replays, both of which may be under way. The marker carries the subscription
 /// number, so that the first one is not taken for part of the second.
 extension AheadTrack {
-    /// A shard that is to get a replay, and the number of its subscription.
+    /// A shard that awaits a replay, and the number of its subscription.
     package struct PendingReplay: Sendable, Hashable {
         package let shard: UInt16
         package let number: UInt32
@@ -208,7 +210,7 @@ extension AheadTrack {
         )
     }
 
-    /// Replays from the next frame to play, or from where the subscriber continues.
+    /// Replays from the next frame to play, or from the position at which the subscriber continues.
     package func replay(from: MediaTime?, at now: Instant, _ body: (UnsafeRawBufferPointer) -> Void) {
         let next = offsetOfNextToPlay(at: now)
         queue.forEachFrame(in: (from.flatMap { offset(ofFrameAt: $0, before: next) } ?? next)..<queue.end, body)
@@ -251,7 +253,7 @@ extension AheadTrack {
         copy.subscriptions = 0
         (copy.isActive, copy.isFresh) = (false, false)
         sid = nil
-        facts = []
+        reports = []
         waitingFrames = 0
         pendingReplays = []
         return copy
@@ -261,7 +263,7 @@ extension AheadTrack {
     package mutating func becomeReference(_ sid: TrackSID) {
         self.sid = sid
         awaitedReplay = nil
-        // What was released so far was metered on the old shard.
+        // The frames released so far were metered on the old shard.
         metered = reference.offset
     }
 
@@ -271,19 +273,21 @@ extension AheadTrack {
     /// - Returns: whether it adopted the queue, so that frames under way from the old shard are contained in it.
     @discardableResult
     package mutating func takeOver(_ other: AheadTrack) -> Bool {
-        let isOwed = other.pendingReplays.contains { $0.shard == publisher.shard }
-        guard subscribers.isEmpty || isOwed else {
-            (backlog, hasReportedDrained, publishedEnd, facts) = (other.backlog, other.hasReportedDrained, other.publishedEnd, other.facts)
+        let awaitsReplay = other.pendingReplays.contains { $0.shard == publisher.shard }
+        guard subscribers.isEmpty || awaitsReplay else {
+            (backlog, hasReportedDrained, publishedEnd, reports) = (
+                other.backlog, other.hasReportedDrained, other.publishedEnd, other.reports
+            )
             pendingReplays += other.pendingReplays
             metered = reference.offset
             return false
         }
-        let mine = self
+        let current = self
         self = other
-        (subscriptions, isActive, isFresh) = (mine.subscriptions, mine.isActive, mine.isFresh)
-        formerPublisher = mine.formerPublisher
+        (subscriptions, isActive, isFresh) = (current.subscriptions, current.isActive, current.isFresh)
+        formerPublisher = current.formerPublisher
         cancelReplay(to: publisher.shard)
-        subscribers = mine.subscribers.map { Subscriber(slot: $0.slot, cursor: reference) }
+        subscribers = current.subscribers.map { Subscriber(slot: $0.slot, cursor: reference) }
         return true
     }
 }

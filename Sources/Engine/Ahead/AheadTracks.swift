@@ -21,9 +21,9 @@ package struct AheadTracks: Sendable {
     /// Per-track data that each tick reads, kept apart from the tracks: most ticks find nothing to do and should touch little
     /// memory.
     private struct Watch {
-        /// Nothing is due before this time, as of the last pass.
-        var quietUntil = Instant(nanoseconds: 0)
-        /// Stored bytes as of then.
+        /// No work is due before this time, as of the last pass.
+        var idleUntil = Instant(nanoseconds: 0)
+        /// Stored bytes as of the last pass.
         var storedBytes = 0
     }
 
@@ -44,7 +44,7 @@ package struct AheadTracks: Sendable {
         self.storedBytesMax = storedBytesMax
     }
 
-    // Mutating, to access the state in place: a copy costs reference counting.
+    // Mutating, to access the state in position: a copy costs reference counting.
     package var count: Int { mutating get { indices.count } }
     package var hasFresh: Bool { mutating get { !fresh.isEmpty } }
 
@@ -77,7 +77,7 @@ package struct AheadTracks: Sendable {
     package mutating func rename(_ index: Int, to publisher: ParticipantHandle) {
         let alias = tracks[index].alias
         let former = tracks[index].publisher
-        forgetFormer(index)
+        removeFormerHandle(index)
         indices[Key(publisher: former, alias: alias)] = nil
         formerIndices[Key(publisher: former, alias: alias)] = index
         indices[Key(publisher: publisher, alias: alias)] = index
@@ -87,18 +87,18 @@ package struct AheadTracks: Sendable {
     /// The track is published here from now on, with state from the publisher's old shard.
     package mutating func takeOver(_ index: Int, _ other: AheadTrack) {
         let hasAll = tracks[index].takeOver(other)
-        if hasAll { forgetFormer(index) }
+        if hasAll { removeFormerHandle(index) }
         activate(index)
     }
 
-    private mutating func forgetFormer(_ index: Int) {
+    private mutating func removeFormerHandle(_ index: Int) {
         guard let former = tracks[index].formerPublisher else { return }
         formerIndices[Key(publisher: former, alias: tracks[index].alias)] = nil
         tracks[index].formerPublisher = nil
     }
 
     package mutating func close(_ index: Int) {
-        forgetFormer(index)
+        removeFormerHandle(index)
         let track = tracks[index]
         indices[Key(publisher: track.publisher, alias: track.alias)] = nil
         if track.isActive { active.removeAll { $0 == index } }
@@ -112,10 +112,10 @@ package struct AheadTracks: Sendable {
     package mutating func append(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, to index: Int, at now: Instant) -> DropReason? {
         activate(index)
         guard storedBytes + AheadQueue.size(of: frame) <= storedBytesMax else {
-            tracks[index].refuse()
+            tracks[index].recordDrop()
             return .full
         }
-        if let refusal = tracks[index].append(frame, header, at: now) { return refusal }
+        if let reason = tracks[index].append(frame, header, at: now) { return reason }
         storedBytes += AheadQueue.size(of: frame)
         watches[index].storedBytes += AheadQueue.size(of: frame)
         if !tracks[index].isFresh {
@@ -128,26 +128,12 @@ package struct AheadTracks: Sendable {
     /// Collects active tracks on which something may be due into `due`.
     package mutating func findDue(at now: Instant) {
         due.removeAll(keepingCapacity: true)
-        for index in active where watches[index].quietUntil <= now { due.append(index) }
-    }
-
-    // Addresses for prefetching; they are never dereferenced.
-
-    /// Address and size of a track.
-    package mutating func memory(of index: Int) -> (address: UInt, count: Int) {
-        let count = MemoryLayout<AheadTrack>.stride
-        return (tracks.withUnsafeMutableBytes { UInt(bitPattern: $0.baseAddress) } + UInt(index * count), count)
-    }
-
-    /// Addresses of the next frames to release and of the subscribers. Reads the track itself.
-    package mutating func memoryOfNext(from index: Int) -> (frames: UInt, subscribers: UInt) {
-        let subscribers = tracks[index].subscribers.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-        return (tracks[index].queue.address(of: tracks[index].reference.offset), subscribers)
+        for index in active where watches[index].idleUntil <= now { due.append(index) }
     }
 
     /// Makes a track active.
     package mutating func activate(_ index: Int) {
-        watches[index].quietUntil = Instant(nanoseconds: 0)
+        watches[index].idleUntil = Instant(nanoseconds: 0)
         guard !tracks[index].isActive else { return }
         tracks[index].isActive = true
         active.append(index)
@@ -166,7 +152,7 @@ package struct AheadTracks: Sendable {
         var position = 0
         while position < active.count {
             let index = active[position]
-            guard watches[index].quietUntil <= now else {
+            guard watches[index].idleUntil <= now else {
                 position += 1
                 continue
             }
@@ -175,7 +161,7 @@ package struct AheadTracks: Sendable {
             storedBytes += tracks[index].storedBytes - watches[index].storedBytes
             watches[index].storedBytes = tracks[index].storedBytes
             if let next {
-                watches[index].quietUntil = next
+                watches[index].idleUntil = next
                 position += 1
             } else {
                 tracks[index].isActive = false

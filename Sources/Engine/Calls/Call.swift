@@ -13,7 +13,7 @@ struct Call: Sendable {
         /// Another device has replaced it and has not joined the room yet.
         var isMoving = false
         /// An assistant that had no device when invited and had to be dispatched.
-        var isSentFor = false
+        var isDispatched = false
         /// Changes with each invitation and answer; invalidates earlier timers.
         var stamp: UInt64 = 0
 
@@ -68,7 +68,7 @@ struct Call: Sendable {
         audience = members.filter { $0.state != .left }.map(\.info.party)
     }
 
-    mutating func forgetChanges() {
+    mutating func removeChanges() {
         changes = []
     }
 
@@ -77,23 +77,23 @@ struct Call: Sendable {
     /// Invites a party, or a former member again. A `busy` party is not informed.
     mutating func invite(_ party: CallParty, as status: CallStatus, by inviter: CallParty) {
         lastStamp += 1
-        let isSentFor = party.isAssistant && status == .started
-        let member = Member(info: CallMember(party: party, status: status), inviter: inviter, isSentFor: isSentFor, stamp: lastStamp)
+        let isDispatched = party.isAssistant && status == .started
+        let member = Member(info: CallMember(party: party, status: status), inviter: inviter, isDispatched: isDispatched, stamp: lastStamp)
         if let index = index(of: party) { members[index] = member } else { members.append(member) }
         if status != .busy && !audience.contains(party) { audience.append(party) }
         ringIfOneDoes()
     }
 
     mutating func noteInvitations(_ kind: CallEvent.Kind, of parties: [CallParty], by inviter: CallParty, device: DeviceID?) {
-        note(kind, by: inviter, device: device, called: parties.filter(concerns))
-        for party in parties where !concerns(party) { note(.busy, by: party) }
+        record(kind, by: inviter, device: device, called: parties.filter(concerns))
+        for party in parties where !concerns(party) { record(.busy, by: party) }
         settle()
     }
 
     mutating func ring(at index: Int) {
         members[index].info.status = .ringing
         ringIfOneDoes()
-        note(.ringing, by: members[index].info.party)
+        record(.ringing, by: members[index].info.party)
     }
 
     mutating func answer(at index: Int, on device: DeviceID?) {
@@ -102,14 +102,14 @@ struct Call: Sendable {
         members[index].info.status = .answered
         members[index].info.device = device
         status = .answered
-        note(.answered, by: members[index].info.party, device: device)
+        record(.answered, by: members[index].info.party, device: device)
     }
 
     /// Moves a member to another device. The old device may leave the room before the new one joins.
     mutating func move(memberAt index: Int, to device: DeviceID?) {
         members[index].info.device = device
         members[index].isMoving = members[index].isInRoom
-        note(.moved, by: members[index].info.party, device: device)
+        record(.moved, by: members[index].info.party, device: device)
     }
 
     /// The old device has left the room, and the new one has not joined yet.
@@ -122,12 +122,12 @@ struct Call: Sendable {
 
     mutating func hold(_ held: Bool, at index: Int, by device: DeviceID?) {
         members[index].info.held = held
-        note(held ? .held : .resumed, by: members[index].info.party, device: device)
+        record(held ? .held : .resumed, by: members[index].info.party, device: device)
     }
 
     mutating func mute(_ muted: Bool, at index: Int, by device: DeviceID?) {
         members[index].info.muted = muted
-        note(muted ? .muted : .unmuted, by: members[index].info.party, device: device)
+        record(muted ? .muted : .unmuted, by: members[index].info.party, device: device)
     }
 
     mutating func setInRoom(at index: Int) {
@@ -145,13 +145,13 @@ struct Call: Sendable {
             let outcome = outcome == .completed ? CallStatus.cancelled : outcome
             retire(index, as: outcome)
             withdrawInvitations(by: leaver)
-            note(kind == .left ? .cancelled : kind, by: leaver, device: device, reason: reason)
+            record(kind == .left ? .cancelled : kind, by: leaver, device: device, reason: reason)
             end(as: outcome)
             return
         }
-        if withdrawInvitations(by: leaver) { note(.cancelled, by: leaver, device: device) }
+        if withdrawInvitations(by: leaver) { record(.cancelled, by: leaver, device: device) }
         retire(index, as: outcome)
-        note(kind, by: leaver, device: device, reason: reason)
+        record(kind, by: leaver, device: device, reason: reason)
         settle()
     }
 
@@ -160,7 +160,7 @@ struct Call: Sendable {
         if !isOver { end(as: status == .answered ? .completed : .failed) }
     }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private mutating func ringIfOneDoes() {
         if status == .started && members.contains(where: { $0.info.status == .ringing }) { status = .ringing }
@@ -189,8 +189,8 @@ struct Call: Sendable {
         let isAwaited = members.contains { $0.state == .invited }
         let joined = members.filter { $0.state == .joined }
         if status == .answered {
-            let goesOn = joined.contains { $0.info.party.user != nil } && (joined.count > 1 || isAwaited)
-            if !goesOn { end(as: .completed) }
+            let continues = joined.contains { $0.info.party.user != nil } && (joined.count > 1 || isAwaited)
+            if !continues { end(as: .completed) }
         } else if !isAwaited {
             let outcomes = members.dropFirst().map(\.info.status)
             // An explicit outcome takes precedence over none.
@@ -207,10 +207,10 @@ struct Call: Sendable {
             }
         }
         status = outcome
-        note(.ended)
+        record(.ended)
     }
 
-    private mutating func note(
+    private mutating func record(
         _ kind: CallEvent.Kind, by party: CallParty? = nil, device: DeviceID? = nil, reason: String? = nil, called: [CallParty] = []
     ) {
         seq += 1

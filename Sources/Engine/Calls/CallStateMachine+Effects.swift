@@ -7,22 +7,22 @@ extension CallStateMachine {
     mutating func commit(_ call: Call, at now: Instant, into effects: inout [Effect]) {
         let before = calls[call.id]
         var settled = call
-        settled.forgetChanges()
+        settled.removeChanges()
         calls[call.id] = settled
         var last = before?.info
         for change in call.changes {
-            tell(change, into: &effects)
+            send(change, into: &effects)
             record(change.event.call, since: last, into: &effects)
             last = change.event.call
         }
         for member in call.members {
             let former = before.flatMap { before in before.index(of: member.info.party).map { before.members[$0] } }
-            follow(member, since: former, in: call, into: &effects)
+            emitChanges(of: member, since: former, in: call, into: &effects)
         }
         if call.isOver && before?.isOver != true { close(call, at: now, into: &effects) }
     }
 
-    private func tell(_ change: Call.Change, into effects: inout [Effect]) {
+    private func send(_ change: Call.Change, into effects: inout [Effect]) {
         let called = devices(of: change.called)
         let others = devices(of: change.audience.filter { !change.called.contains($0) })
         if !others.isEmpty { effects.append(.send(change.event, to: others)) }
@@ -34,7 +34,7 @@ extension CallStateMachine {
     }
 
     private func devices(of parties: [CallParty]) -> [DeviceID] {
-        parties.flatMap { lines[$0.identity]?.devices ?? [] }
+        parties.flatMap { userRecords[$0.identity]?.devices ?? [] }
     }
 
     private func record(_ info: CallInfo, since last: CallInfo?, into effects: inout [Effect]) {
@@ -56,9 +56,9 @@ extension CallStateMachine {
         if !info.status.isOver { members() }
     }
 
-    private func follow(_ member: Call.Member, since former: Call.Member?, in call: Call, into effects: inout [Effect]) {
+    private func emitChanges(of member: Call.Member, since former: Call.Member?, in call: Call, into effects: inout [Effect]) {
         let party = member.info.party
-        if case .assistant(let id) = party, member.isSentFor {
+        if case .assistant(let id) = party, member.isDispatched {
             if member.state == .invited && former?.stamp != member.stamp { effects.append(.dispatch(assistant: id, call.info)) }
             if member.state == .left && former?.state == .invited { effects.append(.recall(assistant: id, call.id)) }
         }
@@ -71,20 +71,20 @@ extension CallStateMachine {
     private mutating func close(_ call: Call, at now: Instant, into effects: inout [Effect]) {
         effects.append(.endRoom(call.id))
         liveCount -= 1
-        over.append(CallTimer(at: now + Limits.callOverKeptSpan, call: call.id))
-        while over.count > Limits.callsOverKeptMax, let oldest = over.popFirst() { forget(oldest.call) }
+        endedCallTimers.append(CallTimer(at: now + Limits.callOverKeptSpan, call: call.id))
+        while endedCallTimers.count > Limits.callsOverKeptMax, let oldest = endedCallTimers.popFirst() { removeCall(oldest.call) }
     }
 
     /// Removes an ended call.
-    mutating func forget(_ id: CallID) {
+    mutating func removeCall(_ id: CallID) {
         guard let call = calls.removeValue(forKey: id) else { return }
         for user in call.members.map(\.info.party.identity) {
-            lines[user]?.calls.removeAll { $0 == id }
-            dropLineIfIdle(of: user)
+            userRecords[user]?.calls.removeAll { $0 == id }
+            removeRecordIfIdle(of: user)
         }
     }
 
-    mutating func dropLineIfIdle(of user: Identity) {
-        if lines[user]?.isIdle == true { lines[user] = nil }
+    mutating func removeRecordIfIdle(of user: Identity) {
+        if userRecords[user]?.isIdle == true { userRecords[user] = nil }
     }
 }

@@ -27,7 +27,7 @@ extension CallStateMachine {
             }
         case .cancel(let id):
             let call = try find(id, of: user)
-            guard call.caller == CallParty(user) else { throw CallError(.notAllowed, "only who called may cancel the call") }
+            guard call.caller == CallParty(user) else { throw CallError(.notAllowed, "only the caller can cancel the call") }
             guard !call.isOver && call.status != .answered else { throw conflict(call, "it is \(call.status)", for: user) }
             try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
                 call.leave(at: index, as: .cancelled, .cancelled, device: requester.device)
@@ -42,7 +42,7 @@ extension CallStateMachine {
                 if call.members[index].info.muted != muted { call.mute(muted, at: index, by: requester.device) }
             }
         case .invite(let id, let parties): try invite(parties, to: id, by: user, requester, at: now, into: &effects)
-        case .renew: throw CallError(.unsupported, "who keeps the channel renews its token")
+        case .renew: throw CallError(.unsupported, "tokens are renewed by the shell of the channel, not by the state machine")
         case .ping(let time): reply(CallReply(pong: time), to: requester, into: &effects)
         }
     }
@@ -71,7 +71,9 @@ extension CallStateMachine {
         try checkWantsToken(requester)
         var (call, index) = try take(try find(id, of: user), of: user, .joined)
         // An HTTP request does not identify the device.
-        if requester.device == nil || requester.device != call.members[index].info.device { call.move(memberAt: index, to: requester.device) }
+        if requester.device == nil || requester.device != call.members[index].info.device {
+            call.move(memberAt: index, to: requester.device)
+        }
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
     }
@@ -106,18 +108,18 @@ extension CallStateMachine {
         guard let index = call.index(of: CallParty(user)) else { throw .noSuchCall }
         let member = call.members[index]
         guard !call.isOver && member.state == state else {
-            throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.standing, for: user)
+            throw conflict(call, call.isOver ? "it is over (\(call.status))" : member.stateDescription, for: user)
         }
         var call = call
         call.begin()
         return (call, index)
     }
 
-    // MARK: Looking up
+    // MARK: Queries
 
     /// A call that this user knows of.
     func find(_ id: CallID, of user: Identity) throws(CallError) -> Call {
-        guard lines[user]?.calls.contains(id) == true, let call = calls[id] else { throw .noSuchCall }
+        guard userRecords[user]?.calls.contains(id) == true, let call = calls[id] else { throw .noSuchCall }
         return call
     }
 
@@ -128,7 +130,7 @@ extension CallStateMachine {
     /// The call that this user is talking in. Linear in its calls. Assistants may talk in several.
     func activeCall(of user: Identity, but id: CallID? = nil) -> Call? {
         guard !CallParty(user).isAssistant else { return nil }
-        for other in lines[user]?.calls ?? [] where other != id {
+        for other in userRecords[user]?.calls ?? [] where other != id {
             guard let call = calls[other], !call.isOver, let index = call.index(of: CallParty(user)) else { continue }
             if call.members[index].state == .joined && !call.members[index].info.held { return call }
         }
@@ -142,7 +144,7 @@ extension CallStateMachine {
         }
     }
 
-    // MARK: Answers
+    // MARK: Replies
 
     func reply(_ reply: CallReply, to requester: Requester, into effects: inout [Effect]) {
         if requester.wantsAnswer { effects.append(.reply(reply, to: requester)) }
@@ -171,7 +173,7 @@ extension CallStateMachine.Requester {
 }
 
 extension Call.Member {
-    fileprivate var standing: String {
+    fileprivate var stateDescription: String {
         switch state {
         case .invited: "you have not answered it"
         case .joined: "you are in it"
@@ -189,7 +191,7 @@ extension CallStateMachine {
     mutating func begin(
         _ start: CallStart, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
     ) throws(CallError) {
-        guard !CallParty(user).isAssistant else { throw CallError(.notAllowed, "assistants are called, and call nobody") }
+        guard !CallParty(user).isAssistant else { throw CallError(.notAllowed, "an assistant cannot start calls; it can only be called") }
         try checkWantsToken(requester)
         try check(start.to, by: user)
         try checkText(start.callerName, "caller_name", 0...ProtocolLimits.participantNameBytesMax)
@@ -197,7 +199,7 @@ extension CallStateMachine {
         if let key = start.idempotencyKey {
             try checkText(key, "idempotency_key", 1...ProtocolLimits.idempotencyKeyBytesMax)
             if let earlier = call(by: user, under: key) {
-                try repeatAnswer(of: earlier, to: start, user, requester, into: &effects)
+                try repeatReply(for: earlier, to: start, user, requester, into: &effects)
                 return
             }
         }
@@ -206,7 +208,7 @@ extension CallStateMachine {
 
         var call = Call(id: identifiers.call(), caller: user, device: requester.device, start: start)
         call.begin()
-        ask(start.to, into: &call, by: user, kind: .started, device: requester.device, at: now)
+        addInvitations(start.to, into: &call, by: user, kind: .started, device: requester.device, at: now)
         liveCount += 1
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
@@ -223,8 +225,8 @@ extension CallStateMachine {
         guard call.members.count + parties.count(where: { call.index(of: $0) == nil }) <= ProtocolLimits.callMembersMax else {
             throw CallError(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members")
         }
-        guard CallParty(user).isAssistant || lines[user, default: CallUser()].starts.take(at: now) else { throw .tooFast }
-        ask(parties, into: &call, by: user, kind: .invited, device: requester.device, at: now)
+        guard CallParty(user).isAssistant || userRecords[user, default: CallUserRecord()].starts.take(at: now) else { throw .tooFast }
+        addInvitations(parties, into: &call, by: user, kind: .invited, device: requester.device, at: now)
         reply(CallReply(call.info), to: requester, into: &effects)
         commit(call, at: now, into: &effects)
     }
@@ -232,7 +234,7 @@ extension CallStateMachine {
     /// With `Waiting.busy`, rejects other calls that ring for a user who has just started talking.
     mutating func rejectWaitingCalls(of user: Identity, at now: Instant, into effects: inout [Effect]) {
         guard settings.waiting == .busy, !CallParty(user).isAssistant else { return }
-        for id in lines[user]?.calls ?? [] {
+        for id in userRecords[user]?.calls ?? [] {
             guard var call = calls[id], !call.isOver, let index = call.index(of: CallParty(user)) else { continue }
             guard call.members[index].state == .invited else { continue }
             call.begin()
@@ -241,45 +243,45 @@ extension CallStateMachine {
         }
     }
 
-    private mutating func ask(
+    private mutating func addInvitations(
         _ parties: [CallParty], into call: inout Call, by user: Identity, kind: CallEvent.Kind, device: DeviceID?, at now: Instant
     ) {
-        note(call, on: CallParty(user))
+        link(call, to: CallParty(user))
         for party in parties {
             let status = status(for: party)
             call.invite(party, as: status, by: CallParty(user))
             if status == .busy { continue }
-            note(call, on: party)
+            link(call, to: party)
             let stamp = call.index(of: party).map { call.members[$0].stamp } ?? 0
-            rings.append(CallTimer(at: now + settings.ringTime, call: call.id, party: party, stamp: stamp))
+            ringTimers.append(CallTimer(at: now + settings.ringTime, call: call.id, party: party, stamp: stamp))
         }
         call.noteInvitations(kind, of: parties, by: CallParty(user), device: device)
     }
 
-    private mutating func note(_ call: Call, on party: CallParty) {
-        guard lines[party.identity]?.calls.contains(call.id) != true else { return }
-        lines[party.identity, default: CallUser()].calls.append(call.id)
+    private mutating func link(_ call: Call, to party: CallParty) {
+        guard userRecords[party.identity]?.calls.contains(call.id) != true else { return }
+        userRecords[party.identity, default: CallUserRecord()].calls.append(call.id)
     }
 
     private func status(for party: CallParty) -> CallStatus {
         let callee = party.identity
-        guard let line = lines[callee] else { return .started }
+        guard let record = userRecords[callee] else { return .started }
         if settings.waiting == .busy && activeCall(of: callee) != nil { return .busy }
         let callsMax = party.isAssistant ? Limits.callsPerAssistantMax : Limits.callsPerUserMax
         if snapshot(of: callee).count >= callsMax { return .busy }
-        return line.devices.isEmpty ? .started : .ringing
+        return record.devices.isEmpty ? .started : .ringing
     }
 
-    // MARK: The same again
+    // MARK: Idempotent retries
 
     private func call(by user: Identity, under key: String) -> Call? {
-        lines[user]?.calls.lazy.compactMap { calls[$0] }.first { $0.caller == CallParty(user) && $0.start.idempotencyKey == key }
+        userRecords[user]?.calls.lazy.compactMap { calls[$0] }.first { $0.caller == CallParty(user) && $0.start.idempotencyKey == key }
     }
 
-    private func repeatAnswer(
-        of call: Call, to start: CallStart, _ user: Identity, _ requester: Requester, into effects: inout [Effect]
+    private func repeatReply(
+        for call: Call, to start: CallStart, _ user: Identity, _ requester: Requester, into effects: inout [Effect]
     ) throws(CallError) {
-        guard call.start == start else { throw conflict(call, "the key was given to another call", for: user) }
+        guard call.start == start else { throw conflict(call, "this `idempotency_key` was used for another call", for: user) }
         if call.concerns(CallParty(user)) {
             effects.append(.admit(user, to: call.info, reply: requester))
         } else if call.isKnown(to: CallParty(user)) {
@@ -295,8 +297,8 @@ extension CallStateMachine {
         guard (1..<ProtocolLimits.callMembersMax).contains(parties.count) else {
             throw CallError(.invalidArgument, "`to` must name 1 to \(ProtocolLimits.callMembersMax - 1)")
         }
-        guard Set(parties).count == parties.count else { throw CallError(.invalidArgument, "`to` names somebody twice") }
-        guard !parties.contains(CallParty(user)) else { throw CallError(.invalidArgument, "nobody can call themselves") }
+        guard Set(parties).count == parties.count else { throw CallError(.invalidArgument, "`to` names a party twice") }
+        guard !parties.contains(CallParty(user)) else { throw CallError(.invalidArgument, "you cannot call yourself") }
     }
 
     private mutating func checkRoomForMore(by user: Identity, at now: Instant) throws(CallError) {
@@ -304,9 +306,9 @@ extension CallStateMachine {
             throw CallError(.limitExceeded, "you have \(Limits.callsPerUserMax) calls already; end one of them", retryable: true)
         }
         guard liveCount < Limits.callsMax else {
-            throw CallError(.limitExceeded, "too many calls go on; try again later", retryable: true)
+            throw CallError(.limitExceeded, "too many calls are active; try again later", retryable: true)
         }
-        guard lines[user, default: CallUser()].starts.take(at: now) else { throw .tooFast }
+        guard userRecords[user, default: CallUserRecord()].starts.take(at: now) else { throw .tooFast }
     }
 }
 

@@ -1,10 +1,10 @@
 internal import DequeModule
 package import Wire
 
-/// The state of all calls: who calls whom, which devices ring, and which one answered.
+/// The state of all calls: their members, the devices that ring, and the device that answered.
 ///
 /// Driven like a room: `handle(_:at:into:)` takes an input and appends effects in order; `deadline` is when it must be called
-/// again. It knows the devices on users' channels, and of a call's room only joins and departures. Inputs are passed one at a time;
+/// again. Its inputs are the devices on users' channels, and joins and departures in calls' rooms. Inputs are passed one at a time;
 /// their order decides races. Deterministic: no I/O, no clock, no randomness.
 ///
 /// Invariants:
@@ -19,13 +19,13 @@ package struct CallStateMachine: Sendable {
     var identifiers: IdentifierGenerator
     /// Current calls, and ended ones for a while. Never iterated.
     var calls: [CallID: Call] = [:]
-    var lines: [Identity: CallUser] = [:]
+    var userRecords: [Identity: CallUserRecord] = [:]
     var users: [DeviceID: Identity] = [:]
     var liveCount = 0
     /// Timers in order of their deadlines, because each kind has one duration.
-    var rings: Deque<CallTimer> = []
-    var arrivals: Deque<CallTimer> = []
-    var over: Deque<CallTimer> = []
+    var ringTimers: Deque<CallTimer> = []
+    var arrivalTimers: Deque<CallTimer> = []
+    var endedCallTimers: Deque<CallTimer> = []
 
     /// - Parameter seed: determines the call identifiers; must differ between runs of the process.
     package init(settings: CallSettings = CallSettings(), seed: UInt64) {
@@ -35,7 +35,7 @@ package struct CallStateMachine: Sendable {
 
     /// Time for the next `deadlinePassed`. Changes only in `handle`.
     package var deadline: Instant? {
-        [rings.first?.at, arrivals.first?.at, over.first?.at].compactMap { $0 }.min()
+        [ringTimers.first?.at, arrivalTimers.first?.at, endedCallTimers.first?.at].compactMap { $0 }.min()
     }
 
     /// Current calls.
@@ -45,16 +45,16 @@ package struct CallStateMachine: Sendable {
     package var deviceCount: Int { users.count }
 
     /// Whether no state is left.
-    package var isEmpty: Bool { calls.isEmpty && lines.isEmpty && users.isEmpty }
+    package var isEmpty: Bool { calls.isEmpty && userRecords.isEmpty && users.isEmpty }
 
     /// The calls that a user is invited to or has joined, oldest first.
     package func snapshot(of user: Identity) -> [CallInfo] {
-        lines[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(CallParty(user)) }.map(\.info) ?? []
+        userRecords[user]?.calls.compactMap { calls[$0] }.filter { $0.concerns(CallParty(user)) }.map(\.info) ?? []
     }
 
     /// A call as visible to a user: invited, joined, or ended a short while ago.
     package func call(_ id: CallID, of user: Identity) -> CallInfo? {
-        guard lines[user]?.calls.contains(id) == true, let call = calls[id], call.isKnown(to: CallParty(user)) else { return nil }
+        guard userRecords[user]?.calls.contains(id) == true, let call = calls[id], call.isKnown(to: CallParty(user)) else { return nil }
         return call.info
     }
 
@@ -88,21 +88,21 @@ extension CallStateMachine {
         precondition(users[device] == nil, "a device is connected once; each connection has an id of its own")
         let party = CallParty(user)
         let devicesMax = party.isAssistant ? Limits.callDevicesPerAssistantMax : Limits.callDevicesPerUserMax
-        if let line = lines[user], line.devices.count >= devicesMax {
-            let oldest = line.devices[0]
+        if let record = userRecords[user], record.devices.count >= devicesMax {
+            let oldest = record.devices[0]
             disconnect(oldest)
             effects.append(.close(oldest))
         }
-        for id in lines[user]?.calls ?? [] { ring(party, in: id, at: now, into: &effects) }
+        for id in userRecords[user]?.calls ?? [] { ring(party, in: id, at: now, into: &effects) }
         users[device] = user
-        lines[user, default: CallUser()].devices.append(device)
+        userRecords[user, default: CallUserRecord()].devices.append(device)
         effects.append(.greet(device, of: user, calls: snapshot(of: user)))
     }
 
     mutating func disconnect(_ device: DeviceID) {
         guard let user = users.removeValue(forKey: device) else { return }
-        lines[user]?.devices.removeAll { $0 == device }
-        dropLineIfIdle(of: user)
+        userRecords[user]?.devices.removeAll { $0 == device }
+        removeRecordIfIdle(of: user)
     }
 }
 
@@ -167,34 +167,34 @@ extension CallStateMachine {
     mutating func awaitArrival(at index: Int, of call: Call, from now: Instant) {
         let member = call.members[index]
         guard let span = settings.arrivalTime, member.state == .joined, !member.isInRoom else { return }
-        arrivals.append(CallTimer(at: now + span, call: call.id, party: member.info.party, stamp: member.stamp))
+        arrivalTimers.append(CallTimer(at: now + span, call: call.id, party: member.info.party, stamp: member.stamp))
     }
 }
 
 extension CallStateMachine {
     mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
-        while let timer = rings.first, timer.at <= now {
-            rings.removeFirst()
+        while let timer = ringTimers.first, timer.at <= now {
+            ringTimers.removeFirst()
             guard let party = timer.party, member(of: timer)?.state == .invited else { continue }
-            // A person's missed call needs no explanation.
+            // Missed calls of users carry no reason.
             let reason = party.isAssistant ? "the assistant did not answer in time" : nil
             leave(party, of: timer.call, as: .timeout, .missed, reason: reason, at: now, into: &effects)
         }
-        while let timer = arrivals.first, timer.at <= now {
-            arrivals.removeFirst()
+        while let timer = arrivalTimers.first, timer.at <= now {
+            arrivalTimers.removeFirst()
             guard let party = timer.party, isAwaited(timer) else { continue }
-            leave(party, of: timer.call, as: .failed, .failed, reason: "did not come to the room in time", at: now, into: &effects)
+            leave(party, of: timer.call, as: .failed, .failed, reason: "did not join the room in time", at: now, into: &effects)
         }
-        while let timer = over.first, timer.at <= now {
-            over.removeFirst()
-            forget(timer.call)
+        while let timer = endedCallTimers.first, timer.at <= now {
+            endedCallTimers.removeFirst()
+            removeCall(timer.call)
         }
     }
 
     /// Drops timers that no longer matter.
     mutating func dropSettledTimers() {
-        while let timer = rings.first, member(of: timer)?.state != .invited { rings.removeFirst() }
-        while let timer = arrivals.first, !isAwaited(timer) { arrivals.removeFirst() }
+        while let timer = ringTimers.first, member(of: timer)?.state != .invited { ringTimers.removeFirst() }
+        while let timer = arrivalTimers.first, !isAwaited(timer) { arrivalTimers.removeFirst() }
     }
 
     private func isAwaited(_ timer: CallTimer) -> Bool {
@@ -209,7 +209,7 @@ extension CallStateMachine {
 }
 
 /// The devices and calls of one user or assistant.
-struct CallUser: Sendable {
+struct CallUserRecord: Sendable {
     /// In connection order.
     var devices: [DeviceID] = []
     /// Calls it was informed of, oldest first, including recently ended ones.

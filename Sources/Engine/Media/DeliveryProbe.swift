@@ -8,7 +8,7 @@ package import Wire
 ///
 /// Probes are sent only while media flows, and the shard limits their rate. A pong is overdue as in RFC 6298 (smoothed round trip
 /// plus four times its variation), but not before two round trips: a pong that is lost and retransmitted is no stall. Clients that
-/// never answer pings (against RFC 6455 section 5.5.2) are not held to it.
+/// never answer pings (against RFC 6455 section 5.5.2) are exempt.
 package struct DeliveryProbe: Sendable, Hashable {
     /// Minimum time between probes.
     package static let interval: Duration = .milliseconds(40)
@@ -18,7 +18,7 @@ package struct DeliveryProbe: Sendable, Hashable {
     private static let overdueMax: UInt64 = 500_000_000
 
     private var number: UInt32 = 0
-    private var askedAt: UInt64 = 0
+    private var sentAt: UInt64 = 0
     private var isOutstanding = false
     /// The current probe was found overdue, and stays so until its pong arrives, whatever the gateway's own lag.
     private var wasOverdue = false
@@ -34,7 +34,7 @@ package struct DeliveryProbe: Sendable, Hashable {
 
     /// Whether to send a probe along with media.
     package func isDue(at now: Instant) -> Bool {
-        !isOutstanding && now.nanoseconds &- askedAt >= UInt64(Self.interval.inNanoseconds)
+        !isOutstanding && now.nanoseconds &- sentAt >= UInt64(Self.interval.inNanoseconds)
     }
 
     /// Whether media must wait.
@@ -42,18 +42,18 @@ package struct DeliveryProbe: Sendable, Hashable {
     /// - Parameter ownLag: how late the gateway itself is; the pong may be unread here.
     package mutating func isOverdue(at now: Instant, ownLag: Duration = .zero) -> Bool {
         guard isOutstanding, isLate(at: now) else { return false }
-        if now.nanoseconds > askedAt &+ overdueAfter &+ 3 &* UInt64(ownLag.inNanoseconds) { wasOverdue = true }
+        if now.nanoseconds > sentAt &+ overdueAfter &+ 3 &* UInt64(ownLag.inNanoseconds) { wasOverdue = true }
         return wasOverdue
     }
 
     private func isLate(at now: Instant) -> Bool {
-        hasAnswered && now.nanoseconds > askedAt &+ overdueAfter
+        hasAnswered && now.nanoseconds > sentAt &+ overdueAfter
     }
 
     /// Starts a probe and returns its number, the ping's payload (4 bytes, big-endian).
     package mutating func nextPing(at now: Instant) -> UInt32 {
         number &+= 1
-        askedAt = now.nanoseconds
+        sentAt = now.nanoseconds
         isOutstanding = true
         wasOverdue = false
         return number
@@ -74,7 +74,7 @@ package struct DeliveryProbe: Sendable, Hashable {
             return true
         }
         isOutstanding = false
-        let sample = now.nanoseconds &- askedAt
+        let sample = now.nanoseconds &- sentAt
         if hasAnswered {
             let deviation = sample > smoothed ? sample - smoothed : smoothed - sample
             variation = (3 * variation + deviation) / 4

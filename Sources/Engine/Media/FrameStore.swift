@@ -16,7 +16,7 @@ package struct FrameStore: ~Copyable {
     private struct Slot {
         var generation: UInt32 = 0
         var count: UInt16 = 0
-        var holders: UInt16 = 0
+        var references: UInt16 = 0
     }
 
     /// Frames stored now.
@@ -41,19 +41,19 @@ package struct FrameStore: ~Copyable {
         guard let index = free.popLast() ?? grow(), let bytes = frame.baseAddress else { return nil }
         pointer(to: index).copyMemory(from: bytes, byteCount: frame.count)
         slots[Int(index)].count = UInt16(frame.count)
-        slots[Int(index)].holders = 1
+        slots[Int(index)].references = 1
         return FrameRef(slot: index, generation: slots[Int(index)].generation)
     }
 
     package mutating func retain(_ frame: FrameRef) {
         check(frame)
-        slots[Int(frame.slot)].holders += 1
+        slots[Int(frame.slot)].references += 1
     }
 
     package mutating func release(_ frame: FrameRef) {
         check(frame)
-        slots[Int(frame.slot)].holders -= 1
-        guard slots[Int(frame.slot)].holders == 0 else { return }
+        slots[Int(frame.slot)].references -= 1
+        guard slots[Int(frame.slot)].references == 0 else { return }
         slots[Int(frame.slot)].generation &+= 1
         free.append(frame.slot)
     }

@@ -52,7 +52,7 @@ package struct Outbox: ~Copyable, Sendable {
     /// When the oldest frame expires; nil if none is queued.
     package var deadline: Instant? { frames.first.map { $0.since + ageMax } }
 
-    /// Queues a replayed event. It is encoded when it is sent, so that those who join together share its text.
+    /// Queues a replayed event. It is encoded when it is sent, so that concurrent joins share the encoded text.
     ///
     /// - Returns: false if `Limits.replayBytesMax` were queued before: the connection must be closed.
     package mutating func append(replay event: EncodedEvent, seq: UInt64) -> Bool {

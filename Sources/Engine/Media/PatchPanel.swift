@@ -31,7 +31,7 @@ package struct PatchPanel: Sendable {
         body(&patches[slot][index])
     }
 
-    /// Where a frame goes.
+    /// The destinations of a frame.
     package enum Route: Sendable, Hashable {
         case dropped(DropReason)
         /// To the queue at that index, which releases it by the clock, and if `hasOtherTargets` to other shards.
@@ -43,9 +43,9 @@ package struct PatchPanel: Sendable {
     /// Routes a frame with a single in-place access to its patch: separate accesses would cost reference counting.
     package mutating func route(_ header: FrameHeader, publishedBy slot: Int, at now: Instant) -> Route {
         guard let patch = index(of: header.alias, publishedBy: slot) else { return .dropped(.notPublished) }
-        let passage = patches[slot][patch].route(header, at: now, as: patch)
-        if case .live(_, _, .some, _) = passage { talkers[slot] = true }
-        return passage
+        let route = patches[slot][patch].route(header, at: now, as: patch)
+        if case .live(_, _, .some, _) = route { talkers[slot] = true }
+        return route
     }
 
     /// Meters a frame of an `ahead` track that is released now.
@@ -203,7 +203,7 @@ package struct Patch: Sendable {
 
     /// See `PatchPanel.route`.
     mutating func route(_ header: FrameHeader, at now: Instant, as index: Int) -> PatchPanel.Route {
-        if let refusal = admit(header, at: now) { return .dropped(refusal) }
+        if let reason = admit(header, at: now) { return .dropped(reason) }
         if let aheadIndex { return .ahead(patch: index, queue: aheadIndex, hasOtherTargets: !trunks.isEmpty) }
         return .live(
             patch: index, sole: soleSubscriber, edge: meter.note(header, at: now), hasOtherTargets: tap != nil || !trunks.isEmpty)

@@ -3,10 +3,10 @@ package import Wire
 /// Limits the bytes to a subscriber that are unacknowledged: sent, or queued in the kernel.
 ///
 /// Data in the kernel's send buffer can no longer expire. So media is written only while the unacknowledged bytes fit a window:
-/// what the subscriber receives in two round trips and 100 ms at its current rate (PROTOCOL section 5). Asking the kernel is a
-/// system call (SIOCOUTQ), made only when writes since the last one could have filled the window.
+/// the bytes that the subscriber receives in two round trips plus 100 ms at its current rate (PROTOCOL section 5). A query is a
+/// system call (SIOCOUTQ), made only when the writes since the last query could have filled the window.
 ///
-/// The rate is what was acknowledged over at least a round trip. A window that has become too small, after a stall or because more
+/// The rate counts the bytes acknowledged over at least a round trip. A window that has become too small, after a stall or because more
 /// participants talk, doubles with every round trip until the path is used.
 package struct SendWindow: Sendable, Hashable {
     package enum Verdict: Sendable, Hashable {
@@ -18,7 +18,7 @@ package struct SendWindow: Sendable, Hashable {
     /// Lower bound, so that a small burst passes without querying the kernel.
     package static let bytesMin = 2_048
 
-    private var writtenSinceAsk = 0
+    private var writtenSinceQuery = 0
     private var unacknowledged = 0
     /// Start of the rate measurement, and bytes acknowledged since.
     private var measuredFrom = Instant(nanoseconds: 0)
@@ -30,11 +30,11 @@ package struct SendWindow: Sendable, Hashable {
     package var verdict: Verdict { hasRoom ? .send : .measure }
 
     /// Whether media may be sent, as far as known.
-    package var hasRoom: Bool { unacknowledged + writtenSinceAsk <= window }
+    package var hasRoom: Bool { unacknowledged + writtenSinceQuery <= window }
 
     /// Records bytes handed to the socket.
     package mutating func recordWrite(_ bytes: Int) {
-        writtenSinceAsk += bytes
+        writtenSinceQuery += bytes
     }
 
     /// Updates the window.
@@ -42,9 +42,9 @@ package struct SendWindow: Sendable, Hashable {
     /// - Parameter unacknowledged: bytes that the peer's kernel has not acknowledged, sent or not.
     package mutating func observe(unacknowledged: Int, roundTrip: Duration, at now: Instant) {
         // Other data, control messages and pings, comes and goes between two queries.
-        acknowledged = max(0, acknowledged + self.unacknowledged + writtenSinceAsk - unacknowledged)
+        acknowledged = max(0, acknowledged + self.unacknowledged + writtenSinceQuery - unacknowledged)
         self.unacknowledged = unacknowledged
-        writtenSinceAsk = 0
+        writtenSinceQuery = 0
         let elapsed = Int((now - measuredFrom).inMilliseconds)
         let trip = Int(roundTrip.inMilliseconds)
         // Less than a round trip gives no rate, because acknowledgements come in bursts. But it is a lower bound, and the measured
@@ -53,7 +53,7 @@ package struct SendWindow: Sendable, Hashable {
             if trip > 0 { window = max(window, acknowledged * (2 * trip + 100) / max(20, trip)) }
             return
         }
-        // A long pause gives no rate either: the last one stands.
+        // A long pause gives no rate either: the last one is kept.
         if elapsed <= 2_000 { window = max(Self.bytesMin, acknowledged * (2 * trip + 100) / elapsed) }
         measuredFrom = now
         acknowledged = 0

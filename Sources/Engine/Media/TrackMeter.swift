@@ -20,7 +20,7 @@ package struct TrackMeter: Sendable, Hashable {
     private var activeMilliseconds = 0
     private var loudestLevel = 127
 
-    /// - Parameter frameMilliseconds: how much audio each frame holds, as its publisher says.
+    /// - Parameter frameMilliseconds: audio per frame, as declared by the publisher.
     package init(frameMilliseconds: Double) {
         frameTicks = Int(frameMilliseconds * Double(MediaTime.ticksPerMillisecond))
         self.frameMilliseconds = max(1, Int(frameMilliseconds))
@@ -80,5 +80,23 @@ package struct TrackMeter: Sendable, Hashable {
         return TrackMeasurement(
             track: track, windowMilliseconds: Int(window.inMilliseconds), activeMilliseconds: activeMilliseconds, loudestLevel: loudestLevel
         )
+    }
+}
+
+/// Level measurement of one track over one window.
+package struct TrackMeasurement: Sendable, Hashable {
+    package var track: TrackSID
+    /// Length of the window, in milliseconds of audio received or of time, whichever is less.
+    package var windowMilliseconds: Int
+    /// Milliseconds of the window at or above the active level.
+    package var activeMilliseconds: Int
+    /// The loudest frame, 0…127 in -dBov; 127 if there was none.
+    package var loudestLevel: Int
+
+    package init(track: TrackSID, windowMilliseconds: Int, activeMilliseconds: Int, loudestLevel: Int) {
+        self.track = track
+        self.windowMilliseconds = windowMilliseconds
+        self.activeMilliseconds = activeMilliseconds
+        self.loudestLevel = loudestLevel
     }
 }

@@ -15,12 +15,12 @@ package struct ActiveSpeakers: Sendable {
 
     private var voices = Roster<TrackSID, Voice>()
     /// The speakers as last reported.
-    private var told = Roster<Identity, Speaker>()
+    private var reported = Roster<Identity, Speaker>()
 
     package init() {}
 
     /// The speakers as last reported.
-    package var active: [Speaker] { told.values }
+    package var active: [Speaker] { reported.values }
 
     /// When a level becomes stale, if there is one.
     package var deadline: Instant? {
@@ -35,12 +35,12 @@ package struct ActiveSpeakers: Sendable {
         voices.remove(track)
     }
 
-    /// Resets a track that was muted or held.
+    /// Resets the level of a track that was muted or held.
     package mutating func resetLevel(of track: TrackSID) {
         if let index = voices.index(of: track) { voices[at: index].level = 0 }
     }
 
-    package mutating func take(_ measurement: TrackMeasurement, at now: Instant) {
+    package mutating func update(with measurement: TrackMeasurement, at now: Instant) {
         guard let index = voices.index(of: measurement.track) else { return }
         voices[at: index].measuredAt = now
         let old = voices[at: index].level
@@ -51,25 +51,25 @@ package struct ActiveSpeakers: Sendable {
     package mutating func changes(at now: Instant) -> [Speaker] {
         for index in 0..<voices.count where voices[at: index].measuredAt + Self.staleAfter <= now { voices[at: index].level = 0 }
         // Usually nothing has changed.
-        if isAsTold { return [] }
+        if isUnchanged { return [] }
         let current = loudest()
         var changes: [Speaker] = []
         var still = Roster<Identity, Speaker>()
         for speaker in current {
-            if told[speaker.participant] != speaker { changes.append(speaker) }
+            if reported[speaker.participant] != speaker { changes.append(speaker) }
             still.append(speaker, for: speaker.participant)
         }
-        for var speaker in told.values where !still.contains(speaker.participant) {
+        for var speaker in reported.values where !still.contains(speaker.participant) {
             speaker.level = 0
             speaker.active = false
             changes.append(speaker)
         }
-        told = still
+        reported = still
         return changes
     }
 
-    /// Whether nothing has changed. Allocates nothing, but only works for up to four active tracks.
-    private var isAsTold: Bool {
+    /// Whether the speakers are those last reported. Allocates nothing, but only supports up to four active tracks.
+    private var isUnchanged: Bool {
         var active = InlineArray<4, Int>(repeating: 0)
         var count = 0
         for (index, voice) in voices.values.enumerated() where voice.level >= Self.activeLevel {
@@ -88,10 +88,10 @@ package struct ActiveSpeakers: Sendable {
             guard isLoudest else { continue }
             participants += 1
             let (track, level) = (voices.keys[active[index]], Self.quantised(voice.level))
-            let isTold = told.values.contains { $0.participant == voice.participant && $0.track == track && $0.level == level }
-            guard isTold else { return false }
+            let isReported = reported.values.contains { $0.participant == voice.participant && $0.track == track && $0.level == level }
+            guard isReported else { return false }
         }
-        return participants == told.count
+        return participants == reported.count
     }
 
     /// Each active participant by its loudest track, loudest first; ties in publishing order.

@@ -13,13 +13,13 @@ package struct EventLog: Sendable {
             /// A reading; its content is `newestReading`.
             case reading
             /// A `hello`. Never replayed, because each socket gets its own.
-            case greeting
+            case hello
         }
 
         let content: Content
         let at: Instant
 
-        var isGreeting: Bool { if case .greeting = content { true } else { false } }
+        var isHello: Bool { if case .hello = content { true } else { false } }
     }
 
     private var entries: Deque<Entry> = []
@@ -45,14 +45,14 @@ package struct EventLog: Sendable {
     ///
     /// - Returns: its sequence number.
     package mutating func appendHello(at now: Instant) -> UInt64 {
-        append(Entry(content: .greeting, at: now))
+        append(Entry(content: .hello, at: now))
     }
 
     /// Removes a `hello` that the lost socket never read, and renumbers the events behind it, which the client has not seen either.
     package mutating func removeHellos(after seq: UInt64) {
         guard seq < lastSeq else { return }
         let seen = entries.count - Int(clamping: lastSeq - seq)
-        for index in entries.indices.reversed() where index >= seen && entries[index].isGreeting {
+        for index in entries.indices.reversed() where index >= seen && entries[index].isHello {
             entries.remove(at: index)
             lastSeq -= 1
         }
@@ -73,7 +73,7 @@ package struct EventLog: Sendable {
         switch entry.content {
         case .event(let event): event
         case .reading: newestReading
-        case .greeting: nil
+        case .hello: nil
         }
     }
 
@@ -81,7 +81,7 @@ package struct EventLog: Sendable {
         lastSeq += 1
         entries.append(entry)
         count(entry, 1)
-        while let oldest = entries.first, isTooMuch || entry.at - oldest.at > Limits.eventLogAgeMax {
+        while let oldest = entries.first, isOverLimit || entry.at - oldest.at > Limits.eventLogAgeMax {
             count(oldest, -1)
             entries.removeFirst()
         }
@@ -92,11 +92,11 @@ package struct EventLog: Sendable {
         switch entry.content {
         case .event(let event): byteCount += sign * event.byteCount
         case .reading: readingCount += sign
-        case .greeting: break
+        case .hello: break
         }
     }
 
-    private var isTooMuch: Bool {
+    private var isOverLimit: Bool {
         entries.count > ProtocolLimits.resumeEventsMax
             || byteCount + readingCount * (newestReading?.byteCount ?? 0) > Limits.eventLogBytesMax
     }

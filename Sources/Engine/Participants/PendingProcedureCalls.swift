@@ -5,7 +5,7 @@ package struct PendingProcedureCalls: Sendable {
     package struct Call: Sendable, Hashable {
         package var id: String
         package var caller: ParticipantHandle
-        /// The caller's request id; nil wants no answer.
+        /// The caller's request id; nil if it expects no answer.
         package var request: UInt64?
         package var callee: ParticipantHandle
         package var deadline: Instant
@@ -46,12 +46,12 @@ package struct PendingProcedureCalls: Sendable {
 
     /// Removes and returns the calls that have timed out.
     package mutating func expire(at now: Instant) -> [Call] {
-        takeOut { $0.deadline <= now }
+        removeAll { $0.deadline <= now }
     }
 
     /// Removes all calls of a participant that left, and returns those whose callers still wait.
     package mutating func abandon(_ leaver: ParticipantHandle) -> [Call] {
-        takeOut { $0.caller == leaver || $0.callee == leaver }.filter { $0.caller != leaver }
+        removeAll { $0.caller == leaver || $0.callee == leaver }.filter { $0.caller != leaver }
     }
 
     /// Drops the request ids of a lost connection: on the next one they may mean something else.
@@ -67,9 +67,9 @@ package struct PendingProcedureCalls: Sendable {
         }
     }
 
-    private mutating func takeOut(where isMeant: (Call) -> Bool) -> [Call] {
-        let meant = pending.filter(isMeant)
-        if !meant.isEmpty { pending.removeAll(where: isMeant) }
-        return meant
+    private mutating func removeAll(where matches: (Call) -> Bool) -> [Call] {
+        let removed = pending.filter(matches)
+        if !removed.isEmpty { pending.removeAll(where: matches) }
+        return removed
     }
 }

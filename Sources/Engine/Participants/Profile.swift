@@ -1,8 +1,8 @@
 import Wire
 
-/// What a participant shows of itself and may change: name, metadata and attributes.
+/// The properties of a participant that it may change: name, metadata and attributes.
 ///
-/// A change costs what it changes: attributes are modified in place, and their size is counted as they change.
+/// The cost of an update depends only on its own size: attributes are modified in place, and their total size is maintained.
 struct Profile: Sendable {
     private(set) var name: String
     private(set) var metadata: String
@@ -68,28 +68,28 @@ struct Profile: Sendable {
         return true
     }
 
-    /// By how many bytes setting an attribute makes all of them longer.
+    /// Bytes by which setting an attribute increases the total.
     private func growth(_ key: String, _ value: String) -> Int {
         let old = attributes[key].map { key.utf8.count + $0.utf8.count } ?? 0
         return (value.isEmpty ? 0 : key.utf8.count + value.utf8.count) - old
     }
 }
 
-/// Limits what one participant's changes of its own profile cost others.
+/// Limits the cost of one participant's profile changes to others.
 ///
 /// Each `participant.updated` carries the whole description to everybody, and each token all of it again. Updates are
 /// sent at once while the budget lasts; beyond it they coalesce, and the newest state is sent when the budget allows.
 struct ProfileUpdateBudget: Sendable {
-    /// When all bytes that were spent are paid off.
+    /// When the budget will be full again.
     private var paidOffAt = Instant(nanoseconds: 0)
-    /// When a change that has not been sent is due.
+    /// When a coalesced change is due.
     private(set) var updateDueAt: Instant?
     private var lastTokenAt: Instant?
 
     private static let nanosecondsPerByte = 1_000_000_000 / Int64(Limits.profileBytesPerSecond)
     private static let burst = Duration.nanoseconds(Int64(Limits.profileBurstBytes) * nanosecondsPerByte)
 
-    /// Spends bytes if some are left; the last spender may overdraw.
+    /// Spends bytes if the budget is not used up. It may be overdrawn by one update.
     ///
     /// - Returns: false if the budget is used up.
     mutating func spend(_ bytes: Int, at now: Instant) -> Bool {

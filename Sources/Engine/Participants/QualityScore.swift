@@ -18,7 +18,7 @@ package struct QualityScore: Sendable {
     package init() {}
 
     /// - Returns: the new level if it has changed.
-    package mutating func take(_ measurement: ConnectionMeasurement) -> ConnectionQuality? {
+    package mutating func update(with measurement: ConnectionMeasurement) -> ConnectionQuality? {
         let old = level
         if measurement.isSilent {
             score = Self.floor
@@ -42,5 +42,23 @@ package struct QualityScore: Sendable {
 
     private static func milliseconds(_ span: Duration) -> Double {
         Double(span.inNanoseconds) / 1e6
+    }
+}
+
+/// Statistics of a connection over the last 5 s.
+package struct ConnectionMeasurement: Sendable, Hashable {
+    package var roundTrip: Duration
+    /// Interarrival jitter (RFC 3550 section 6.4.1).
+    package var jitter: Duration
+    /// Percentage of frames to this subscriber that were dropped, 0…100.
+    package var lossPercent: Double
+    /// Nothing was received for longer than the ping timeout allows.
+    package var isSilent: Bool
+
+    package init(roundTrip: Duration, jitter: Duration, lossPercent: Double, isSilent: Bool) {
+        self.roundTrip = roundTrip
+        self.jitter = jitter
+        self.lossPercent = lossPercent
+        self.isSilent = isSilent
     }
 }

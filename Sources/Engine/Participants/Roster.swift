@@ -33,7 +33,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         precondition(!contains(key), "the key is taken; remove the old value first")
         keys.append(key)
         values.append(value)
-        notePlaces(from: keys.count - 1)
+        updateIndices(from: keys.count - 1)
     }
 
     /// Replaces the key of a value, which keeps its index.
@@ -42,7 +42,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         guard let index = index(of: old) else { return }
         indices[old] = nil
         keys[index] = new
-        notePlaces(from: index)
+        updateIndices(from: index)
     }
 
     @discardableResult
@@ -55,7 +55,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         indices[key] = nil
         keys.remove(at: index)
         let value = values.remove(at: index)
-        notePlaces(from: index)
+        updateIndices(from: index)
         return value
     }
 
@@ -64,7 +64,7 @@ package struct Roster<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Updates the indices of the keys from `first` on.
-    private mutating func notePlaces(from first: Int) {
+    private mutating func updateIndices(from first: Int) {
         guard keys.count > Self.fewMax else {
             if !indices.isEmpty { indices = [:] }
             return

@@ -55,7 +55,7 @@ package struct SilenceDetector: Sendable {
         case off
         case waiting(since: Instant)
         /// Reported; only a sound starts another silence.
-        case told
+        case reported
     }
 
     private let limit: Duration
@@ -89,7 +89,7 @@ package struct SilenceDetector: Sendable {
     /// Milliseconds of silence, if it is to be reported now.
     package mutating func check(at now: Instant) -> Int? {
         guard case .waiting(let since) = state, since + limit <= now else { return nil }
-        state = .told
+        state = .reported
         return Int((now - since).inMilliseconds)
     }
 }

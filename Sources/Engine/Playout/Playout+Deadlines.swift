@@ -4,17 +4,17 @@ package import Wire
 extension Playout {
     /// Sets a mark. Answered at once if that position was played or cleared.
     package mutating func mark(_ time: MediaTime, name: String, at now: Instant, into outcomes: inout [Outcome]) {
-        if let clearedUpTo, time.distance(from: clearedUpTo) <= 0, !wasHeard(time) {
+        if let clearedUpTo, time.distance(from: clearedUpTo) <= 0, !wasPlayed(time) {
             outcomes.append(.marked(name: name, .cleared, at: furthest))
             return
         }
-        if utterance == nil, let lastEnd, time.distance(from: lastEnd.time) <= 0, !wasHeard(time) {
+        if utterance == nil, let lastEnd, time.distance(from: lastEnd.time) <= 0, !wasPlayed(time) {
             // It was abandoned together with its utterance.
             outcomes.append(.marked(name: name, .timeout, at: furthest))
             return
         }
         marks.append(Mark(time: time, name: name, since: now))
-        look(at: now, into: &outcomes)
+        processDue(at: now, into: &outcomes)
     }
 
     /// Time of the next outcome unless something happens before. Linear in the pending marks.
@@ -28,21 +28,21 @@ extension Playout {
     }
 
     /// Appends everything due by now.
-    package mutating func look(at now: Instant, into outcomes: inout [Outcome]) {
+    package mutating func processDue(at now: Instant, into outcomes: inout [Outcome]) {
         answerMarks(at: now, into: &outcomes)
         guard let utterance, let finish = finish(of: utterance), finish.at <= now else { return }
-        if finish.isHeard { self.finish(at: now, into: &outcomes) } else { giveUp(utterance, at: now, into: &outcomes) }
+        if finish.isPlayed { self.finish(at: now, into: &outcomes) } else { abandon(utterance, at: now, into: &outcomes) }
     }
 
     /// The end of the utterance has passed without progress: what is released now starts the next one.
     func isStalled(_ utterance: Utterance, at now: Instant) -> Bool {
-        guard utterance.clock.isDry, let end = utterance.clock.end else { return false }
+        guard utterance.clock.isDrained, let end = utterance.clock.end else { return false }
         return max(utterance.movedAt, end.at) + Limits.playoutStallMax <= now
     }
 
     /// Ends an utterance although no subscriber reached its end.
-    mutating func giveUp(_ utterance: Utterance, at now: Instant, into outcomes: inout [Outcome]) {
-        giveUpMarks(of: utterance, heard: utterance.time(at: utterance.heard(at: now)), into: &outcomes)
+    mutating func abandon(_ utterance: Utterance, at now: Instant, into outcomes: inout [Outcome]) {
+        abandonMarks(of: utterance, heard: utterance.time(at: utterance.heard(at: now)), into: &outcomes)
         finish(at: now, into: &outcomes)
     }
 
@@ -69,7 +69,7 @@ extension Playout {
             if wasReached(mark, heard: heard) {
                 outcomes.append(.marked(name: mark.name, .played, at: heard))
             } else if due(mark) <= now {
-                let status = wasRefused ? MarkStatus.dropped : .timeout
+                let status = hasDrops ? MarkStatus.dropped : .timeout
                 outcomes.append(.marked(name: mark.name, status, at: heard))
             } else {
                 waiting.append(mark)
@@ -80,9 +80,9 @@ extension Playout {
     }
 
     /// Abandons the marks within an utterance whose end is not reached.
-    private mutating func giveUpMarks(of utterance: Utterance, heard: MediaTime, into outcomes: inout [Outcome]) {
+    private mutating func abandonMarks(of utterance: Utterance, heard: MediaTime, into outcomes: inout [Outcome]) {
         guard let end = utterance.clock.end.map({ utterance.time(at: $0.offset) }) else { return }
-        let status = wasRefused ? MarkStatus.dropped : .timeout
+        let status = hasDrops ? MarkStatus.dropped : .timeout
         for mark in marks where mark.time.distance(from: end) <= 0 {
             outcomes.append(.marked(name: mark.name, status, at: heard))
         }
@@ -93,22 +93,24 @@ extension Playout {
         heard.map { mark.time.distance(from: $0) <= 0 } ?? false
     }
 
-    private func wasHeard(_ time: MediaTime) -> Bool {
+    private func wasPlayed(_ time: MediaTime) -> Bool {
         furthest.map { time.distance(from: $0) <= 0 } ?? false
     }
 
-    /// When a mark is reached as things stand, or abandoned.
+    /// When a mark will be reached or abandoned, as far as known.
     private func due(_ mark: Mark) -> Instant {
         guard let utterance else { return max(mark.since, quietSince) + Limits.markQuietMax }
-        if let reached = utterance.instant(hearing: utterance.offset(of: mark.time)) { return reached }
-        if utterance.clock.isDry, let end = utterance.clock.end { return max(mark.since, utterance.movedAt, end.at) + Limits.markQuietMax }
-        return max(mark.since, utterance.movedAt) + Limits.markStillMax
+        if let reached = utterance.instant(playing: utterance.offset(of: mark.time)) { return reached }
+        if utterance.clock.isDrained, let end = utterance.clock.end {
+            return max(mark.since, utterance.movedAt, end.at) + Limits.markQuietMax
+        }
+        return max(mark.since, utterance.movedAt) + Limits.markStalledMax
     }
 
-    /// When a drained utterance is over: its end has played and nothing followed for a moment, or nobody gets there.
-    private func finish(of utterance: Utterance) -> (at: Instant, isHeard: Bool)? {
-        guard utterance.clock.isDry, let end = utterance.clock.end else { return nil }
-        if let heard = utterance.instant(hearing: end.offset) { return (max(heard, end.at + Limits.playoutLinger), true) }
+    /// When a drained utterance is over: its end has played and nothing followed for a moment, or no subscriber reaches it.
+    private func finish(of utterance: Utterance) -> (at: Instant, isPlayed: Bool)? {
+        guard utterance.clock.isDrained, let end = utterance.clock.end else { return nil }
+        if let heard = utterance.instant(playing: end.offset) { return (max(heard, end.at + Limits.playoutLinger), true) }
         return (max(utterance.movedAt, end.at) + Limits.markQuietMax, false)
     }
 }

@@ -35,12 +35,12 @@ package struct Playout: Sendable {
     var isFresh = false
     /// End of the last utterance, by the clock.
     private(set) var lastEnd: (time: MediaTime, at: Instant)?
-    /// Since when nothing plays.
+    /// When playout last stopped.
     var quietSince: Instant
     /// Frames were dropped since the last utterance began.
-    var wasRefused = false
+    var hasDrops = false
     /// Position from which the queue retains released frames, and when it was set.
-    var kept: (from: MediaTime, at: Instant)?
+    var retained: (from: MediaTime, at: Instant)?
     /// Subscribers that report their progress.
     private var reporters: [Identity] = []
 
@@ -50,12 +50,12 @@ package struct Playout: Sendable {
     }
 
     /// Handles a report of the queue, except `backlog` and `cleared`.
-    package mutating func take(_ fact: Room.PlayoutQueueReport, at now: Instant, into outcomes: inout [Outcome]) {
-        switch fact {
+    package mutating func apply(_ report: Room.PlayoutQueueReport, at now: Instant, into outcomes: inout [Outcome]) {
+        switch report {
         case .started(let epoch, let time, let playsAt):
-            noteStart(of: epoch, at: time)
+            recordStart(of: epoch, at: time)
             if epoch == self.epoch { start(at: time, playsAt: playsAt, now: now, into: &outcomes) }
-        case .drained(epoch, let end): if let offset = utterance?.offset(of: end) { utterance?.clock.runDry(at: offset) }
+        case .drained(epoch, let end): if let offset = utterance?.offset(of: end) { utterance?.clock.drain(at: offset) }
         case .refilled(epoch):
             if utterance != nil {
                 utterance?.refill(at: now)
@@ -65,40 +65,40 @@ package struct Playout: Sendable {
             }
         default: break
         }
-        look(at: now, into: &outcomes)
+        processDue(at: now, into: &outcomes)
     }
 
     /// Handles a subscriber's progress. Reports of another epoch are ignored.
     ///
     /// - Parameter buffered: ticks.
-    package mutating func take(
+    package mutating func applyProgress(
         played: MediaTime?, buffered: Int, epoch: UInt8, from subscriber: Identity, at now: Instant, into outcomes: inout [Outcome]
     ) {
         guard epoch == self.epoch else { return }
         if !reporters.contains(subscriber) { reporters.append(subscriber) }
-        utterance?.take(played: played, buffered: buffered, from: subscriber, at: now)
-        look(at: now, into: &outcomes)
+        utterance?.apply(played: played, buffered: buffered, from: subscriber, at: now)
+        processDue(at: now, into: &outcomes)
     }
 
     /// The position from which to retain frames, if the queue must learn it now.
-    package mutating func keeps(at now: Instant) -> MediaTime? {
+    package mutating func retentionUpdate(at now: Instant) -> MediaTime? {
         guard let least = utterance?.leastReported else { return nil }
-        if let kept, kept.at + Limits.aheadKeepInterval > now, least.distance(from: kept.from) >= 0 { return nil }
-        kept = (least, now)
+        if let retained, retained.at + Limits.aheadRetentionInterval > now, least.distance(from: retained.from) >= 0 { return nil }
+        retained = (least, now)
         return least
     }
 
     /// Whether retention must end because no reporting subscriber is left.
-    package mutating func keepsNoMore() -> Bool {
-        guard reporters.isEmpty, kept != nil else { return false }
-        kept = nil
+    package mutating func endRetention() -> Bool {
+        guard reporters.isEmpty, retained != nil else { return false }
+        retained = nil
         return true
     }
 
     /// Removes a subscriber.
-    package mutating func forget(_ subscriber: Identity, at now: Instant) {
+    package mutating func remove(_ subscriber: Identity, at now: Instant) {
         reporters.removeAll { $0 == subscriber }
-        utterance?.forget(subscriber, at: now)
+        utterance?.remove(subscriber, at: now)
     }
 
     /// The track was muted or held: its queue stops.
@@ -107,8 +107,8 @@ package struct Playout: Sendable {
     }
 
     /// Frames were dropped: marks that are never reached belonged to those.
-    package mutating func noteRefusal() {
-        wasRefused = true
+    package mutating func recordDrops() {
+        hasDrops = true
     }
 
     /// The position played, for reports.
@@ -121,7 +121,7 @@ package struct Playout: Sendable {
     }
 
     private mutating func start(at time: MediaTime, playsAt: Instant, now: Instant, into outcomes: inout [Outcome]) {
-        if let utterance, isStalled(utterance, at: now) { giveUp(utterance, at: now, into: &outcomes) }
+        if let utterance, isStalled(utterance, at: now) { abandon(utterance, at: now, into: &outcomes) }
         if utterance != nil {
             utterance?.restartClock(at: time, playsAt: playsAt, now: now)
             return
@@ -132,7 +132,7 @@ package struct Playout: Sendable {
         if !isFresh, let furthest, utterance.offset(of: furthest) <= UtteranceClock.leadTicks {
             utterance.settle(at: utterance.offset(of: furthest))
         }
-        (isFresh, wasRefused) = (false, false)
+        (isFresh, hasDrops) = (false, false)
         self.utterance = utterance
         outcomes.append(.started(at: time))
     }
@@ -147,7 +147,7 @@ package struct Playout: Sendable {
         self.utterance = nil
     }
 
-    mutating func forgetEnd() {
+    mutating func discardLastEnd() {
         lastEnd = nil
     }
 }
@@ -176,6 +176,10 @@ extension Playout {
             guard let end, let from = heard.playedTs.map(MediaTime.init(ticks:)) ?? first else { return 0 }
             return max(0, Int(end.distance(from: from))) / MediaTime.ticksPerMillisecond
         }
+
+        var interruption: Transcript.Interruption {
+            Transcript.Interruption(heard: heard.playedTs.map(MediaTime.init(ticks:)), furthest: furthest, first: first, end: end)
+        }
     }
 
     /// Starts the next epoch, in which nothing has played yet.
@@ -183,8 +187,8 @@ extension Playout {
         let heard = heard(at: now)
         let (first, end) = (utterance?.first, utterance.map { $0.time(at: $0.clock.release(at: now)) })
         close(at: now)
-        forgetEnd()
-        (quietSince, wasRefused) = (now, false)
+        discardLastEnd()
+        (quietSince, hasDrops) = (now, false)
         epoch &+= 1
         isFresh = true
         clears.append(
@@ -195,7 +199,7 @@ extension Playout {
     }
 
     /// - Returns: the clears completed by this report, usually one.
-    mutating func cut(_ epoch: UInt8, end: MediaTime?) -> [Clear] {
+    mutating func completeClears(upTo epoch: UInt8, end: MediaTime?) -> [Clear] {
         guard let last = clears.firstIndex(where: { $0.epoch == epoch }) else { return [] }
         var done = Array(clears[...last])
         clears.removeSubrange(...last)
@@ -207,12 +211,12 @@ extension Playout {
     }
 
     /// An utterance may have started just before the clear, with its report arriving after it.
-    mutating func noteStart(of epoch: UInt8, at time: MediaTime) {
+    mutating func recordStart(of epoch: UInt8, at time: MediaTime) {
         guard let index = clears.firstIndex(where: { $0.epoch == epoch &+ 1 }), clears[index].first == nil else { return }
         clears[index].first = time
     }
 
-    /// What was played of the current utterance; nil if there is none.
+    /// The played part of the current utterance; nil if there is none.
     func interruption(at now: Instant) -> Transcript.Interruption? {
         guard let utterance else { return nil }
         let heard = heard(at: now).playedTs.map(MediaTime.init(ticks:))

@@ -10,19 +10,19 @@ package struct Transcript: Sendable {
         /// This revision or a later one is known.
         case stale
         /// The id belongs to a segment of another participant.
-        case taken
+        case idInUse
     }
 
     struct Entry: Sendable {
         var segment: TranscriptSegment
         /// When its first revision arrived.
-        let firstSaid: Instant
+        let firstRevisionAt: Instant
         /// When the first revision arrived that went into the audit log. Every later revision goes there too.
         var recordedAt: Instant?
         /// Its played part is known; later clears do not change it.
         var isSettled = false
         /// Interrupted by a clear. Its text may be revised, its played part not.
-        var isCut = false
+        var isInterrupted = false
     }
 
     /// Oldest first.
@@ -41,21 +41,21 @@ package struct Transcript: Sendable {
         guard segment.final || segment.spoken == .interrupted || recordedAt != nil else { return nil }
         guard let index else { return (now, now) }
         entries[index].recordedAt = recordedAt ?? now
-        return (entries[index].firstSaid, recordedAt ?? now)
+        return (entries[index].firstRevisionAt, recordedAt ?? now)
     }
 
     /// Stores a segment, and restores the playout fields that its sender cannot know.
-    package mutating func take(_ segment: inout TranscriptSegment, at now: Instant) -> Outcome {
+    package mutating func apply(_ segment: inout TranscriptSegment, at now: Instant) -> Outcome {
         // From the end: revisions nearly always concern recent segments.
         guard let index = entries.lastIndex(where: { $0.segment.id == segment.id }) else {
             if entries.count == Limits.segmentsKeptMax { entries.removeFirst() }
-            entries.append(Entry(segment: segment, firstSaid: now))
+            entries.append(Entry(segment: segment, firstRevisionAt: now))
             return .new
         }
         let known = entries[index]
-        guard known.segment.participant == segment.participant else { return .taken }
+        guard known.segment.participant == segment.participant else { return .idInUse }
         guard known.segment.rev < segment.rev else { return .stale }
-        if known.isCut {
+        if known.isInterrupted {
             segment.spoken = known.segment.spoken
             segment.spokenChars = known.segment.spokenChars.map { min($0, segment.text.unicodeScalars.count) }
         }
@@ -74,7 +74,7 @@ extension TranscriptSegment {
 
 /// How much of an agent's transcript was played.
 extension Transcript {
-    /// What was played of an utterance when it was cleared.
+    /// The played part of an utterance when it was cleared.
     package struct Interruption: Sendable {
         /// Position played; nil if nothing of this utterance was.
         package var heard: MediaTime?
@@ -99,8 +99,8 @@ extension Transcript {
     }
 
     /// Marks the segments of a completed utterance as settled.
-    package mutating func settle(upTo heard: MediaTime, where isMeant: (TranscriptSegment) -> Bool) {
-        for index in entries.indices where isMeant(entries[index].segment) {
+    package mutating func settle(upTo heard: MediaTime, where matches: (TranscriptSegment) -> Bool) {
+        for index in entries.indices where matches(entries[index].segment) {
             let end = entries[index].segment.endTs.map(MediaTime.init(ticks:))
             if end.map({ heard.distance(from: $0) >= 0 }) ?? true { entries[index].isSettled = true }
         }
@@ -109,35 +109,35 @@ extension Transcript {
     /// Marks how much of the segments was played when an utterance is cleared.
     ///
     /// - Returns: the segments that changed.
-    package mutating func cut(_ cut: Interruption, where isMeant: (TranscriptSegment) -> Bool) -> [TranscriptSegment] {
+    package mutating func interrupt(_ interruption: Interruption, where matches: (TranscriptSegment) -> Bool) -> [TranscriptSegment] {
         let indices = entries.indices.filter { index in
             let segment = entries[index].segment
-            return !entries[index].isSettled && segment.spoken != .completed && segment.spoken != .interrupted && isMeant(segment)
+            return !entries[index].isSettled && segment.spoken != .completed && segment.spoken != .interrupted && matches(segment)
         }
-        var untimed = Untimed(texts: indices.map { entries[$0].segment }.filter { !$0.isTimed }, cut)
+        var untimed = UntimedSegments(segments: indices.map { entries[$0].segment }.filter { !$0.isTimed }, interruption)
         return indices.map { index in
             let segment = entries[index].segment
-            let spoken = segment.isTimed ? Self.spokenChars(of: segment, cut) : untimed.take(segment.text.unicodeScalars.count)
+            let spoken = segment.isTimed ? Self.spokenChars(of: segment, interruption) : untimed.take(segment.text.unicodeScalars.count)
             let isWhole = segment.final && spoken.isAll
             entries[index].segment.rev += 1
             entries[index].segment.spoken = isWhole ? .completed : .interrupted
             entries[index].segment.spokenChars = spoken.count
-            entries[index].isCut = !isWhole
+            entries[index].isInterrupted = !isWhole
             entries[index].isSettled = true
             return entries[index].segment
         }
     }
 
-    private static func spokenChars(of segment: TranscriptSegment, _ cut: Interruption) -> (count: Int, isAll: Bool) {
+    private static func spokenChars(of segment: TranscriptSegment, _ interruption: Interruption) -> (count: Int, isAll: Bool) {
         let text = SpokenTextEstimator(segment.text)
-        guard let heard = cut.furthest else { return (0, false) }
+        guard let heard = interruption.furthest else { return (0, false) }
         if let words = segment.words, let last = words.last {
             let end = segment.endTs ?? last.endTs
             if heard.distance(from: MediaTime(ticks: end)) >= 0 { return (text.count, true) }
             return (text.count(of: words, playedUpTo: heard), false)
         }
-        guard let start = segment.startTs.map(MediaTime.init(ticks:)) ?? cut.first,
-            let end = segment.endTs.map(MediaTime.init(ticks:)) ?? cut.end
+        guard let start = segment.startTs.map(MediaTime.init(ticks:)) ?? interruption.first,
+            let end = segment.endTs.map(MediaTime.init(ticks:)) ?? interruption.end
         else { return (0, false) }
         let played = Int(heard.distance(from: start))
         let whole = Int(end.distance(from: start))
@@ -145,14 +145,14 @@ extension Transcript {
     }
 }
 
-/// Untimed segments of one utterance: together they are assumed to last as long as it, each scalar the same time.
-private struct Untimed {
+/// UntimedSegments segments of one utterance: together they are assumed to last as long as it, each scalar the same time.
+private struct UntimedSegments {
     private var left: Int
     private let isAll: Bool
 
-    init(texts: [TranscriptSegment], _ cut: Transcript.Interruption) {
-        let whole = texts.reduce(0) { $0 + $1.text.unicodeScalars.count }
-        let share = cut.share
+    init(segments: [TranscriptSegment], _ interruption: Transcript.Interruption) {
+        let whole = segments.reduce(0) { $0 + $1.text.unicodeScalars.count }
+        let share = interruption.share
         isAll = share.played > 0 && share.played >= share.whole
         left = isAll ? whole : share.played > 0 ? whole * share.played / share.whole : 0
     }

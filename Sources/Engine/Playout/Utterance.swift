@@ -42,15 +42,15 @@ package struct Utterance: Sendable {
     private var reports = Roster<Identity, Report>()
     /// Position that was reported, or that a former subscriber had reached.
     private var floor = 0
-    /// How far the clock is trusted without a report, in ticks.
-    private let belief: Int
+    /// Ticks for which the clock is trusted without a report.
+    private let unreportedMax: Int
 
     /// - Parameter isAwaitingReports: whether a subscriber is known to report. Its silence limits how far the clock is trusted.
     package init(first: MediaTime, playsAt: Instant, isAwaitingReports: Bool, at now: Instant) {
         self.first = first
         clock = UtteranceClock(playsAt: playsAt)
         movedAt = now
-        belief = isAwaitingReports ? Limits.playoutUnreportedMax.inTicks : .max
+        unreportedMax = isAwaitingReports ? Limits.playoutUnreportedMax.inTicks : .max
     }
 
     package func offset(of time: MediaTime) -> Int { Int(time.distance(from: first)) }
@@ -61,19 +61,19 @@ package struct Utterance: Sendable {
     package var isEstimated: Bool { reports.isEmpty }
 
     package func heard(at now: Instant) -> Int {
-        guard !reports.isEmpty else { return max(floor, min(belief, clock.offset(at: now))) }
+        guard !reports.isEmpty else { return max(floor, min(unreportedMax, clock.offset(at: now))) }
         let release = clock.release(at: now)
         return reports.values.reduce(floor) { max($0, $1.offset(at: now, release: release)) }
     }
 
     /// When that offset is played, nil if unknown yet.
-    package func instant(hearing offset: Int) -> Instant? {
+    package func instant(playing offset: Int) -> Instant? {
         if offset <= floor { return movedAt }
         guard reports.isEmpty else { return reports.values.lazy.compactMap { $0.instant(of: offset, by: clock) }.min() }
-        return offset <= belief ? clock.instant(of: offset) : nil
+        return offset <= unreportedMax ? clock.instant(of: offset) : nil
     }
 
-    /// Fixes a reported position.
+    /// Records a position that was reported to the room.
     package mutating func settle(at offset: Int) {
         floor = max(floor, offset)
     }
@@ -93,11 +93,11 @@ package struct Utterance: Sendable {
     /// - Parameters:
     ///   - played: nil if nothing of this epoch was played.
     ///   - buffered: ticks.
-    package mutating func take(played: MediaTime?, buffered: Int, from subscriber: Identity, at now: Instant) {
+    package mutating func apply(played: MediaTime?, buffered: Int, from subscriber: Identity, at now: Instant) {
         let release = clock.release(at: now)
         let claimed = min(played.map(offset(of:)) ?? 0, release)
         // Less than a frame before the end counts as the end.
-        let isAtEnd = clock.isDry && release - claimed - buffered <= Self.frameTicks
+        let isAtEnd = clock.isDrained && release - claimed - buffered <= Self.frameTicks
         var report = Report(
             offset: claimed, buffered: isAtEnd ? release - claimed : min(buffered, release - claimed), at: now, release: release)
         if let last = reports[subscriber] {
@@ -122,8 +122,8 @@ package struct Utterance: Sendable {
         reports.values.map(\.offset).min().map(time(at:))
     }
 
-    /// Removes a subscriber. What it had played stays played.
-    package mutating func forget(_ subscriber: Identity, at now: Instant) {
+    /// Removes a subscriber. The position it had reached is kept.
+    package mutating func remove(_ subscriber: Identity, at now: Instant) {
         guard let report = reports.remove(subscriber) else { return }
         settle(at: report.offset(at: now, release: clock.release(at: now)))
     }
@@ -145,7 +145,7 @@ package struct UtteranceClock: Sendable {
     /// Earliest first, never empty; the last one is current.
     private var stretches: [Stretch]
     /// Everything published has been released.
-    package private(set) var isDry = false
+    package private(set) var isDrained = false
 
     /// - Parameter playsAt: when the first sample plays.
     package init(playsAt: Instant) {
@@ -156,25 +156,25 @@ package struct UtteranceClock: Sendable {
     package mutating func start(at offset: Int, playsAt: Instant) {
         let last = stretches.count - 1
         stretches[last].end = min(stretches[last].end ?? offset, offset)
-        forgetStretches(before: playsAt)
+        removeStretches(before: playsAt)
         stretches.append(Stretch(start: offset, playsAt: playsAt))
-        isDry = false
+        isDrained = false
     }
 
-    package mutating func runDry(at end: Int) {
+    package mutating func drain(at end: Int) {
         stretches[stretches.count - 1].end = end
-        isDry = true
+        isDrained = true
     }
 
     package mutating func refill() {
         stretches[stretches.count - 1].end = nil
-        isDry = false
+        isDrained = false
     }
 
     /// The queue stops until its clock restarts. Its release position is reported only then, so it is assumed to be all that the
     /// lead allows.
     package mutating func pause(at now: Instant) {
-        guard !isDry else { return }
+        guard !isDrained else { return }
         stretches[stretches.count - 1].end = release(at: now)
     }
 
@@ -191,7 +191,7 @@ package struct UtteranceClock: Sendable {
         return last.end ?? last.start + max(0, (now - last.playsAt).inTicks + Self.leadTicks)
     }
 
-    /// When that offset plays, nil if it never does as things stand.
+    /// When that offset plays; nil if unknown yet.
     package func instant(of offset: Int) -> Instant? {
         for stretch in stretches {
             if offset <= stretch.start { return stretch.playsAt }
@@ -206,7 +206,7 @@ package struct UtteranceClock: Sendable {
         return last.end.map { ($0, last.playsAt + .ticks(max(0, $0 - last.start))) }
     }
 
-    private mutating func forgetStretches(before now: Instant) {
+    private mutating func removeStretches(before now: Instant) {
         while stretches.count > 1, stretches[1].playsAt <= now { stretches.removeFirst() }
     }
 

@@ -1,46 +1,89 @@
 package import Wire
 
 extension Room {
+    /// Changes of the patch panels (forwarding tables).
+    package enum PatchChange: Sendable, Hashable {
+        case publish(TrackInfo, by: ParticipantHandle)
+        /// Also ends all subscriptions to the track; no `unsubscribe` follows.
+        case unpublish(TrackAlias, by: ParticipantHandle)
+        /// The publisher has a new handle; the subscribers stay the same.
+        case move(TrackInfo, from: ParticipantHandle, to: ParticipantHandle, Gate, subscribers: [ParticipantHandle])
+        /// A gate that is not open drops all frames.
+        case gate(TrackAlias, by: ParticipantHandle, Gate)
+        /// Drop the unreleased frames of an `ahead` track and reject older epochs. The publisher's shard answers with
+        /// `PlayoutQueueReport.cleared`.
+        case clear(TrackAlias, by: ParticipantHandle, epoch: UInt8)
+        /// Retain frames of an `ahead` track from this time on, for subscribers that resume; nil if no subscriber needs any.
+        case retain(TrackAlias, by: ParticipantHandle, from: MediaTime?)
+        case subscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle, SubscriptionOptions)
+        case unsubscribe(ParticipantHandle, to: TrackAlias, of: ParticipantHandle)
+    }
+
+    package enum Gate: Sendable, Hashable {
+        case open, muted, held
+    }
+
+    /// How a subscriber receives a track.
+    package struct SubscriptionOptions: Sendable, Hashable {
+        package var mode: TrackMode
+        package var epoch: UInt8
+        /// Media time at which to continue an `ahead` track; nil for the current position.
+        package var from: MediaTime?
+        /// Milliseconds of audio per frame, as published.
+        package var frameMilliseconds: Double
+        /// Subscription number, assigned by the room; distinguishes replies to an earlier subscription of the same subscriber.
+        /// Wraps.
+        package var number: UInt32
+
+        package init(
+            mode: TrackMode = .live, epoch: UInt8 = 0, from: MediaTime? = nil, frameMilliseconds: Double = 20, number: UInt32 = 0
+        ) {
+            self.mode = mode
+            self.epoch = epoch
+            self.from = from
+            self.frameMilliseconds = frameMilliseconds
+            self.number = number
+        }
+    }
+}
+
+extension Room {
     /// Publishes a track. Subscriptions follow the event that announces it, and the reply comes last, so that frames sent at once
     /// reach all subscribers.
     mutating func publish(
         _ description: PublishTrack, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let participant = roster[at: index]
+        let participant = members[at: index]
         try description.check()
         guard !participant.isHidden else { throw RequestError(.notAllowed, "a hidden participant cannot publish") }
         guard participant.permission.allows(description.source) else {
-            throw RequestError(.notAllowed, "the token does not allow to publish a track of source \(description.source.rawValue)")
+            throw RequestError(.notAllowed, "the token does not allow publishing a track of source \(description.source.rawValue)")
         }
         guard participant.tracks.count < Limits.tracksPerParticipantMax else {
             throw RequestError(.limitExceeded, "\(Limits.tracksPerParticipantMax) tracks are published already; unpublish one first")
         }
-        guard let alias = aliases.allocate() else {
+        guard let track = tracks.publish(description, as: identifiers.track(), by: participant, at: now) else {
             throw RequestError(.limitExceeded, "the room has no track alias left; try again later", retryable: true)
         }
-        let info = TrackInfo(sid: identifiers.track(), alias: alias, participant: participant.identity, description: description)
-        let track = Track(info: info, publisher: participant.handle, publisherSID: participant.sid)
-        tracks.append(track, for: info.sid)
-        roster[at: index].tracks.append(info.sid)
-        if info.mode == .ahead { playouts.append(Playout(epoch: info.epoch, at: now), for: info.sid) }
-        speakers.add(info.sid, of: participant.identity, at: now)
+        let info = track.info
+        members[at: index].tracks.append(info.sid)
 
         patch(.publish(info, by: participant.handle), into: &effects)
         let gate = track.gate(by: participant)
-        if gate != .open { patch(.gate(alias, by: participant.handle, gate), into: &effects) }
-        send(.trackPublished(info), to: everyone(but: participant.handle), into: &effects)
-        for subscriber in roster.values where subscriber.isSubscribed(to: track) {
+        if gate != .open { patch(.gate(info.alias, by: participant.handle, gate), into: &effects) }
+        send(.trackPublished(info), to: members.handles(except: participant.handle), into: &effects)
+        for subscriber in members.participants where subscriber.isSubscribed(to: track) {
             subscribe(subscriber.handle, to: track, into: &effects)
         }
         reply(.published(info), to: requester, into: &effects)
         tap(track, into: &effects)
-        tell(.published(info, by: participant.sid), into: &effects)
+        audit(.published(info, by: participant.sid), into: &effects)
         watchSilence(ofParticipantAt: index, at: now)
     }
 
     mutating func unpublish(_ sid: TrackSID, by requester: Requester, now: Instant, into effects: inout [Effect]) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
-        guard track.publisher == requester.handle else { throw RequestError(.notAllowed, "the track is somebody else's") }
+        guard track.publisher == requester.handle else { throw RequestError(.notAllowed, "only the publisher of a track can unpublish it") }
         untap(track, into: &effects)
         patch(.unpublish(track.info.alias, by: requester.handle), into: &effects)
         reply(to: requester, into: &effects)
@@ -54,15 +97,15 @@ extension Room {
         guard let index = tracks.index(of: sid) else { return }
         interruptTalk(at: index, .left, now: now, into: &effects)
         guard let track = tracks.remove(sid) else { return }
-        aliases.release(track.info.alias)
-        speakers.remove(sid)
-        for index in 0..<roster.count where roster[at: index].subscriptionOverrides[sid] != nil { roster[at: index].subscriptionOverrides[sid] = nil }
-        if let publisher = roster.index(of: track.publisher) {
-            roster[at: publisher].tracks.removeAll { $0 == sid }
+        for index in 0..<members.count where members[at: index].subscriptionOverrides[sid] != nil {
+            members[at: index].subscriptionOverrides[sid] = nil
+        }
+        if let publisher = members.index(of: track.publisher) {
+            members[at: publisher].tracks.removeAll { $0 == sid }
             watchSilence(ofParticipantAt: publisher, at: now)
         }
         send(.trackUnpublished(sid, of: track.info.participant), to: everyone, into: &effects)
-        tell(.unpublished(track.info, by: track.publisherSID), into: &effects)
+        audit(.unpublished(track.info, by: track.publisherSID), into: &effects)
         playoutEnded(ofAgent: track.publisher, into: &effects)
     }
 }
@@ -78,10 +121,10 @@ extension Room {
     ) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
         guard track.publisher != requester.handle else {
-            throw RequestError(.invalidArgument, "nobody is sent a track of its own")
+            throw RequestError(.invalidArgument, "a participant cannot subscribe to its own track")
         }
-        guard roster[at: index].permission.canSubscribe || !subscribed else {
-            throw RequestError(.notAllowed, "the token does not allow to subscribe")
+        guard members[at: index].permission.canSubscribe || !subscribed else {
+            throw RequestError(.notAllowed, "the token does not allow subscribing")
         }
         // The reply comes first: no frame may overtake it.
         reply(to: requester, into: &effects)
@@ -90,24 +133,24 @@ extension Room {
 
     /// - Parameter from: media time at which to continue an `ahead` track; nil for the current position.
     mutating func subscribe(_ subscriber: ParticipantHandle, to track: Track, from: MediaTime? = nil, into effects: inout [Effect]) {
-        subscriptionCount &+= 1
         let (mode, epoch, frameMs) = (track.info.mode, track.info.epoch, track.info.frameMs)
-        let options = SubscriptionOptions(mode: mode, epoch: epoch, from: from, frameMilliseconds: frameMs, number: subscriptionCount)
+        let number = tracks.nextSubscriptionNumber()
+        let options = SubscriptionOptions(mode: mode, epoch: epoch, from: from, frameMilliseconds: frameMs, number: number)
         patch(.subscribe(subscriber, to: track.info.alias, of: track.publisher, options), into: &effects)
     }
 
     /// Applies a change to a participant and patches the subscriptions that differ afterwards.
     mutating func updateSubscriptions(_ index: Int, at now: Instant, into effects: inout [Effect], by change: (inout Participant) -> Void) {
-        let before = roster[at: index]
-        change(&roster[at: index])
-        let after = roster[at: index]
+        let before = members[at: index]
+        change(&members[at: index])
+        let after = members[at: index]
         for track in tracks.values {
             switch (before.isSubscribed(to: track), after.isSubscribed(to: track)) {
             case (false, true):
                 subscribe(after.handle, to: track, into: &effects)
             case (true, false):
                 patch(.unsubscribe(after.handle, to: track.info.alias, of: track.publisher), into: &effects)
-                forgetProgress(of: after.identity, on: track.info.sid, at: now, into: &effects)
+                removeProgress(of: after.identity, on: track.info.sid, at: now, into: &effects)
             default: break
             }
         }
@@ -120,7 +163,7 @@ extension Room {
     ) throws(RequestError) {
         guard let track = tracks[sid] else { throw .noSuchTrack }
         if track.publisher != requester.handle {
-            guard roster[at: index].isRoomAdmin else {
+            guard members[at: index].isRoomAdmin else {
                 throw RequestError(.notAllowed, "only a room admin may mute somebody else's track")
             }
             // As in LiveKit: nobody else can unmute a microphone.
@@ -133,9 +176,9 @@ extension Room {
     mutating func setMuted(
         _ muted: Bool, _ sid: TrackSID, answering requester: Requester? = nil, at now: Instant, into effects: inout [Effect]
     ) {
-        guard let index = tracks.index(of: sid), let publisher = roster.index(of: tracks[at: index].publisher) else { return }
+        guard let index = tracks.index(of: sid), let publisher = members.index(of: tracks[at: index].publisher) else { return }
         let before = tracks[at: index]
-        let gate = before.gate(by: roster[at: publisher])
+        let gate = before.gate(by: members[at: publisher])
         tracks[at: index].info.muted = muted
         if before.info.muted != muted { updateGate(sid, ofParticipantAt: publisher, from: gate, into: &effects) }
         if let requester { reply(to: requester, into: &effects) }
@@ -150,21 +193,23 @@ extension Room {
     /// Patches the gate of a track if it differs from before.
     func updateGate(_ sid: TrackSID, ofParticipantAt publisher: Int, from before: Gate, into effects: inout [Effect]) {
         guard let track = tracks[sid] else { return }
-        let gate = track.gate(by: roster[at: publisher])
+        let gate = track.gate(by: members[at: publisher])
         guard gate != before else { return }
         patch(.gate(track.info.alias, by: track.publisher, gate), into: &effects)
     }
 
     /// Mutes all current and future tracks of a participant, or reverts that. Tracks keep their own mute state.
     mutating func silence(_ silenced: Bool, ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
-        let before = roster[at: index]
+        let before = members[at: index]
         guard before.isMutedByAdmin != silenced else { return }
-        roster[at: index].isMutedByAdmin = silenced
+        members[at: index].isMutedByAdmin = silenced
         for track in before.tracks.compactMap({ tracks[$0] }) {
             updateGate(track.info.sid, ofParticipantAt: index, from: track.gate(by: before), into: &effects)
             if silenced, let index = tracks.index(of: track.info.sid) { stopTalk(at: index, now: now, into: &effects) }
         }
-        send(silenced ? .callMuted(by: before.identity) : .callUnmuted(by: before.identity), to: audience(of: before), into: &effects)
+        send(
+            silenced ? .callMuted(by: before.identity) : .callUnmuted(by: before.identity), to: members.audience(of: before), into: &effects
+        )
         if silenced { sendSpeakerChanges(at: now, into: &effects) }
         watchSilence(ofParticipantAt: index, at: now)
     }
@@ -173,8 +218,8 @@ extension Room {
     mutating func stopTalk(at index: Int, now: Instant, into effects: inout [Effect]) {
         interruptTalk(at: index, .muted, now: now, into: &effects)
         let sid = tracks[at: index].info.sid
-        speakers.resetLevel(of: sid)
-        if let playout = playouts.index(of: sid) { playouts[at: playout].pause(at: now) }
+        tracks.speakers.resetLevel(of: sid)
+        if let playout = tracks.playouts.index(of: sid) { tracks.playouts[at: playout].pause(at: now) }
     }
 }
 
@@ -183,7 +228,7 @@ extension Room {
     ///
     /// - Parameter requester: nil if the command came from outside the room.
     mutating func hold(_ held: Bool, by requester: Requester?, at index: Int, now: Instant, into effects: inout [Effect]) {
-        let before = roster[at: index]
+        let before = members[at: index]
         guard before.isHeld != held else {
             if let requester { reply(to: requester, into: &effects) }
             return
@@ -198,8 +243,8 @@ extension Room {
                 if let track = tracks.index(of: sid) { stopTalk(at: track, now: now, into: &effects) }
             }
         }
-        send(held ? .callHeld(by: before.identity) : .callResumed(by: before.identity), to: audience(of: before), into: &effects)
-        tell(.held(before.identity, held), into: &effects)
+        send(held ? .callHeld(by: before.identity) : .callResumed(by: before.identity), to: members.audience(of: before), into: &effects)
+        audit(.held(before.identity, held), into: &effects)
         if held { sendSpeakerChanges(at: now, into: &effects) }
         watchSilence(ofParticipantAt: index, at: now)
     }
@@ -229,59 +274,59 @@ extension Room {
 
     /// Whether the track's gate is open.
     func isOpen(_ track: Track) -> Bool {
-        roster.index(of: track.publisher).map { track.gate(by: roster[at: $0]) } == .open
+        members.index(of: track.publisher).map { track.gate(by: members[at: $0]) } == .open
     }
 
     /// The same, in place: avoids a copy of the track.
     mutating func isOpen(trackAt index: Int) -> Bool {
-        guard let publisher = roster.index(of: tracks[at: index].publisher) else { return false }
-        return tracks[at: index].gate(by: roster[at: publisher]) == .open
+        guard let publisher = members.index(of: tracks[at: index].publisher) else { return false }
+        return tracks[at: index].gate(by: members[at: publisher]) == .open
     }
 }
 
 extension Room {
-    /// Applies level measurements to active speakers and silence detection.
+    /// Applies level measurements to active tracks.speakers and silence detection.
     mutating func measure(_ measurements: [TrackMeasurement], at now: Instant, into effects: inout [Effect]) {
         for measurement in measurements {
             // A window measured before a mute may arrive after it.
             guard let track = tracks.index(of: measurement.track), isOpen(trackAt: track) else { continue }
-            speakers.take(measurement, at: now)
-            guard measurement.loudestLevel < Limits.silenceLevel, let publisher = roster.index(of: tracks[at: track].publisher)
+            tracks.speakers.update(with: measurement, at: now)
+            guard measurement.loudestLevel < Limits.silenceLevel, let publisher = members.index(of: tracks[at: track].publisher)
             else { continue }
-            roster[at: publisher].silence.soundDetected(at: now)
-            wakeUp.include(roster[at: publisher].silence.deadline)
+            members[at: publisher].silence.soundDetected(at: now)
+            wakeUp.include(members[at: publisher].silence.deadline)
         }
         sendSpeakerChanges(at: now, into: &effects)
     }
 
     mutating func sendSpeakerChanges(at now: Instant, into effects: inout [Effect]) {
-        let changes = speakers.changes(at: now)
+        let changes = tracks.speakers.changes(at: now)
         if !changes.isEmpty { send(.speakersChanged(changes), to: everyone, into: &effects) }
-        wakeUp.include(speakers.deadline)
+        wakeUp.include(tracks.speakers.deadline)
     }
 
     /// Runs silence detection while a participant has an audible track.
     mutating func watchSilence(ofParticipantAt index: Int, at now: Instant) {
-        let isAudible = roster[at: index].tracks.contains { sid in tracks[sid].map(isOpen) ?? false }
+        let isAudible = members[at: index].tracks.contains { sid in tracks[sid].map(isOpen) ?? false }
         if isAudible {
-            roster[at: index].silence.start(at: now)
-            wakeUp.include(roster[at: index].silence.deadline)
+            members[at: index].silence.start(at: now)
+            wakeUp.include(members[at: index].silence.deadline)
         } else {
-            roster[at: index].silence.stop()
+            members[at: index].silence.stop()
         }
     }
 
     /// Updates a participant's connection quality and reports a change of level.
-    mutating func judge(_ handle: ParticipantHandle, by measurement: ConnectionMeasurement, into effects: inout [Effect]) {
-        guard let index = roster.index(of: handle), let level = roster[at: index].quality.take(measurement) else { return }
-        let participant = roster[at: index]
-        send(.qualityChanged(participant.identity, level), to: audience(of: participant), into: &effects)
+    mutating func updateQuality(of handle: ParticipantHandle, by measurement: ConnectionMeasurement, into effects: inout [Effect]) {
+        guard let index = members.index(of: handle), let level = members[at: index].quality.update(with: measurement) else { return }
+        let participant = members[at: index]
+        send(.qualityChanged(participant.identity, level), to: members.audience(of: participant), into: &effects)
     }
 }
 
 /// Recording. The room decides and announces it; shards copy the frames.
 extension Room {
-    /// What the recorder needs to know of a track.
+    /// The parameters with which a track is recorded.
     package struct RecordingTap: Sendable, Hashable {
         package var recording: RecordingID
         package var track: TrackInfo
@@ -293,7 +338,7 @@ extension Room {
         let id = identifiers.recording()
         recording = id
         send(.recordingStarted(id), to: everyone, into: &effects)
-        tell(.recordingStarted(id), into: &effects)
+        audit(.recordingStarted(id), into: &effects)
         for track in tracks.values { tap(track, into: &effects) }
     }
 
@@ -303,7 +348,7 @@ extension Room {
         for track in tracks.values { untap(track, into: &effects) }
         recording = nil
         send(.recordingStopped(current, end), to: everyone, into: &effects)
-        tell(.recordingStopped(current, end), into: &effects)
+        audit(.recordingStopped(current, end), into: &effects)
     }
 
     /// Copies the track's frames from now on, if the room is being recorded.

@@ -2,34 +2,29 @@ import Wire
 
 extension Room {
     mutating func join(_ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]) {
-        precondition(!roster.contains(handle), "a seat cannot join twice; its generation must change")
+        precondition(!members.contains(handle), "a handle cannot join twice; its generation must change")
         guard admissionError(for: admission) == nil else {
             // The shell checked before the upgrade, but another participant took the last slot meanwhile.
             effects.append(.close(handle, .limit))
             reportAborted(handle, admission, at: now, into: &effects)
             return
         }
-        if let index = resumable(by: admission) {
-            resume(index, as: handle, admission, at: now, into: &effects)
+        if let old = resumable(by: admission) {
+            resume(old, as: handle, admission, at: now, into: &effects)
             return
         }
-        if let old = handles[admission.identity] {
+        if let old = members.handle(of: admission.identity) {
             depart(old, .duplicateIdentity, closing: .duplicateIdentity, at: now, into: &effects)
         }
         let participant = Participant(
             admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
-        roster.append(participant, for: handle)
-        handles[participant.identity] = handle
+        members.insert(participant)
         wakeUp.include(participant.refreshAt)
-        if !participant.kind.isDependent {
-            independentCount += 1
-            emptyRoomTimeout.cancel()
-        }
         welcome(participant, admission, into: &effects)
         let joined = participant.info(tracks: [])
-        send(.participantJoined(joined), to: witnesses(of: participant), into: &effects)
-        if participant.kind == .agent { send(.agentJoined(joined), to: witnesses(of: participant), into: &effects) }
-        tell(.joined(joined, sessionID: participant.sessionID), into: &effects)
+        send(.participantJoined(joined), to: members.witnesses(of: participant), into: &effects)
+        if participant.kind == .agent { send(.agentJoined(joined), to: members.witnesses(of: participant), into: &effects) }
+        audit(.joined(joined, sessionID: participant.sessionID), into: &effects)
         for track in tracks.values where participant.isSubscribed(to: track) {
             subscribe(handle, to: track, into: &effects)
         }
@@ -39,13 +34,14 @@ extension Room {
         _ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
     ) {
         guard settings.reporting.reportsEvents else { return }
-        let participant = Participant(admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
-        tell(.aborted(participant.info(tracks: []), sessionID: participant.sessionID, .joinFailure), into: &effects)
+        let participant = Participant(
+            admission, handle: handle, sid: identifiers.participant(), silenceLimit: settings.silenceLimit, at: now)
+        audit(.aborted(participant.info(tracks: []), sessionID: participant.sessionID, .joinFailure), into: &effects)
     }
 
     /// Sends the current state to a participant that joins, so that later events (a stop, a change) refer to something it knows.
     private func welcome(_ participant: Participant, _ admission: Admission, into effects: inout [Effect]) {
-        let others = roster.values.filter { !$0.isHidden && $0.handle != participant.handle }
+        let others = members.participants.filter { !$0.isHidden && $0.handle != participant.handle }
         let resumed = admission.resuming == nil ? nil : false
         send(.hello(hello(for: participant, admission, resumed: resumed)), to: [participant.handle], into: &effects)
         if let recording { replay(.recordingStarted(recording), to: participant, into: &effects) }
@@ -62,11 +58,11 @@ extension Room {
             guard let start = track.talk.start else { continue }
             replay(.talkStarted(track.info.participant, track.info.sid, at: start), to: participant, into: &effects)
         }
-        for (sid, playout) in zip(playouts.keys, playouts.values) {
+        for (sid, playout) in zip(tracks.playouts.keys, tracks.playouts.values) {
             guard let utterance = playout.utterance, let info = tracks[sid]?.info else { continue }
             replay(.playoutStarted(sid, of: info.participant, epoch: playout.epoch, at: utterance.first), to: participant, into: &effects)
         }
-        if !speakers.active.isEmpty { replay(.speakersChanged(speakers.active), to: participant, into: &effects) }
+        if !tracks.speakers.active.isEmpty { replay(.speakersChanged(tracks.speakers.active), to: participant, into: &effects) }
     }
 
     private func replay(_ event: Event, to participant: Participant, into effects: inout [Effect]) {
@@ -75,9 +71,10 @@ extension Room {
 
     /// - Parameter resumed: as on the wire. A resuming client gets its own tracks too, because it may have missed an answer.
     func hello(for participant: Participant, _ admission: Admission, resumed: Bool?) -> Hello {
-        let others = roster.values.filter { !$0.isHidden && $0.handle != participant.handle }
+        let others = members.participants.filter { !$0.isHidden && $0.handle != participant.handle }
         return Hello(
-            server: admission.server, room: info, participant: participant.info(tracks: resumed == true ? trackInfos(of: participant) : nil),
+            server: admission.server, room: info,
+            participant: participant.info(tracks: resumed == true ? trackInfos(of: participant) : nil),
             participants: others.map { $0.info(tracks: trackInfos(of: $0)) }, sessionId: admission.sessionID,
             session: participant.kind == .agent ? admission.briefing : nil, resumeToken: admission.resumeToken, resumed: resumed)
     }
@@ -91,7 +88,7 @@ extension Room {
         _ handle: ParticipantHandle, _ reason: DisconnectReason, closing close: CloseReason? = nil, at now: Instant,
         into effects: inout [Effect]
     ) {
-        guard let participant = roster[handle] else { return }
+        guard let participant = members[handle] else { return }
         for sid in participant.tracks {
             if let track = tracks[sid] { untap(track, into: &effects) }
             if let track = tracks[sid] { patch(.unpublish(track.info.alias, by: handle), into: &effects) }
@@ -99,33 +96,30 @@ extension Room {
         for track in tracks.values where participant.isSubscribed(to: track) {
             patch(.unsubscribe(handle, to: track.info.alias, of: track.publisher), into: &effects)
         }
-        let listenedTo = tracks.values.filter { participant.isSubscribed(to: $0) }.map(\.info.sid)
+        let subscribedTo = tracks.values.filter { participant.isSubscribed(to: $0) }.map(\.info.sid)
         if let close {
-            if close != .left, participant.reconnectWindow == nil { send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects) }
+            if close != .left, participant.reconnectWindow == nil {
+                send(.bye(reason, retryable: close.isRetryable), to: [handle], into: &effects)
+            }
             emit(.close(handle, close), into: &effects)
         }
-        roster.remove(handle)
-        if roster.isEmpty { handles = [:] } else { handles[participant.identity] = nil }
-        for sid in listenedTo { forgetProgress(of: participant.identity, on: sid, at: now, into: &effects) }
+        members.remove(handle)
+        for sid in subscribedTo { removeProgress(of: participant.identity, on: sid, at: now, into: &effects) }
         for sid in participant.tracks { removeTrack(sid, at: now, into: &effects) }
         sendSpeakerChanges(at: now, into: &effects)
         sendDeparture(of: participant, reason, into: &effects)
         abandonProcedures(of: handle, into: &effects)
-        guard !participant.kind.isDependent else { return }
-        independentCount -= 1
-        if independentCount == 0 {
-            emptyRoomTimeout.restart(at: now)
-            wakeUp.include(emptyRoomTimeout.deadline)
-        }
+        members.countDeparture(of: participant, at: now)
+        wakeUp.include(members.emptyDeadline)
     }
 
     private func sendDeparture(of participant: Participant, _ reason: DisconnectReason, into effects: inout [Effect]) {
-        let witnesses = witnesses(of: participant)
+        let witnesses = members.witnesses(of: participant)
         send(.participantLeft(participant.identity, reason: reason), to: witnesses, into: &effects)
         if participant.kind == .agent, !reason.isIntended {
             send(.agentLost(participant.identity, reason: reason), to: witnesses, into: &effects)
         }
-        tell(.left(participant.info(tracks: []), sessionID: participant.sessionID, reason), into: &effects)
+        audit(.left(participant.info(tracks: []), sessionID: participant.sessionID, reason), into: &effects)
     }
 
     /// Ends the room and disconnects all participants.
@@ -136,12 +130,9 @@ extension Room {
         for track in tracks.values { patch(.unpublish(track.info.alias, by: track.publisher), into: &effects) }
         reportEnd(reason, into: &effects)
         for handle in everyone { emit(.close(handle, .roomClosed), into: &effects) }
-        roster.removeAll()
-        handles = [:]
-        independentCount = 0
+        members.removeAll()
         tracks.removeAll()
-        playouts.removeAll()
-        isOver = true
+        phase = .over
         emit(.closed, into: &effects)
     }
 
@@ -150,11 +141,11 @@ extension Room {
         guard settings.reporting.reportsEvents else { return }
         // One snapshot serves all events.
         let snapshot = snapshot
-        var facts: [AuditEvent] = recording.map { [.recordingStopped($0, .asked)] } ?? []
-        facts += tracks.values.map { .unpublished($0.info, by: $0.publisherSID) }
-        facts += roster.values.map { .left($0.info(tracks: []), sessionID: $0.sessionID, reason) }
-        facts.append(.finished(reason))
-        for fact in facts { emit(.record(fact, snapshot), into: &effects) }
+        var events: [AuditEvent] = recording.map { [.recordingStopped($0, .asked)] } ?? []
+        events += tracks.values.map { .unpublished($0.info, by: $0.publisherSID) }
+        events += members.participants.map { .left($0.info(tracks: []), sessionID: $0.sessionID, reason) }
+        events.append(.finished(reason))
+        for event in events { emit(.record(event, snapshot), into: &effects) }
     }
 }
 
@@ -174,49 +165,39 @@ extension DisconnectReason {
 /// subscribers and publishers see no event.
 extension Room {
     /// The participant that an admission resumes: the one of its own identity, if the resume token matches. Nil is a fresh join.
-    ///
-    /// A stolen resume token is useless, because the identity comes from the access token.
     package func resumable(by admission: Admission) -> ParticipantHandle? {
-        guard let shown = admission.resuming, let handle = handles[admission.identity], let participant = roster[handle],
-            participant.sessionID == admission.sessionID, participant.kind == admission.kind, participant.receivesText == admission.receivesText,
-            !shown.isEmpty
-        else { return nil }
-        let isNewest = isSameSecret(shown, participant.resumeToken)
-        let isFormer = participant.formerToken.map { isSameSecret(shown, $0) } ?? false
-        return isNewest || isFormer ? handle : nil
+        members[admission.identity].flatMap { $0.isResumable(by: admission) ? $0.handle : nil }
     }
 
     /// Handles a lost connection: keeps the participant for the resume window and reports it as reconnecting.
     mutating func loseConnection(of handle: ParticipantHandle, _ reason: DisconnectReason, at now: Instant, into effects: inout [Effect]) {
-        guard let index = roster.index(of: handle), roster[at: index].reconnectWindow == nil else { return }
+        guard let index = members.index(of: handle), members[at: index].reconnectWindow == nil else { return }
         let reconnectWindow = ReconnectWindow(until: now + settings.resumeWindow, reason: reason)
-        roster[at: index].reconnectWindow = reconnectWindow
+        members[at: index].reconnectWindow = reconnectWindow
         procedures.forgetRequests(of: handle)
         // A draining gateway accepts no joins, so nobody could resume.
-        guard reconnectWindow.until > now, !isDraining else {
+        guard reconnectWindow.until > now, phase != .draining else {
             depart(handle, reason, closing: .resumeWindowOver, at: now, into: &effects)
             return
         }
         wakeUp.include(reconnectWindow.until)
-        let participant = roster[at: index]
-        send(.participantUpdated(participant.info(), connection: .reconnecting), to: witnesses(of: participant), into: &effects)
+        let participant = members[at: index]
+        send(.participantUpdated(participant.info(), connection: .reconnecting), to: members.witnesses(of: participant), into: &effects)
     }
 
     /// Moves a participant to another socket. The old one may still be open.
     mutating func resume(
         _ old: ParticipantHandle, as new: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]
     ) {
-        guard let index = roster.index(of: old) else { return }
-        let heard = tracks.values.filter { roster[at: index].isSubscribed(to: $0) }
-        for track in heard { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher), into: &effects) }
-        let wasAway = roster[at: index].reconnectWindow != nil
+        guard let index = members.index(of: old) else { return }
+        let subscribed = tracks.values.filter { members[at: index].isSubscribed(to: $0) }
+        for track in subscribed { patch(.unsubscribe(old, to: track.info.alias, of: track.publisher), into: &effects) }
+        let wasAway = members[at: index].reconnectWindow != nil
         rename(old, to: new)
-        roster[at: index].reconnectWindow = nil
-        roster[at: index].formerToken = admission.resuming
-        roster[at: index].resumeToken = admission.resumeToken
-        let participant = roster[at: index]
+        members[at: index].resume(with: admission)
+        let participant = members[at: index]
         for track in participant.tracks.compactMap({ tracks[$0] }) {
-            let subscribers = roster.values.filter { $0.isSubscribed(to: track) }.map(\.handle)
+            let subscribers = members.participants.filter { $0.isSubscribed(to: track) }.map(\.handle)
             let gate = track.gate(by: participant)
             patch(.move(track.info, from: old, to: new, gate, subscribers: subscribers), into: &effects)
             tap(track, into: &effects)
@@ -225,7 +206,7 @@ extension Room {
         // of the new socket.
         emit(.handOver(from: old, to: new), into: &effects)
         send(.hello(hello(for: participant, admission, resumed: true)), to: [new], into: &effects)
-        for track in heard {
+        for track in subscribed {
             // An `ahead` track continues at the position that the subscriber last reported.
             subscribe(new, to: track, from: lastProgress(of: participant.identity, on: track.info.sid), into: &effects)
         }
@@ -235,7 +216,9 @@ extension Room {
                 interruptTalk(at: track, .silence, now: now, into: &effects)
             }
         }
-        if wasAway { send(.participantUpdated(participant.info(), connection: .connected), to: witnesses(of: participant), into: &effects) }
+        if wasAway {
+            send(.participantUpdated(participant.info(), connection: .connected), to: members.witnesses(of: participant), into: &effects)
+        }
     }
 
     /// Removes participants whose resume window has expired.
@@ -245,36 +228,27 @@ extension Room {
 
     /// Removes disconnected participants and announces the shutdown.
     mutating func drain(deadline: Int64, at now: Instant, into effects: inout [Effect]) {
-        isDraining = true
+        phase = .draining
         send(.serverDraining(deadline: deadline), to: everyone, into: &effects)
         expireReconnectWindows(at: now, into: &effects) { _ in true }
     }
 
     private mutating func expireReconnectWindows(at now: Instant, into effects: inout [Effect], where isOver: (ReconnectWindow) -> Bool) {
-        guard (0..<roster.count).contains(where: { roster[at: $0].reconnectWindow != nil }) else { return }
-        for participant in roster.values {
+        guard (0..<members.count).contains(where: { members[at: $0].reconnectWindow != nil }) else { return }
+        for participant in members.participants {
             guard let reconnectWindow = participant.reconnectWindow, isOver(reconnectWindow) else { continue }
             depart(participant.handle, reconnectWindow.reason, closing: .resumeWindowOver, at: now, into: &effects)
         }
     }
 
     private mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
-        guard let index = roster.index(of: old) else { return }
-        roster.rename(old, to: new)
-        roster[at: index].handle = new
-        handles[roster[at: index].identity] = new
-        for sid in roster[at: index].tracks {
+        guard let index = members.rename(old, to: new) else { return }
+        for sid in members[at: index].tracks {
             if let track = tracks.index(of: sid) { tracks[at: track].publisher = new }
         }
         procedures.forgetRequests(of: old)
         procedures.rename(old, to: new)
     }
-}
-
-/// Compares two secrets in a time that depends only on their lengths.
-private func isSameSecret(_ left: String, _ right: String) -> Bool {
-    guard left.utf8.count == right.utf8.count else { return false }
-    return zip(left.utf8, right.utf8).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
 }
 
 extension Room {
@@ -284,22 +258,22 @@ extension Room {
         switch command {
         case .delete: close(.roomDeleted, at: now, into: &effects)
         case .close(let reason): close(reason, at: now, into: &effects)
-        case .sendData(let message): deliver(message, from: nil, to: recipients(of: message.to), into: &effects)
+        case .sendData(let message): deliver(message, from: nil, to: members.recipients(of: message.to), into: &effects)
         case .startRecording: startRecording(into: &effects)
         case .stopRecording(let id, let end): stopRecording(id, end, into: &effects)
         case .remove(let identity):
-            if let handle = handles[identity] { depart(handle, .participantRemoved, closing: .removed, at: now, into: &effects) }
+            if let handle = members.handle(of: identity) { depart(handle, .participantRemoved, closing: .removed, at: now, into: &effects) }
         case .mute(let track, let muted): setMuted(muted, track, at: now, into: &effects)
         case .updateMetadata(let metadata):
-            guard settings.metadata != metadata else { return }
-            settings.metadata = metadata
+            guard info.metadata != metadata else { return }
+            info.metadata = metadata
             send(.roomUpdated(info), to: everyone, into: &effects)
         case .updatePermission(let identity, let permission):
-            if let index = handles[identity].flatMap(roster.index) { update(permission, ofParticipantAt: index, at: now, into: &effects) }
+            if let index = members.index(of: identity) { update(permission, ofParticipantAt: index, at: now, into: &effects) }
         case .hold(let identity, let held):
-            if let index = handles[identity].flatMap(roster.index) { hold(held, by: nil, at: index, now: now, into: &effects) }
+            if let index = members.index(of: identity) { hold(held, by: nil, at: index, now: now, into: &effects) }
         case .muteParticipant(let identity, let silenced):
-            if let index = handles[identity].flatMap(roster.index) { silence(silenced, ofParticipantAt: index, at: now, into: &effects) }
+            if let index = members.index(of: identity) { silence(silenced, ofParticipantAt: index, at: now, into: &effects) }
         }
     }
 
@@ -308,11 +282,11 @@ extension Room {
     private mutating func update(_ permission: Permission, ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
         var permission = permission
         // `hidden` is fixed at the join: others cannot be made to forget a participant.
-        permission.hidden = roster[at: index].isHidden
-        guard roster[at: index].permission != permission else { return }
+        permission.hidden = members[at: index].isHidden
+        guard members[at: index].permission != permission else { return }
         updateSubscriptions(index, at: now, into: &effects) { $0.permission = permission }
-        let handle = roster[at: index].handle
-        let forbidden = trackInfos(of: roster[at: index]).filter { !permission.allows($0.source) }
+        let handle = members[at: index].handle
+        let forbidden = trackInfos(of: members[at: index]).filter { !permission.allows($0.source) }
         for track in forbidden {
             if let track = tracks[track.sid] { untap(track, into: &effects) }
             patch(.unpublish(track.alias, by: handle), into: &effects)
@@ -320,5 +294,120 @@ extension Room {
         }
         if !forbidden.isEmpty { sendSpeakerChanges(at: now, into: &effects) }
         sendUpdate(ofParticipantAt: index, at: now, into: &effects)
+    }
+}
+
+extension Room {
+    mutating func updateProfile(
+        _ update: ParticipantUpdate, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
+    ) throws(RequestError) {
+        guard members[at: index].permission.canUpdateMetadata else {
+            throw RequestError(.notAllowed, "the token does not allow changing one's own name, metadata or attributes")
+        }
+        try members[at: index].profile.check(update)
+        reply(to: requester, into: &effects)
+        // In place: a live copy of the participant would make its dictionary copy itself.
+        guard members[at: index].profile.apply(update) else { return }
+        sendPacedUpdate(ofParticipantAt: index, at: now, into: &effects)
+        let tokenDue = members[at: index].updateBudget.tokenDueAt(now)
+        if tokenDue <= now {
+            members[at: index].updateBudget.recordToken(at: now)
+            mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
+        } else {
+            members[at: index].refreshAt = min(members[at: index].refreshAt, tokenDue)
+            wakeUp.include(tokenDue)
+        }
+    }
+
+    /// Sends `participant.updated` now if the participant's budget allows, or else when it does.
+    private mutating func sendPacedUpdate(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        let recipients = members[at: index].isHidden ? 1 : members.count
+        let bytes = members[at: index].profile.encodedBytes * recipients
+        guard members[at: index].updateBudget.spendUpdate(bytes, at: now) else {
+            return wakeUp.include(members[at: index].updateBudget.updateDueAt)
+        }
+        let participant = members[at: index]
+        send(
+            .participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant),
+            into: &effects)
+    }
+
+    /// Sends coalesced updates and refreshes tokens that are due.
+    mutating func processProfileDeadlines(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        if let due = members[at: index].updateBudget.updateDueAt, due <= now {
+            sendPacedUpdate(ofParticipantAt: index, at: now, into: &effects)
+        }
+        guard members[at: index].refreshAt <= now else { return }
+        members[at: index].updateBudget.recordToken(at: now)
+        mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
+    }
+
+    /// Sends a participant's description to everybody, and a token that matches it to itself.
+    mutating func sendUpdate(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        members[at: index].updateBudget.recordUpdate()
+        let participant = members[at: index]
+        send(
+            .participantUpdated(participant.info(), connection: participant.connectionState), to: members.audience(of: participant),
+            into: &effects)
+        mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
+    }
+
+    /// Answers a request for a fresh token. A token carries the whole profile, so the request counts against the budget.
+    mutating func refreshToken(of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]) throws(RequestError) {
+        let bytes = members[at: index].profile.encodedBytes
+        guard members[at: index].updateBudget.spend(bytes, at: now) else {
+            throw RequestError(.limitExceeded, "too many tokens and profile updates in a short time; try again later", retryable: true)
+        }
+        mintToken(forParticipantAt: index, re: requester.id, at: now, into: &effects)
+    }
+
+    /// Requests a token, and schedules the next regular one.
+    mutating func mintToken(forParticipantAt index: Int, re id: UInt64?, at now: Instant, into effects: inout [Effect]) {
+        members[at: index].refreshAt = now + Limits.tokenRefreshInterval
+        wakeUp.include(members[at: index].refreshAt)
+        let participant = members[at: index]
+        emit(.mintToken(for: participant.handle, participant.tokenContent(room: info.name), re: id), into: &effects)
+    }
+}
+
+/// The state of agents, as reported to others.
+extension Room {
+    mutating func setAgentState(
+        _ state: AgentState, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
+    ) throws(RequestError) {
+        guard members[at: index].kind == .agent else {
+            throw RequestError(.notAllowed, "only a participant of kind agent can set an agent state")
+        }
+        reply(to: requester, into: &effects)
+        let playsAhead = members[at: index].tracks.contains(where: tracks.playouts.contains)
+        if let state = members[at: index].activity.announce(state, playsAhead: playsAhead, at: now) {
+            sendAgentState(state, ofAgentAt: index, into: &effects)
+        }
+        wakeUp.include(members[at: index].activity.deadline)
+    }
+
+    /// Playout of one of its tracks has started.
+    mutating func playoutStarted(ofAgent handle: ParticipantHandle, into effects: inout [Effect]) {
+        guard let index = members.index(of: handle), members[at: index].kind == .agent else { return }
+        let state = members[at: index].activity.playoutStarted()
+        sendAgentState(state, ofAgentAt: index, into: &effects)
+    }
+
+    /// Playout of one of its tracks has ended; if it was the last, the agent stops speaking.
+    mutating func playoutEnded(ofAgent handle: ParticipantHandle, into effects: inout [Effect]) {
+        guard let index = members.index(of: handle), members[at: index].kind == .agent else { return }
+        guard !members[at: index].tracks.contains(where: { tracks.playouts[$0]?.utterance != nil }) else { return }
+        if let state = members[at: index].activity.playoutEnded() { sendAgentState(state, ofAgentAt: index, into: &effects) }
+    }
+
+    mutating func reportDelayedSpeaking(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
+        if let state = members[at: index].activity.check(at: now) { sendAgentState(state, ofAgentAt: index, into: &effects) }
+    }
+
+    /// Participants present get `agent.state`, later ones see the attribute. There is no `participant.updated` beside it.
+    private mutating func sendAgentState(_ state: AgentState, ofAgentAt index: Int, into effects: inout [Effect]) {
+        guard members[at: index].profile.set(AgentState.attribute, to: state.rawValue) else { return }
+        guard !members[at: index].isHidden else { return }
+        send(.agentState(members[at: index].identity, state), to: members.handles(except: members.handles[index]), into: &effects)
     }
 }

@@ -1,8 +1,10 @@
-import Wire
+package import Wire
 
 extension Room {
-    mutating func sendData(_ message: DataMessage, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
-        let sender = roster[at: index]
+    mutating func sendData(_ message: DataMessage, by requester: Requester, at index: Int, into effects: inout [Effect])
+        throws(RequestError)
+    {
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.payload.byteCount, field: "payload")
         let recipients = try recipients(of: message.to, from: sender)
@@ -15,30 +17,32 @@ extension Room {
     ///
     /// - Parameter sender: nil if it is nobody in the room.
     func deliver(_ message: DataMessage, from sender: Identity?, to recipients: [ParticipantHandle], into effects: inout [Effect]) {
-        let readers = readers(among: recipients)
+        let readers = members.readers(among: recipients)
         let audience = readers.count < recipients.count && message.payload.isReadable ? readers : recipients
         send(.data(from: sender ?? Identity(text: ""), topic: message.topic, message.payload), to: audience, into: &effects)
     }
 
-    mutating func sendText(_ message: TextMessage, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
-        let sender = roster[at: index]
+    mutating func sendText(_ message: TextMessage, by requester: Requester, at index: Int, into effects: inout [Effect])
+        throws(RequestError)
+    {
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         try check(message.topic, size: message.text.utf8.count, field: "text")
         let recipients = try recipients(of: message.to, from: sender)
         let id = identifiers.text()
         reply(.textSent(id: id), to: requester, into: &effects)
         let event = Event.text(id: id, from: sender.signature, topic: message.topic, text: message.text)
-        send(event, to: readers(among: recipients), into: &effects)
+        send(event, to: members.readers(among: recipients), into: &effects)
     }
 
     mutating func sendDigits(_ digits: String, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
-        let sender = roster[at: index]
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         guard (1...Limits.digitsMax).contains(digits.utf8.count), digits.utf8.allSatisfy(Self.keypad.contains) else {
             throw RequestError(.invalidArgument, "`digits` must be 1 to \(Limits.digitsMax) of 0-9 * # A-D, and w for a pause")
         }
         reply(to: requester, into: &effects)
-        send(.digits(from: sender.signature, digits), to: everyone(but: requester.handle), into: &effects)
+        send(.digits(from: sender.signature, digits), to: members.handles(except: requester.handle), into: &effects)
     }
 
     private static let keypad = Array("0123456789*#ABCDw".utf8)
@@ -55,21 +59,15 @@ extension Room {
     /// The recipients, without duplicates and without the sender. An empty list means everybody (as in LiveKit); unknown identities
     /// are ignored if at least one is known.
     private func recipients(of identities: [Identity]?, from sender: Participant) throws(RequestError) -> [ParticipantHandle] {
-        let known = recipients(of: identities)
+        let known = members.recipients(of: identities)
         guard !known.isEmpty else { throw RequestError(.notFound, "none of the participants in `to` is in the room") }
         return known.filter { $0 != sender.handle }
-    }
-
-    func recipients(of identities: [Identity]?) -> [ParticipantHandle] {
-        guard let identities, !identities.isEmpty else { return everyone }
-        var seen: Set<ParticipantHandle> = []
-        return identities.compactMap { handles[$0] }.filter { seen.insert($0).inserted }
     }
 }
 
 extension Participant {
     func checkMayPublishData() throws(RequestError) {
-        guard permission.canPublishData else { throw RequestError(.notAllowed, "the token does not allow to publish data") }
+        guard permission.canPublishData else { throw RequestError(.notAllowed, "the token does not allow publishing data") }
     }
 }
 
@@ -78,7 +76,7 @@ extension Room {
     mutating func callProcedure(
         _ call: ProcedureCall, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let caller = roster[at: index]
+        let caller = members[at: index]
         try caller.checkMayPublishData()
         guard (1...Limits.procedureNameBytesMax).contains(call.method.utf8.count) else {
             throw RequestError(.invalidArgument, "`method` must be 1 to \(Limits.procedureNameBytesMax) bytes")
@@ -88,10 +86,10 @@ extension Room {
             throw RequestError(.invalidArgument, "`timeout_ms` must be 1 to \(longest)")
         }
         guard call.payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else { throw RequestError(.requestTooLarge) }
-        guard let callee = handles[call.to] else { throw RequestError(.recipientNotFound) }
+        guard let callee = members.handle(of: call.to) else { throw RequestError(.recipientNotFound) }
         guard procedures.count(from: requester.handle) < Limits.proceduresPendingMax else {
             throw RequestError(
-                .limitExceeded, "\(Limits.proceduresPendingMax) calls already wait for an answer; wait for one of them", retryable: true)
+                .limitExceeded, "\(Limits.proceduresPendingMax) calls are pending already; wait for one of them", retryable: true)
         }
         let id = identifiers.procedureCall()
         let deadline = now + .milliseconds(call.timeoutMs)
@@ -104,7 +102,7 @@ extension Room {
 
     mutating func answerProcedure(_ answer: ProcedureAnswer, by requester: Requester, into effects: inout [Effect]) throws(RequestError) {
         guard procedures.isPending(answer.requestId, at: requester.handle) else {
-            throw RequestError(.notFound, "no call of this `request_id` waits for your answer; it may have come too late")
+            throw RequestError(.notFound, "no pending call has this `request_id`; it may have timed out")
         }
         guard (answer.payload == nil) != (answer.error == nil) else {
             throw RequestError(.invalidArgument, "answer with either `payload` or `error`")
@@ -114,9 +112,9 @@ extension Room {
             guard payload.utf8.count <= ProtocolLimits.rpcPayloadBytesMax else {
                 // The caller is answered now, and the callee cannot try again.
                 fail(call, .responseTooLarge, into: &effects)
-                let refusal = RequestError(
+                let error = RequestError(
                     .limitExceeded, "`payload` is over \(ProtocolLimits.rpcPayloadBytesMax) bytes; the caller got error 1504")
-                emit(.reject(refusal, re: requester.id, to: requester.handle), into: &effects)
+                emit(.reject(error, re: requester.id, to: requester.handle), into: &effects)
                 return
             }
             reply(.procedureAnswered(payload: payload), to: Requester(handle: call.caller, id: call.request), into: &effects)
@@ -155,120 +153,13 @@ extension String {
 }
 
 extension Room {
-    mutating func updateProfile(
-        _ update: ParticipantUpdate, of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
-        guard roster[at: index].permission.canUpdateMetadata else {
-            throw RequestError(.notAllowed, "the token does not allow to change one's own name, metadata or attributes")
-        }
-        try roster[at: index].profile.check(update)
-        reply(to: requester, into: &effects)
-        // In place: a live copy of the participant would make its dictionary copy itself.
-        guard roster[at: index].profile.apply(update) else { return }
-        sendPacedUpdate(ofParticipantAt: index, at: now, into: &effects)
-        let tokenDue = roster[at: index].updateBudget.tokenDueAt(now)
-        if tokenDue <= now {
-            roster[at: index].updateBudget.recordToken(at: now)
-            mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
-        } else {
-            roster[at: index].refreshAt = min(roster[at: index].refreshAt, tokenDue)
-            wakeUp.include(tokenDue)
-        }
-    }
-
-    /// Sends `participant.updated` now if the participant's budget allows, or else when it does.
-    private mutating func sendPacedUpdate(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
-        let recipients = roster[at: index].isHidden ? 1 : roster.count
-        let bytes = roster[at: index].profile.encodedBytes * recipients
-        guard roster[at: index].updateBudget.spendUpdate(bytes, at: now) else {
-            return wakeUp.include(roster[at: index].updateBudget.updateDueAt)
-        }
-        let participant = roster[at: index]
-        send(.participantUpdated(participant.info(), connection: participant.connectionState), to: audience(of: participant), into: &effects)
-    }
-
-    /// Sends coalesced updates and refreshes tokens that are due.
-    mutating func processProfileDeadlines(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
-        if let due = roster[at: index].updateBudget.updateDueAt, due <= now { sendPacedUpdate(ofParticipantAt: index, at: now, into: &effects) }
-        guard roster[at: index].refreshAt <= now else { return }
-        roster[at: index].updateBudget.recordToken(at: now)
-        mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
-    }
-
-    /// Sends a participant's description to everybody, and a token that matches it to itself.
-    mutating func sendUpdate(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
-        roster[at: index].updateBudget.recordUpdate()
-        let participant = roster[at: index]
-        send(.participantUpdated(participant.info(), connection: participant.connectionState), to: audience(of: participant), into: &effects)
-        mintToken(forParticipantAt: index, re: nil, at: now, into: &effects)
-    }
-
-    /// Answers a request for a fresh token. A token carries the whole profile, so the request counts against the budget.
-    mutating func refreshToken(of requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]) throws(RequestError) {
-        let bytes = roster[at: index].profile.encodedBytes
-        guard roster[at: index].updateBudget.spend(bytes, at: now) else {
-            throw RequestError(.limitExceeded, "too many tokens and profile updates in a short time; try again later", retryable: true)
-        }
-        mintToken(forParticipantAt: index, re: requester.id, at: now, into: &effects)
-    }
-
-    /// Requests a token, and schedules the next regular one.
-    mutating func mintToken(forParticipantAt index: Int, re id: UInt64?, at now: Instant, into effects: inout [Effect]) {
-        roster[at: index].refreshAt = now + Limits.tokenRefreshInterval
-        wakeUp.include(roster[at: index].refreshAt)
-        let participant = roster[at: index]
-        emit(.mintToken(for: participant.handle, participant.tokenContent(room: name), re: id), into: &effects)
-    }
-}
-
-/// The state of agents, as reported to others.
-extension Room {
-    mutating func setAgentState(
-        _ state: AgentState, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
-    ) throws(RequestError) {
-        guard roster[at: index].kind == .agent else { throw RequestError(.notAllowed, "only a participant of kind agent has a state") }
-        reply(to: requester, into: &effects)
-        let playsAhead = roster[at: index].tracks.contains(where: playouts.contains)
-        if let told = roster[at: index].activity.say(state, playsAhead: playsAhead, at: now) {
-            tell(told, ofAgentAt: index, into: &effects)
-        }
-        wakeUp.include(roster[at: index].activity.deadline)
-    }
-
-    /// Playout of one of its tracks has started.
-    mutating func playoutStarted(ofAgent handle: ParticipantHandle, into effects: inout [Effect]) {
-        guard let index = roster.index(of: handle), roster[at: index].kind == .agent else { return }
-        let told = roster[at: index].activity.beHeard()
-        tell(told, ofAgentAt: index, into: &effects)
-    }
-
-    /// Playout of one of its tracks has ended; if it was the last, the agent stops speaking.
-    mutating func playoutEnded(ofAgent handle: ParticipantHandle, into effects: inout [Effect]) {
-        guard let index = roster.index(of: handle), roster[at: index].kind == .agent else { return }
-        guard !roster[at: index].tracks.contains(where: { playouts[$0]?.utterance != nil }) else { return }
-        if let told = roster[at: index].activity.fallSilent() { tell(told, ofAgentAt: index, into: &effects) }
-    }
-
-    mutating func tellHeldBackSpeaking(ofParticipantAt index: Int, at now: Instant, into effects: inout [Effect]) {
-        if let told = roster[at: index].activity.check(at: now) { tell(told, ofAgentAt: index, into: &effects) }
-    }
-
-    /// Participants present get `agent.state`, later ones see the attribute. There is no `participant.updated` beside it.
-    private mutating func tell(_ state: AgentState, ofAgentAt index: Int, into effects: inout [Effect]) {
-        guard roster[at: index].profile.set(AgentState.attribute, to: state.rawValue) else { return }
-        guard !roster[at: index].isHidden else { return }
-        send(.agentState(roster[at: index].identity, state), to: everyone(but: roster.keys[index]), into: &effects)
-    }
-}
-
-extension Room {
     /// Relays a transcript segment to everybody except its sender, and keeps it for participants that join later.
     ///
     /// Agents may transcribe for others. A revision that is not newer than the known one is acknowledged and ignored.
     mutating func transcribe(
         _ segment: TranscriptSegment, by requester: Requester, at index: Int, now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
-        let sender = roster[at: index]
+        let sender = members[at: index]
         try sender.checkMayPublishData()
         try segment.check()
         let speaker = segment.participant ?? sender.identity
@@ -278,16 +169,18 @@ extension Room {
             }
         }
         // The answer must not reveal a hidden participant.
-        guard let known = handles[speaker].flatMap({ roster[$0] }), !known.isHidden else {
-            throw RequestError(.notFound, "nobody in the room can be transcribed under that identity")
+        guard let known = members[speaker], !known.isHidden else {
+            throw RequestError(.notFound, "no participant with that identity can be transcribed")
         }
         var segment = segment
         segment.participant = speaker
-        let outcome = transcript.take(&segment, at: now)
-        if outcome == .taken { throw RequestError(.invalidArgument, "this `id` names what somebody else said; choose another") }
+        let outcome = transcript.apply(&segment, at: now)
+        if outcome == .idInUse {
+            throw RequestError(.invalidArgument, "this `id` belongs to a segment of another participant; choose another")
+        }
         reply(to: requester, into: &effects)
         guard outcome != .stale else { return }
-        send(.segment(segment), to: readers(among: everyone(but: requester.handle)), into: &effects)
+        send(.segment(segment), to: members.readers(among: members.handles(except: requester.handle)), into: &effects)
         recordTranscript(segment, at: now, into: &effects)
     }
 }
@@ -304,5 +197,142 @@ extension TranscriptSegment {
         guard (words?.count ?? 0) <= Limits.segmentWordsMax else {
             throw RequestError(.limitExceeded, "there are over \(Limits.segmentWordsMax) `words`")
         }
+    }
+}
+
+extension Room {
+    /// An event of a room, for services that store it or send webhooks.
+    ///
+    /// In the order of occurrence. Hidden participants are included, as in LiveKit.
+    package enum AuditEvent: Sendable, Hashable {
+        /// First event of a room.
+        case started
+        /// Last event of a room.
+        case finished(DisconnectReason)
+        /// A participant joined. Not repeated on resume.
+        case joined(ParticipantInfo, sessionID: String?)
+        case left(ParticipantInfo, sessionID: String?, DisconnectReason)
+        /// A participant was admitted but could not join.
+        case aborted(ParticipantInfo, sessionID: String?, DisconnectReason)
+        case published(TrackInfo, by: ParticipantSID)
+        case unpublished(TrackInfo, by: ParticipantSID)
+        /// The participant was put on hold or resumed.
+        case held(Identity, Bool)
+        case transcribed(TranscribedSegment)
+        case recordingStarted(RecordingID)
+        case recordingStopped(RecordingID, RecordingEnd)
+    }
+
+    /// A revision of a transcript segment. Recorded once the segment is final or interrupted, and for every later revision: the one
+    /// with the highest `rev` replaces the others of the same `id`.
+    package struct TranscribedSegment: Sendable, Hashable {
+        /// Includes the speaker, but no word times.
+        package var segment: TranscriptSegment
+        package var speaker: ParticipantKind
+        /// Session in the speaker's token.
+        package var sessionID: String?
+        /// Start and end of the speech, relative to the time of this event; negative means earlier.
+        ///
+        /// From the track's clock if the segment has times, else from the arrival of its first revision to that of its first
+        /// recorded one.
+        package var began: Duration
+        package var ended: Duration
+        /// The track that carried it, if known.
+        package var track: TrackSID?
+        /// Whether that track is being recorded.
+        package var isRecorded: Bool
+
+        package init(
+            segment: TranscriptSegment, speaker: ParticipantKind, sessionID: String? = nil, began: Duration = .zero,
+            ended: Duration = .zero, track: TrackSID? = nil, isRecorded: Bool = false
+        ) {
+            self.segment = segment
+            self.speaker = speaker
+            self.sessionID = sessionID
+            self.began = began
+            self.ended = ended
+            self.track = track
+            self.isRecorded = isRecorded
+        }
+    }
+
+    /// State of a room when an audit event is recorded.
+    package struct Snapshot: Sendable, Hashable {
+        package var info: RoomInfo
+        /// Agents and recorders excluded.
+        package var participantCount: Int
+        package var publisherCount: Int
+        package var emptyTimeout: Duration
+        package var departureTimeout: Duration
+        package var recording: RecordingID?
+
+        package init(
+            info: RoomInfo, participantCount: Int = 0, publisherCount: Int = 0, emptyTimeout: Duration = .zero,
+            departureTimeout: Duration = .zero, recording: RecordingID? = nil
+        ) {
+            self.info = info
+            self.participantCount = participantCount
+            self.publisherCount = publisherCount
+            self.emptyTimeout = emptyTimeout
+            self.departureTimeout = departureTimeout
+            self.recording = recording
+        }
+    }
+
+    /// Linear in tracks.
+    package var snapshot: Snapshot {
+        Snapshot(
+            info: info, participantCount: participantCount, publisherCount: publisherCount, emptyTimeout: settings.emptyTimeout,
+            departureTimeout: settings.departureTimeout, recording: recording)
+    }
+}
+
+/// Recording audit events. The event is built only if the room reports it.
+extension Room {
+    func audit(_ event: @autoclosure () -> AuditEvent, into effects: inout [Effect]) {
+        if settings.reporting.reportsEvents { emit(.record(event(), snapshot), into: &effects) }
+    }
+
+    /// Records `started` before any other event.
+    mutating func reportStart(into effects: inout [Effect]) {
+        guard phase == .new else { return }
+        phase = .open
+        audit(.started, into: &effects)
+        if settings.reporting.records { startRecording(into: &effects) }
+    }
+
+    /// Records a revision of a segment once it is final or interrupted, and every later revision of it.
+    mutating func recordTranscript(_ segment: TranscriptSegment, at now: Instant, into effects: inout [Effect]) {
+        guard settings.reporting.reportsText, let times = transcript.record(segment, at: now) else { return }
+        audit(.transcribed(transcribed(segment, times, at: now)), into: &effects)
+    }
+
+    private func transcribed(
+        _ segment: TranscriptSegment, _ times: (began: Instant, ended: Instant), at now: Instant
+    ) -> TranscribedSegment {
+        var segment = segment
+        let speaker = segment.participant.flatMap { members[$0] }
+        let own = speaker?.tracks.count == 1 ? speaker?.tracks.first : nil
+        let track = (segment.track ?? own).flatMap { tracks[$0] }
+        let start = segment.startTs ?? segment.words?.first?.startTs
+        let end = segment.endTs ?? segment.words?.last?.endTs
+        let began = start.flatMap { track?.offset(of: MediaTime(ticks: $0), at: now) } ?? (times.began - now)
+        let ended = end.flatMap { track?.offset(of: MediaTime(ticks: $0), at: now) } ?? (times.ended - now)
+        segment.words = nil
+        return TranscribedSegment(
+            segment: segment, speaker: speaker?.kind ?? (segment.role == .assistant ? .agent : .standard), sessionID: speaker?.sessionID,
+            began: began, ended: max(began, ended), track: track?.info.sid, isRecorded: recording != nil && track != nil)
+    }
+}
+
+extension Track {
+    /// Time of a sample relative to now, if the track's clock is known.
+    ///
+    /// - Returns: nil if it is more than an hour away, because the time then belongs to another track.
+    fileprivate func offset(of time: MediaTime, at now: Instant) -> Duration? {
+        guard let anchor else { return nil }
+        let ticks = Int64(time.distance(from: anchor.time))
+        let offset = (anchor.instant - now) + .nanoseconds(ticks * 62_500 / 3)
+        return abs(offset.inMilliseconds) < 3_600_000 ? offset : nil
     }
 }

@@ -1,6 +1,6 @@
 package import Wire
 
-/// The state and every decision of one room: who may do what, and who receives what.
+/// The state and every decision of one room: permissions, subscriptions, and the recipients of events.
 ///
 /// The shell drives a room. `handle(_:at:into:)` takes an input and appends effects in order; `deadline` is when the shell must
 /// call again even if nothing happens. Frames never visit a room: it only changes the patch panels (forwarding tables) that carry
@@ -17,52 +17,41 @@ package import Wire
 /// - A participant that must not receive text gets none.
 /// - `subscribe` follows the event or the list that announces the track.
 package struct Room: Sendable {
-    package let name: String
-    package let sid: RoomSID
-    /// Seconds since 1970.
-    package let createdAt: Int64
-    /// The gateway is shutting down: lost connections cannot resume.
-    var isDraining = false
-    /// True after `closed`; later inputs are ignored.
-    package internal(set) var isOver = false
-
-    var settings: RoomSettings
-    /// In join order.
-    var roster = Roster<ParticipantHandle, Participant>()
-    var handles: [Identity: ParticipantHandle] = [:]
-    /// Participants that count towards `maxParticipants` and keep the room alive.
-    var independentCount = 0
-    /// In the order in which they were published.
-    var tracks = Roster<TrackSID, Track>()
-    var aliases = TrackAliasAllocator()
-    var identifiers: IdentifierGenerator
-    var procedures = PendingProcedureCalls()
-    var transcript = Transcript()
-    /// Number of subscriptions made so far. Wraps.
-    var subscriptionCount: UInt32 = 0
-    /// One for each `ahead` track.
-    var playouts = Roster<TrackSID, Playout>()
-    var speakers = ActiveSpeakers()
-    var emptyRoomTimeout: EmptyRoomTimeout
-    var wakeUp = EarliestDeadline()
-    /// Whether `AuditEvent.started` was recorded.
-    var hasStarted = false
+    package internal(set) var info: RoomInfo
+    var phase = Phase.new
+    let settings: RoomSettings
+    var members: Membership
+    var tracks = PublishedTracks()
     /// The recording in progress.
     package internal(set) var recording: RecordingID?
+    var procedures = PendingProcedureCalls()
+    var transcript = Transcript()
+    var identifiers: IdentifierGenerator
+    var wakeUp = EarliestDeadline()
+
+    enum Phase: Sendable {
+        /// Before the first input; `AuditEvent.started` is not recorded yet.
+        case new
+        case open
+        /// The gateway is shutting down: lost connections cannot resume.
+        case draining
+        /// After `closed`; later inputs are ignored.
+        case over
+    }
 
     /// - Parameters:
     ///   - createdAt: seconds since 1970.
     ///   - seed: determines the generated names; must differ between rooms.
     ///   - now: start of `emptyTimeout`.
     package init(name: String, sid: RoomSID, settings: RoomSettings, createdAt: Int64, seed: UInt64, at now: Instant) {
-        self.name = name
-        self.sid = sid
+        info = RoomInfo(sid: sid, name: name, metadata: settings.metadata, createdAt: createdAt, maxParticipants: settings.maxParticipants)
         self.settings = settings
-        self.createdAt = createdAt
+        members = Membership(emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout, at: now)
         identifiers = IdentifierGenerator(seed: seed)
-        emptyRoomTimeout = EmptyRoomTimeout(createdAt: now, emptyTimeout: settings.emptyTimeout, departureTimeout: settings.departureTimeout)
-        wakeUp.include(emptyRoomTimeout.deadline)
+        wakeUp.include(members.emptyDeadline)
     }
+
+    package var isOver: Bool { phase == .over }
 
     /// Latest time for the next `deadlinePassed`; an earlier one is harmless. Changes only in `handle`.
     package var deadline: Instant? { isOver ? nil : wakeUp.instant }
@@ -83,16 +72,94 @@ package struct Room: Sendable {
             answer(request, of: Requester(handle: handle, id: id), at: now, into: &effects)
         case .left(let handle, let reason): depart(handle, reason, at: now, into: &effects)
         case .connectionLost(let handle, let reason): loseConnection(of: handle, reason, at: now, into: &effects)
-        case .resumeConfirmed(let handle): roster.index(of: handle).map { roster[at: $0].formerToken = nil }
+        case .resumeConfirmed(let handle): members.index(of: handle).map { members[at: $0].confirmResume() }
         case .administered(let command): administer(command, at: now, into: &effects)
         case .talkStarted(let track, let time): beginTalk(on: track, at: time, now: now, into: &effects)
         case .talkStopped(let track, let time, let end): endTalk(on: track, at: time, end, into: &effects)
         case .measured(let measurements): measure(measurements, at: now, into: &effects)
-        case .playout(let track, let fact): note(fact, of: track, at: now, into: &effects)
-        case .connectionMeasured(let handle, let measurement): judge(handle, by: measurement, into: &effects)
+        case .playout(let track, let report): applyPlayoutReport(report, of: track, at: now, into: &effects)
+        case .connectionMeasured(let handle, let measurement): updateQuality(of: handle, by: measurement, into: &effects)
         case .draining(let deadline): drain(deadline: deadline, at: now, into: &effects)
         case .deadlinePassed: processDeadlines(at: now, into: &effects)
         }
+    }
+}
+
+extension Room {
+    /// Inputs of a room, each passed with the time at which it occurred.
+    package enum Input: Sendable {
+        /// A participant with a valid token has connected. Answered by `hello` or `close`.
+        case joined(ParticipantHandle, Admission)
+        /// A request. The shell answers `ping` itself.
+        case request(Request, id: UInt64?, from: ParticipantHandle)
+        /// The participant's socket is closed. Not sent after a `close` effect.
+        case left(ParticipantHandle, DisconnectReason)
+        /// The participant's connection is lost and may resume under another handle. Its slot is kept until `handOver` or `close`.
+        case connectionLost(ParticipantHandle, DisconnectReason)
+        /// The client has received the `hello` of a resume: the resume token it used becomes invalid.
+        case resumeConfirmed(ParticipantHandle)
+        /// An administrative command, already authorised by the shell.
+        case administered(AdminCommand)
+        /// A talkspurt began or ended according to the track's meter.
+        case talkStarted(TrackSID, at: MediaTime)
+        case talkStopped(TrackSID, at: MediaTime, TalkEnd)
+        /// Level measurements of this room's tracks, every 400 ms while there are tracks.
+        case measured([TrackMeasurement])
+        /// A playout report from the queue on the publisher's shard.
+        case playout(TrackSID, PlayoutQueueReport)
+        /// Connection statistics of one participant, every 5 s.
+        case connectionMeasured(ParticipantHandle, ConnectionMeasurement)
+        /// The gateway is shutting down. `deadline` in seconds since 1970.
+        case draining(deadline: Int64)
+        /// The time given by `deadline` has come.
+        case deadlinePassed
+    }
+
+    /// Effects of a room, to be performed in this order.
+    package enum Effect: Sendable, Hashable {
+        /// Send to each of these handles; the shell adds the per-participant `seq`.
+        case send(Event, to: [ParticipantHandle])
+        /// An event that describes the past to a participant that has just joined, after its `hello` and before any other event. It is sent
+        /// at the connection's own pace and does not count as backlog.
+        case replay(Event, to: ParticipantHandle)
+        case reply(Reply, re: UInt64, to: ParticipantHandle)
+        /// An error: always counted, and sent if the request had an `id` or could not be parsed.
+        case reject(RequestError, re: UInt64?, to: ParticipantHandle)
+        case patch(PatchChange)
+        /// Mint a token: sent as a reply if `re` is set, otherwise as `token.refreshed`.
+        case mintToken(for: ParticipantHandle, TokenContent, re: UInt64?)
+        /// A participant resumes on another socket: move the event log and sequence numbers from the old slot to the new one and
+        /// replay missed events first. Send nothing more to the old slot, and close its socket if it is still open.
+        case handOver(from: ParticipantHandle, to: ParticipantHandle)
+        /// The participant has left: flush its queued messages, close its socket and free its slot.
+        case close(ParticipantHandle, CloseReason)
+        /// An audit event for services, if the room's `RoomReporting` wants it.
+        case record(AuditEvent, Snapshot)
+        /// Copy the track's frames to the recorder from now on. Repeated wherever the publisher moves.
+        case tap(RecordingTap, by: ParticipantHandle)
+        /// Stop copying; the recording of this track is complete.
+        case untap(TrackInfo, by: ParticipantHandle)
+        /// The last effect of a room.
+        case closed
+    }
+
+    /// Administrative commands, from the HTTP API or from within the process.
+    package enum AdminCommand: Sendable {
+        case delete
+        case close(DisconnectReason)
+        /// Without a sender in the room; to the named participants or to everybody.
+        case sendData(DataMessage)
+        case startRecording
+        /// Nil stops any recording.
+        case stopRecording(RecordingID?, RecordingEnd)
+        case remove(Identity)
+        case mute(TrackSID, muted: Bool)
+        case updateMetadata(String)
+        case updatePermission(Identity, Permission)
+        /// Same as the participant's own `call.hold`.
+        case hold(Identity, Bool)
+        /// Mutes all current and future tracks of the participant.
+        case muteParticipant(Identity, Bool)
     }
 }
 
@@ -101,7 +168,7 @@ extension Room {
     /// trace.
     mutating func answer(_ request: Request, of requester: Requester, at now: Instant, into effects: inout [Effect]) {
         // The sender may have been removed while its request was under way.
-        guard let index = roster.index(of: requester.handle) else { return }
+        guard let index = members.index(of: requester.handle) else { return }
         do throws(RequestError) {
             try perform(request, of: requester, at: index, now: now, into: &effects)
         } catch {
@@ -128,7 +195,7 @@ extension Room {
         case .hold(let held): hold(held, by: requester, at: index, now: now, into: &effects)
         case .playoutMark(let mark): try setMark(mark, by: requester, now: now, into: &effects)
         case .playoutClear(let track, let reason): try clear(track, reason, by: requester, at: index, now: now, into: &effects)
-        case .playoutProgress(let progress): try takeProgress(progress, of: requester, at: index, now: now, into: &effects)
+        case .playoutProgress(let progress): try applyProgress(progress, of: requester, at: index, now: now, into: &effects)
         // The shell normally answers pings itself.
         case .ping(let time): reply(.pong(time), to: requester, into: &effects)
         case .refreshToken: try refreshToken(of: requester, at: index, now: now, into: &effects)
@@ -149,63 +216,43 @@ extension DisconnectReason {
 extension Room {
     /// Performs everything that is due and computes the next deadline. Linear in participants and tracks.
     mutating func processDeadlines(at now: Instant, into effects: inout [Effect]) {
-        if emptyRoomTimeout.isOver(at: now) {
+        if members.isTimeoutOver(at: now) {
             close(.roomClosed, at: now, into: &effects)
             return
         }
         expireReconnectWindows(at: now, into: &effects)
         expireProcedures(at: now, into: &effects)
         checkPlayouts(at: now, into: &effects)
-        for index in 0..<roster.count {
-            if let milliseconds = roster[at: index].silence.check(at: now) {
-                send(.silence(roster[at: index].identity, milliseconds: milliseconds), to: everyone, into: &effects)
+        for index in 0..<members.count {
+            if let milliseconds = members[at: index].silence.check(at: now) {
+                send(.silence(members[at: index].identity, milliseconds: milliseconds), to: everyone, into: &effects)
             }
-            tellHeldBackSpeaking(ofParticipantAt: index, at: now, into: &effects)
+            reportDelayedSpeaking(ofParticipantAt: index, at: now, into: &effects)
             processProfileDeadlines(ofParticipantAt: index, at: now, into: &effects)
         }
         sendSpeakerChanges(at: now, into: &effects)
 
         wakeUp.clear()
-        wakeUp.include(emptyRoomTimeout.deadline)
+        wakeUp.include(members.emptyDeadline)
         wakeUp.include(procedures.deadline)
-        wakeUp.include(speakers.deadline)
-        for index in 0..<playouts.count { wakeUp.include(playouts[at: index].deadline(after: now)) }
-        for index in 0..<roster.count {
-            wakeUp.include(roster[at: index].activity.deadline)
-            wakeUp.include(roster[at: index].silence.deadline)
-            wakeUp.include(roster[at: index].refreshAt)
-            wakeUp.include(roster[at: index].updateBudget.updateDueAt)
-            wakeUp.include(roster[at: index].reconnectWindow?.until)
+        wakeUp.include(tracks.speakers.deadline)
+        for index in 0..<tracks.playouts.count { wakeUp.include(tracks.playouts[at: index].deadline(after: now)) }
+        for index in 0..<members.count {
+            wakeUp.include(members[at: index].activity.deadline)
+            wakeUp.include(members[at: index].silence.deadline)
+            wakeUp.include(members[at: index].refreshAt)
+            wakeUp.include(members[at: index].updateBudget.updateDueAt)
+            wakeUp.include(members[at: index].reconnectWindow?.until)
         }
     }
 }
 
-/// Emitting effects. All go through `emit`, which asserts that they only name participants of the room.
+/// Effects. All go through `emit`, which asserts that they only name participants of the room.
 extension Room {
-    /// In the order in which they joined.
-    var everyone: [ParticipantHandle] { roster.keys }
-
-    func everyone(but one: ParticipantHandle) -> [ParticipantHandle] {
-        roster.keys.filter { $0 != one }
-    }
-
-    /// The handles among these that may receive text.
-    func readers(among handles: [ParticipantHandle]) -> [ParticipantHandle] {
-        handles.filter { roster[$0]?.receivesText ?? false }
-    }
-
-    /// Recipients of events about this participant.
-    func audience(of participant: Participant) -> [ParticipantHandle] {
-        participant.isHidden ? [participant.handle] : everyone
-    }
-
-    /// Recipients of events about this participant, itself excluded.
-    func witnesses(of participant: Participant) -> [ParticipantHandle] {
-        participant.isHidden ? [] : everyone(but: participant.handle)
-    }
+    var everyone: [ParticipantHandle] { members.handles }
 
     func emit(_ effect: Effect, into effects: inout [Effect]) {
-        assert(effect.named.allSatisfy(roster.contains), "an effect names somebody who is not in the room: \(effect)")
+        assert(effect.named.allSatisfy(members.contains), "an effect names somebody who is not in the room: \(effect)")
         effects.append(effect)
     }
 
@@ -242,17 +289,14 @@ extension Room.Effect {
 }
 
 extension Room {
-    /// The reason to reject an admission, or nil. Dependent participants (agents, recorders) do not count, and replacing one's own
-    /// identity does not count twice.
+    /// The reason to reject an admission, or nil.
     package func admissionError(for admission: Admission) -> JoinError? {
         if isOver { return .roomClosed }
-        guard settings.maxParticipants > 0, !admission.kind.isDependent else { return nil }
-        let replaced = handles[admission.identity].flatMap { roster[$0] }
-        let others = independentCount - (replaced.map { $0.kind.isDependent ? 0 : 1 } ?? 0)
-        return others < settings.maxParticipants ? nil : .roomFull
+        guard isLimited, !admission.kind.isDependent else { return nil }
+        return members.independentCount(without: admission.identity) < settings.maxParticipants ? nil : .roomFull
     }
 
-    /// What a shell caches about a room between inputs.
+    /// The part of a room's state that a shell caches between inputs.
     package struct Status: Sendable, Hashable {
         package var deadline: Instant?
         /// Nil if the room has no participant limit.
@@ -274,43 +318,31 @@ extension Room {
 
     /// Identities that fill the room, nil while a slot is free. Linear in participants.
     package var identitiesWhenFull: Set<Identity>? {
-        guard isLimited, independentCount >= settings.maxParticipants else { return nil }
-        return Set(roster.values.lazy.filter { !$0.kind.isDependent }.map(\.identity))
-    }
-
-    package var info: RoomInfo {
-        RoomInfo(sid: sid, name: name, metadata: settings.metadata, createdAt: createdAt, maxParticipants: settings.maxParticipants)
+        guard isLimited, members.independentCount >= settings.maxParticipants else { return nil }
+        return Set(members.participants.lazy.filter { !$0.kind.isDependent }.map(\.identity))
     }
 
     /// All participants with their tracks, including hidden ones; for administrators. Linear in participants and tracks.
     package var participants: [ParticipantInfo] {
-        roster.values.map { $0.info(tracks: trackInfos(of: $0)) }
+        members.participants.map { $0.info(tracks: trackInfos(of: $0)) }
     }
 
     /// Whether no participant is present, agents included.
-    package var isEmpty: Bool { roster.isEmpty }
+    package var isEmpty: Bool { members.isEmpty }
 
     /// Number of participants without dependent ones (LiveKit's `num_participants`).
-    package var participantCount: Int { independentCount }
+    package var participantCount: Int { members.independentCount }
 
     /// Number of participants with tracks (LiveKit's `num_publishers`). Linear in tracks.
     package var publisherCount: Int { Set(tracks.values.lazy.map(\.publisher)).count }
 
     package var trackCount: Int { tracks.count }
 
-    package func handle(of identity: Identity) -> ParticipantHandle? { handles[identity] }
+    package func handle(of identity: Identity) -> ParticipantHandle? { members.handle(of: identity) }
 
     func trackInfos(of participant: Participant) -> [TrackInfo] {
         participant.tracks.compactMap { tracks[$0]?.info }
     }
-}
-
-/// Why a participant with a valid token cannot join.
-package enum JoinError: Sendable, Hashable {
-    /// The room has `maxParticipants` participants (HTTP 409, close code 4105).
-    case roomFull
-    /// The room has ended but is not removed yet; create a new one.
-    case roomClosed
 }
 
 /// The sender of a request, and the request's id if it wants an answer.

@@ -2,7 +2,7 @@ import Engine
 import Testing
 import Wire
 
-/// An assistant whose processes have channels of their own: it rings as a person does, and is never busy.
+/// An assistant with channels of its own: it rings like a user, and is never busy.
 struct AssistantChannelTests {
     private var world = CallWorld()
     private let ann: DeviceID
@@ -14,32 +14,32 @@ struct AssistantChannelTests {
         second = world.connect("assistant:helper.2")
     }
 
-    @Test mutating func itRingsOnAllItsProcessesAndNobodyElseIsSent() {
+    @Test mutating func connectedAssistantRingsOnAllProcessesWithoutDispatch() {
         _ = world.call(ann, "assistant:helper")
         #expect(
             world.trace == ["admit ann > ann", "started by ann > ann", "incoming by ann > assistant:helper.1 assistant:helper.2"])
         #expect(world.status(ann) == .ringing)
     }
 
-    @Test mutating func theFirstProcessToAnswerHasTheCall() {
+    @Test mutating func firstProcessToAnswerTakesTheCall() {
         let call = world.call(ann, "assistant:helper")
-        #expect(world.ask(second, .answer(call))?.isAdmission == true)
+        #expect(world.send(second, .answer(call))?.isAdmission == true)
         #expect(world.trace.first == "admit assistant:helper > assistant:helper.2")
-        #expect(world.ask(first, .answer(call))?.code == .conflict)
-        #expect(world.heard[ann]?.last?.device == second)
-        world.happens(.joinedRoom(call, .assistant("helper")))
-        #expect(world.trace.isEmpty, "it has answered already")
+        #expect(world.send(first, .answer(call))?.code == .conflict)
+        #expect(world.received[ann]?.last?.device == second)
+        world.receive(.joinedRoom(call, .assistant("helper")))
+        #expect(world.trace.isEmpty, "it has already answered")
     }
 
-    @Test mutating func itTalksInManyCallsAtOnce() {
+    @Test mutating func assistantJoinsManyCallsAtOnce() {
         let bob = world.connect("bob")
         for device in [ann, bob] {
             let call = world.call(device, "assistant:helper")
-            #expect(world.ask(first, .answer(call))?.call?.status == .answered)
+            #expect(world.send(first, .answer(call))?.call?.status == .answered)
         }
     }
 
-    @Test mutating func ofMoreCallsThanItMayHaveItIsBusy() {
+    @Test mutating func assistantIsBusyBeyondItsCallLimit() {
         for number in 0..<200 {
             _ = world.call(world.connect("user\(number)"), "assistant:helper")
         }
@@ -47,53 +47,53 @@ struct AssistantChannelTests {
         #expect(world.status(ann) == .busy)
     }
 
-    @Test mutating func aProcessThatStartsHearsWhoRings() {
+    @Test mutating func newProcessReceivesRingingCalls() {
         let call = world.call(ann, "assistant:helper")
         world.disconnect(first)
         world.disconnect(second)
         let again = world.connect("assistant:helper.3")
-        #expect(world.greetings[again]?.map(\.id) == [call])
-        #expect(world.ask(again, .answer(call))?.isAdmission == true)
+        #expect(world.hellos[again]?.map(\.id) == [call])
+        #expect(world.send(again, .answer(call))?.isAdmission == true)
     }
 
-    @Test mutating func whoCalledIsToldThatItDidNotAnswer() {
+    @Test mutating func callerLearnsThatTheAssistantDidNotAnswer() {
         let call = world.call(ann, "assistant:helper")
         world.disconnect(first)
         world.disconnect(second)
         world.pass(.seconds(45))
         #expect(world.trace == ["missed by assistant:helper > ann", "ended > ann", "end room"])
-        #expect(world.heard[ann]?.dropLast().last?.reason == "the assistant did not answer in time")
-        #expect(world.desk.call(call, of: "ann")?.status == .timeout)
+        #expect(world.received[ann]?.dropLast().last?.reason == "the assistant did not answer in time")
+        #expect(world.machine.call(call, of: "ann")?.status == .timeout)
     }
 
-    @Test mutating func itCallsNobodyByItself() {
-        #expect(world.ask(first, .start(CallStart(to: [.user("ann")])))?.code == .notAllowed)
+    @Test mutating func assistantCannotStartCalls() {
+        #expect(world.send(first, .start(CallStart(to: [.user("ann")])))?.code == .notAllowed)
     }
 
-    @Test mutating func itBringsAPersonIntoItsCall() {
+    @Test mutating func assistantCanInviteAUser() {
         let bob = world.connect("bob")
         let call = world.call(ann, "assistant:helper")
-        world.ask(first, .answer(call))
-        world.ask(first, .invite(call, [.user("bob")]))
+        world.send(first, .answer(call))
+        world.send(first, .invite(call, [.user("bob")]))
         #expect(world.kinds(bob) == ["incoming"])
-        world.ask(bob, .answer(call))
-        world.ask(first, .hangUp(call))
+        world.send(bob, .answer(call))
+        world.send(first, .hangUp(call))
         #expect(world.trace.contains("remove assistant:helper"))
         #expect(world.status(ann) == .answered)
     }
 
-    @Test mutating func aProcessTakesACallOverFromAnother() {
+    @Test mutating func assistantProcessTakesOverACall() {
         let call = world.call(ann, "assistant:helper")
-        world.ask(first, .answer(call))
-        #expect(world.ask(second, .join(call))?.isAdmission == true)
-        #expect(world.heard[first]?.last?.kind == .moved)
+        world.send(first, .answer(call))
+        #expect(world.send(second, .join(call))?.isAdmission == true)
+        #expect(world.received[first]?.last?.kind == .moved)
     }
 
-    @Test mutating func nobodyElsesCallIsItsBusiness() {
+    @Test mutating func assistantCannotAccessOtherCalls() {
         let bob = world.connect("bob")
         let call = world.call(ann, "bob")
-        world.ask(bob, .answer(call))
-        #expect(world.heard[first] == nil)
-        #expect(world.ask(first, .join(call))?.code == .notFound)
+        world.send(bob, .answer(call))
+        #expect(world.received[first] == nil)
+        #expect(world.send(first, .join(call))?.code == .notFound)
     }
 }

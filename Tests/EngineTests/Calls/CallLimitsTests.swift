@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 struct CallLimitsTests {
-    @Test func aCallOfOthersIsNoCallAtAll() {
+    @Test func callOfOthersIsNotFound() {
         var world = CallWorld()
         let (ann, eve) = (world.connect("ann"), world.connect("eve"))
         world.connect("bob")
@@ -14,9 +14,9 @@ struct CallLimitsTests {
             { .mute($0, muted: true) }, { .invite($0, [.user("eve")]) }, { .join($0) },
         ]
         for request in requests {
-            let refusal = world.ask(eve, request(call))
+            let refusal = world.send(eve, request(call))
             #expect(refusal?.code == .notFound)
-            #expect(refusal == world.ask(eve, request(nothing)), "the answer must not tell that there is such a call")
+            #expect(refusal == world.send(eve, request(nothing)), "the answer must not reveal the call")
         }
         #expect(world.kinds(ann) == ["started"])
     }
@@ -24,14 +24,14 @@ struct CallLimitsTests {
     @Test(arguments: [
         [], ["ann"], ["bob", "bob"], (0..<32).map { "user-\($0)" },
     ])
-    func whoIsToBeCalledMustMakeSense(_ names: [String]) {
+    func invalidCalleesAreRejected(_ names: [String]) {
         var world = CallWorld()
         let ann = world.connect("ann")
-        #expect(world.ask(ann, .start(CallStart(to: names.compactMap(CallParty.init(text:)))))?.code == .invalidArgument)
-        #expect(world.desk.count == 0)
+        #expect(world.send(ann, .start(CallStart(to: names.compactMap(CallParty.init(text:)))))?.code == .invalidArgument)
+        #expect(world.machine.count == 0)
     }
 
-    @Test func textsHaveALimit() {
+    @Test func textFieldsAreLimited() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let long = String(repeating: "x", count: 1_025)
@@ -39,29 +39,29 @@ struct CallLimitsTests {
             CallStart(to: [.user("bob")], callerName: long), CallStart(to: [.user("bob")], metadata: long),
             CallStart(to: [.user("bob")], idempotencyKey: long), CallStart(to: [.user("bob")], idempotencyKey: ""),
         ] {
-            #expect(world.ask(ann, .start(start))?.code == .invalidArgument)
+            #expect(world.send(ann, .start(start))?.code == .invalidArgument)
         }
     }
 
-    @Test func nobodyIsInvitedPastTheLimitOfMembers() {
+    @Test func membersAreLimited() {
         var world = CallWorld()
         let ann = world.connect("ann")
-        let answer = world.ask(ann, .start(CallStart(to: (0..<31).compactMap { CallParty(text: "user-\($0)") })))
+        let answer = world.send(ann, .start(CallStart(to: (0..<31).compactMap { CallParty(text: "user-\($0)") })))
         let call = answer?.call?.id ?? CallID(text: "none")
-        #expect(world.ask(ann, .invite(call, [.user("bob")]))?.code == .limitExceeded)
+        #expect(world.send(ann, .invite(call, [.user("bob")]))?.code == .limitExceeded)
     }
 
-    @Test func nobodyCallsWithoutEnd() {
+    @Test func callStartsAreRateLimited() {
         var world = CallWorld()
         let ann = world.connect("ann")
-        for _ in 0..<10 { world.ask(ann, .cancel(world.call(ann, "bob"))) }
-        let refusal = world.ask(ann, .start(CallStart(to: [.user("bob")])))
+        for _ in 0..<10 { world.send(ann, .cancel(world.call(ann, "bob"))) }
+        let refusal = world.send(ann, .start(CallStart(to: [.user("bob")])))
         #expect(refusal?.code == .limitExceeded)
         world.pass(.seconds(1))
-        #expect(world.ask(ann, .start(CallStart(to: [.user("bob")])))?.isAdmission == true)
+        #expect(world.send(ann, .start(CallStart(to: [.user("bob")])))?.isAdmission == true)
     }
 
-    @Test func oneWhomManyCallIsBusyInTheEnd() {
+    @Test func userIsBusyBeyondTheCallLimit() {
         var world = CallWorld()
         let bob = world.connect("bob")
         let callers = (0..<9).map { world.connect("caller-\($0)") }
@@ -70,43 +70,43 @@ struct CallLimitsTests {
         #expect(world.kinds(bob).count == 8)
     }
 
-    @Test func aSeventeenthDeviceTakesTheOldestsPlace() {
+    @Test func seventeenthDeviceEvictsTheOldest() {
         var world = CallWorld()
         let devices = (0..<16).map { world.connect("bob.\($0)") }
         world.connect("bob.16")
         #expect(world.trace == ["close bob.0", "greet 0 > bob.16"])
-        #expect(world.desk.deviceCount == 16)
-        world.happens(.disconnected(devices[0]))
-        #expect(world.desk.deviceCount == 16)
+        #expect(world.machine.deviceCount == 16)
+        world.receive(.disconnected(devices[0]))
+        #expect(world.machine.deviceCount == 16)
     }
 
-    @Test func whatIsOverIsForgottenAfterAWhile() {
+    @Test func endedCallsAreRemovedAfterAWhile() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let call = world.call(ann, "bob")
-        world.ask(ann, .cancel(call))
+        world.send(ann, .cancel(call))
         world.pass(.seconds(119))
-        #expect(world.ask(ann, .hangUp(call))?.code == .conflict)
+        #expect(world.send(ann, .hangUp(call))?.code == .conflict)
         world.pass(.seconds(1))
-        #expect(world.ask(ann, .hangUp(call))?.code == .notFound)
-        #expect(world.desk.deadline == nil)
+        #expect(world.send(ann, .hangUp(call))?.code == .notFound)
+        #expect(world.machine.deadline == nil)
     }
 
-    @Test func pingsComeBack() {
+    @Test func pingIsAnswered() {
         var world = CallWorld()
         let ann = world.connect("ann")
-        #expect(world.ask(ann, .ping(42)) == .reply(CallReply(pong: 42)))
+        #expect(world.send(ann, .ping(42)) == .reply(CallReply(pong: 42)))
     }
 
-    @Test func whoGivesNoNumberGetsNoReply() {
+    @Test func callRequestWithoutAnIDGetsNoReply() {
         var world = CallWorld()
         let (ann, bob) = (world.connect("ann"), world.connect("bob"))
         let call = world.call(ann, "bob")
-        world.happens(.request(.reject(call, CallRejection()), from: .device(bob, id: nil)))
+        world.receive(.request(.reject(call, CallRejection()), from: .device(bob, id: nil)))
         #expect(world.trace == ["rejected by bob > ann bob", "ended > ann bob", "end room"])
     }
 
-    @Test func theSameInputsHaveTheSameEffects() {
+    @Test func sameSeedAndInputsGiveTheSameEffects() {
         func run() -> [CallStateMachine.Effect] {
             var world = RandomCallWorld(seed: 7)
             for _ in 0..<300 { world.step() }

@@ -11,35 +11,35 @@ struct CallRecordTests {
         bob = world.connect("bob")
     }
 
-    @Test mutating func aBackendLearnsOfACallAndOfItsMembers() {
+    @Test mutating func callAndMemberChangesAreRecorded() {
         let call = world.call(ann, "bob")
         #expect(
             world.records == ["call_started", "call_ringing", "call_member_joined ann", "call_member_invited bob"])
-        world.ask(bob, .answer(call))
+        world.send(bob, .answer(call))
         #expect(world.records == ["call_answered", "call_member_joined bob"])
-        world.ask(ann, .hangUp(call))
+        world.send(ann, .hangUp(call))
         #expect(world.records == ["call_member_left ann", "call_member_left bob", "call_completed"])
     }
 
     @Test(arguments: [CallStatus.cancelled, .rejected, .busy, .timeout, .failed])
-    mutating func aCallThatNobodyAnsweredEndsByItsOwnName(_ status: CallStatus) {
+    mutating func unansweredCallIsRecordedWithItsOutcome(_ status: CallStatus) {
         let call = world.call(ann, "bob")
         switch status {
-        case .cancelled: world.ask(ann, .cancel(call))
-        case .rejected: world.ask(bob, .reject(call, CallRejection()))
-        case .busy: world.ask(bob, .reject(call, CallRejection(isBusy: true)))
+        case .cancelled: world.send(ann, .cancel(call))
+        case .rejected: world.send(bob, .reject(call, CallRejection()))
+        case .busy: world.send(bob, .reject(call, CallRejection(isBusy: true)))
         case .timeout: world.pass(.seconds(45))
-        default: world.happens(.roomEnded(call))
+        default: world.receive(.roomEnded(call))
         }
         #expect(world.records.last == "call_\(status)")
         #expect(world.records.count { $0.hasPrefix("call_member_left") } == 2)
     }
 
-    @Test mutating func holdAndMuteAreNobodyElsesBusiness() {
+    @Test mutating func holdAndMuteAreNotRecorded() {
         let call = world.call(ann, "bob")
-        world.ask(bob, .answer(call))
-        world.ask(ann, .hold(call, held: true))
-        world.ask(ann, .mute(call, muted: true))
+        world.send(bob, .answer(call))
+        world.send(ann, .hold(call, held: true))
+        world.send(ann, .mute(call, muted: true))
         #expect(world.records.isEmpty)
     }
 }

@@ -2,46 +2,46 @@ import Engine
 import Testing
 import Wire
 
-/// A call desk with a clock, devices that remember what they were told, and a room that believes the desk.
+/// The call state machine with a virtual clock, devices that record their events, and a room that follows the effects.
 struct CallWorld {
     enum Answer: Equatable {
         case reply(CallReply)
         case admitted(CallInfo)
-        case refused(CallError)
+        case rejected(CallError)
 
-        var code: RequestError.Code? { if case .refused(let refusal) = self { refusal.error.code } else { nil } }
+        var code: RequestError.Code? { if case .rejected(let refusal) = self { refusal.error.code } else { nil } }
         var isAdmission: Bool { if case .admitted = self { true } else { false } }
 
-        /// The call as the answer tells it.
+        /// The call in the answer.
         var call: CallInfo? {
             switch self {
             case .reply(let reply): reply.call
             case .admitted(let call): call
-            case .refused(let refusal): refusal.call
+            case .rejected(let refusal): refusal.call
             }
         }
     }
 
-    var desk: CallStateMachine
+    var machine: CallStateMachine
     var now = Instant(nanoseconds: 1_000_000_000)
-    /// What the last step had for effect.
+    /// Effects of the last step.
     var effects: [CallStateMachine.Effect] = []
     var history: [CallStateMachine.Effect] = []
-    var heard: [DeviceID: [CallEvent]] = [:]
-    var greetings: [DeviceID: [CallInfo]] = [:]
+    var received: [DeviceID: [CallEvent]] = [:]
+    var hellos: [DeviceID: [CallInfo]] = [:]
     var answers: [CallStateMachine.Requester: [Answer]] = [:]
     var owners: [DeviceID: Identity] = [:]
     var checker = CallChecker()
     private var lastNumber: UInt64 = 0
 
     init(_ settings: CallSettings = CallSettings(), seed: UInt64 = 1) {
-        desk = CallStateMachine(settings: settings, seed: seed)
+        machine = CallStateMachine(settings: settings, seed: seed)
     }
 
-    mutating func happens(_ input: CallStateMachine.Input) {
+    mutating func receive(_ input: CallStateMachine.Input) {
         effects = []
         checker.nextStep()
-        desk.handle(input, at: now, into: &effects)
+        machine.handle(input, at: now, into: &effects)
         history += effects
         for effect in effects { note(effect) }
     }
@@ -49,76 +49,76 @@ struct CallWorld {
     private mutating func note(_ effect: CallStateMachine.Effect) {
         switch effect {
         case .greet(let device, let user, let calls):
-            greetings[device] = calls
-            checker.greeted(device, of: user, calls)
+            hellos[device] = calls
+            checker.recordHello(device, of: user, calls)
         case .send(let event, let devices):
-            for device in devices { heard[device, default: []].append(event) }
-            checker.told(event, to: devices, owners)
+            for device in devices { received[device, default: []].append(event) }
+            checker.recordEvent(event, to: devices, owners)
         case .reply(let reply, let requester): answers[requester, default: []].append(.reply(reply))
         case .admit(_, let call, let requester): answers[requester, default: []].append(.admitted(call))
-        case .reject(let refusal, let requester): answers[requester, default: []].append(.refused(refusal))
+        case .reject(let refusal, let requester): answers[requester, default: []].append(.rejected(refusal))
         case .close(let device): owners[device] = nil
         case .dispatch, .recall, .hold, .mute, .remove, .endRoom, .record: break
         }
     }
 
-    /// Lets time pass, and wakes the desk whenever it wants to be.
+    /// Advances the clock and processes each deadline on the way.
     mutating func pass(_ span: Duration) {
         let end = now + span
         var passed: [CallStateMachine.Effect] = []
-        while let deadline = desk.deadline, deadline <= end {
+        while let deadline = machine.deadline, deadline <= end {
             now = max(now, deadline)
-            happens(.deadlinePassed)
+            receive(.deadlinePassed)
             passed += effects
-            if let next = desk.deadline { #expect(next > now, "a deadline that has been met must not stay") }
+            if let next = machine.deadline { #expect(next > now, "a deadline that has passed must be removed") }
         }
         now = end
         effects = passed
     }
 
-    /// `name` is the device's: "bob.phone" belongs to bob.
+    /// - Parameter name: of the device: "bob.phone" belongs to bob.
     @discardableResult
     mutating func connect(_ name: String) -> DeviceID {
         lastNumber += 1
         let device = DeviceID(text: "\(name)#\(lastNumber)")
         let user = Identity(text: String(name.prefix { $0 != "." }))
         owners[device] = user
-        happens(.connected(device, of: user))
+        receive(.connected(device, of: user))
         return device
     }
 
     mutating func disconnect(_ device: DeviceID) {
         owners[device] = nil
-        happens(.disconnected(device))
+        receive(.disconnected(device))
     }
 
     @discardableResult
-    mutating func ask(_ device: DeviceID, _ request: CallRequest) -> Answer? {
+    mutating func send(_ device: DeviceID, _ request: CallRequest) -> Answer? {
         lastNumber += 1
-        return ask(.device(device, id: lastNumber), request)
+        return send(.device(device, id: lastNumber), request)
     }
 
     @discardableResult
-    mutating func askByWeb(_ user: Identity, _ request: CallRequest) -> Answer? {
+    mutating func sendByHTTP(_ user: Identity, _ request: CallRequest) -> Answer? {
         lastNumber += 1
-        return ask(.web(user, ticket: lastNumber), request)
+        return send(.web(user, ticket: lastNumber), request)
     }
 
-    private mutating func ask(_ requester: CallStateMachine.Requester, _ request: CallRequest) -> Answer? {
-        happens(.request(request, from: requester))
+    private mutating func send(_ requester: CallStateMachine.Requester, _ request: CallRequest) -> Answer? {
+        receive(.request(request, from: requester))
         #expect(answers[requester]?.count == 1, "every request has exactly one answer")
         return answers[requester]?.first
     }
 
-    /// Rings, and gives the call's id.
+    /// Starts a call and returns its id.
     mutating func call(_ device: DeviceID, _ to: String...) -> CallID {
-        let answer = ask(device, .start(CallStart(to: to.compactMap(CallParty.init(text:)))))
+        let answer = send(device, .start(CallStart(to: to.compactMap(CallParty.init(text:)))))
         return answer?.call?.id ?? CallID(text: "none")
     }
 
-    // MARK: What was told
+    // MARK: Results
 
-    /// The last step in short: what was told to whom, and what else was to be done.
+    /// Short descriptions of the last step's effects.
     var trace: [String] { effects.compactMap(Self.describe) }
 
     private static func describe(_ effect: CallStateMachine.Effect) -> String? {
@@ -135,7 +135,7 @@ struct CallWorld {
             "\(event.kind.rawValue.dropFirst(5))\(event.by.map { " by \($0)" } ?? "") > \(names(devices))"
         case .reply(_, let requester): "reply > \(name(requester))"
         case .admit(let user, _, let requester): "admit \(user) > \(name(requester))"
-        case .reject(let refusal, let requester): "refuse \(refusal.error.code) > \(name(requester))"
+        case .reject(let refusal, let requester): "reject \(refusal.error.code) > \(name(requester))"
         case .close(let device): "close \(names([device]))"
         case .dispatch(let assistant, _): "dispatch \(assistant)"
         case .recall(let assistant, _): "recall \(assistant)"
@@ -156,7 +156,7 @@ struct CallWorld {
         }
     }
 
-    func kinds(_ device: DeviceID) -> [String] { (heard[device] ?? []).map { String($0.kind.rawValue.dropFirst(5)) } }
+    func kinds(_ device: DeviceID) -> [String] { (received[device] ?? []).map { String($0.kind.rawValue.dropFirst(5)) } }
 
-    func status(_ device: DeviceID) -> CallStatus? { heard[device]?.last?.call.status }
+    func status(_ device: DeviceID) -> CallStatus? { received[device]?.last?.call.status }
 }

@@ -14,61 +14,61 @@ struct GroupCallTests {
         call = world.call(ann, "bob", "cid")
     }
 
-    @Test mutating func eachCalleeAnswersForItself() {
-        world.ask(bob, .answer(call))
+    @Test mutating func calleesAnswerIndependently() {
+        world.send(bob, .answer(call))
         #expect(world.status(cid) == .answered)
-        #expect(world.heard[cid]?.last?.call.member(.user("cid"))?.state == .invited)
-        #expect(world.ask(cid, .answer(call))?.isAdmission == true)
+        #expect(world.received[cid]?.last?.call.member(.user("cid"))?.state == .invited)
+        #expect(world.send(cid, .answer(call))?.isAdmission == true)
     }
 
-    @Test mutating func oneWhoSaysNoLeavesTheOthersRinging() {
-        world.ask(bob, .reject(call, CallRejection()))
+    @Test mutating func rejectionLeavesOtherCalleesRinging() {
+        world.send(bob, .reject(call, CallRejection()))
         #expect(world.trace == ["reply > bob", "rejected by bob > ann bob cid"])
-        world.ask(cid, .answer(call))
-        #expect(world.trace == ["admit cid > cid", "answered by cid > ann cid"], "who said no hears no more of it")
+        world.send(cid, .answer(call))
+        #expect(world.trace == ["admit cid > cid", "answered by cid > ann cid"], "the one who rejected receives nothing more")
     }
 
-    @Test mutating func whenAllHaveSaidNoTheCallIsOver() {
-        world.ask(bob, .reject(call, CallRejection()))
-        world.ask(cid, .reject(call, CallRejection(isBusy: true)))
+    @Test mutating func callEndsWhenAllCalleesReject() {
+        world.send(bob, .reject(call, CallRejection()))
+        world.send(cid, .reject(call, CallRejection(isBusy: true)))
         #expect(world.status(ann) == .rejected)
         #expect(world.kinds(ann) == ["started", "rejected", "busy", "ended"])
     }
 
-    @Test mutating func aCallGoesOnWithoutItsCaller() {
-        world.ask(bob, .answer(call))
-        world.ask(cid, .answer(call))
-        world.ask(ann, .hangUp(call))
+    @Test mutating func callContinuesWithoutItsCaller() {
+        world.send(bob, .answer(call))
+        world.send(cid, .answer(call))
+        world.send(ann, .hangUp(call))
         #expect(world.trace == ["reply > ann", "left by ann > ann bob cid", "remove ann"])
-        world.ask(bob, .hangUp(call))
+        world.send(bob, .hangUp(call))
         #expect(world.kinds(cid).suffix(2) == ["left", "ended"])
         #expect(world.kinds(ann).last == "left")
     }
 
-    @Test mutating func whoIsStillRingingIsNotLeftToTalkToStrangers() {
-        world.ask(bob, .answer(call))
-        world.ask(ann, .hangUp(call))
+    @Test mutating func pendingInvitationsAreWithdrawnWithTheirInviter() {
+        world.send(bob, .answer(call))
+        world.send(ann, .hangUp(call))
         #expect(
             world.trace == [
                 "reply > ann", "cancelled by ann > ann bob cid", "left by ann > ann bob cid", "ended > ann bob cid", "end room",
             ])
-        #expect(world.heard[cid]?.last?.call.member(.user("cid"))?.status == .cancelled)
+        #expect(world.received[cid]?.last?.call.member(.user("cid"))?.status == .cancelled)
     }
 
-    @Test mutating func oneMoreIsInvitedLater() {
+    @Test mutating func memberCanInviteDuringACall() {
         let dan = world.connect("dan")
-        world.ask(bob, .answer(call))
-        world.ask(bob, .invite(call, [.user("dan")]))
+        world.send(bob, .answer(call))
+        world.send(bob, .invite(call, [.user("dan")]))
         #expect(world.trace == ["reply > bob", "invited by bob > ann bob cid", "incoming by bob > dan"])
-        #expect(world.ask(dan, .answer(call))?.isAdmission == true)
+        #expect(world.send(dan, .answer(call))?.isAdmission == true)
     }
 
-    @Test mutating func anInvitationRingsForItsOwn45Seconds() {
-        world.ask(bob, .answer(call))
-        for name in ["ann", "bob"] as [Identity] { world.happens(.joinedRoom(call, .user(name))) }
+    @Test mutating func eachInvitationRingsFor45Seconds() {
+        world.send(bob, .answer(call))
+        for name in ["ann", "bob"] as [Identity] { world.receive(.joinedRoom(call, .user(name))) }
         world.pass(.seconds(30))
         world.connect("dan")
-        world.ask(ann, .invite(call, [.user("dan")]))
+        world.send(ann, .invite(call, [.user("dan")]))
         world.pass(.seconds(15))
         #expect(world.trace == ["missed by cid > ann bob cid dan"])
         world.pass(.seconds(30))
@@ -76,50 +76,50 @@ struct GroupCallTests {
         #expect(world.status(ann) == .answered)
     }
 
-    @Test mutating func whoWasMissedIsInvitedAgainAndRingsAnew() {
-        world.ask(bob, .answer(call))
-        for name in ["ann", "bob"] as [Identity] { world.happens(.joinedRoom(call, .user(name))) }
+    @Test mutating func missedMemberCanBeInvitedAgain() {
+        world.send(bob, .answer(call))
+        for name in ["ann", "bob"] as [Identity] { world.receive(.joinedRoom(call, .user(name))) }
         world.pass(.seconds(45))
-        world.ask(ann, .invite(call, [.user("cid")]))
+        world.send(ann, .invite(call, [.user("cid")]))
         #expect(world.trace == ["reply > ann", "invited by ann > ann bob", "incoming by ann > cid"])
         world.pass(.seconds(44))
-        #expect(world.ask(cid, .answer(call))?.isAdmission == true)
-        #expect(world.heard[cid]?.last?.call.members.count == 3)
+        #expect(world.send(cid, .answer(call))?.isAdmission == true)
+        #expect(world.received[cid]?.last?.call.members.count == 3)
     }
 
-    @Test mutating func whoSaidNoAndIsInvitedAgainHasAllItsTime() {
+    @Test mutating func repeatedInvitationRestartsTheRingTimeout() {
         world.pass(.seconds(10))
-        world.ask(cid, .reject(call, CallRejection()))
-        world.ask(ann, .invite(call, [.user("cid")]))
+        world.send(cid, .reject(call, CallRejection()))
+        world.send(ann, .invite(call, [.user("cid")]))
         world.pass(.milliseconds(44_999))
-        #expect(world.kinds(cid) == ["incoming", "rejected", "incoming", "missed"], "bob has been missed")
-        #expect(world.heard[cid]?.last?.by == .user("bob"))
+        #expect(world.kinds(cid) == ["incoming", "rejected", "incoming", "missed"], "bob missed the call")
+        #expect(world.received[cid]?.last?.by == .user("bob"))
         world.pass(.milliseconds(1))
         #expect(world.trace == ["missed by cid > ann cid", "ended > ann cid", "end room"])
     }
 
-    @Test mutating func whoIsInItIsNotInvitedAgain() {
-        world.ask(bob, .answer(call))
-        #expect(world.ask(bob, .invite(call, [.user("cid")]))?.code == .conflict)
+    @Test mutating func presentMemberCannotBeInvited() {
+        world.send(bob, .answer(call))
+        #expect(world.send(bob, .invite(call, [.user("cid")]))?.code == .conflict)
     }
 
-    @Test mutating func onlyWhoHasJoinedInvites() {
-        #expect(world.ask(bob, .invite(call, [.user("dan")]))?.code == .conflict)
+    @Test mutating func onlyJoinedMembersInvite() {
+        #expect(world.send(bob, .invite(call, [.user("dan")]))?.code == .conflict)
     }
 
-    @Test mutating func whoIsAloneWaitsForWhomItInvited() {
-        world.ask(bob, .answer(call))
-        for name in ["ann", "bob"] as [Identity] { world.happens(.joinedRoom(call, .user(name))) }
-        world.ask(bob, .hangUp(call))
+    @Test mutating func loneMemberWaitsForItsInvitation() {
+        world.send(bob, .answer(call))
+        for name in ["ann", "bob"] as [Identity] { world.receive(.joinedRoom(call, .user(name))) }
+        world.send(bob, .hangUp(call))
         #expect(world.status(ann) == .answered)
         world.pass(.seconds(45))
         #expect(world.status(ann) == .completed)
     }
 
-    @Test mutating func whoLeftIsNotToldHowItStandsNow() {
-        world.ask(bob, .reject(call, CallRejection()))
-        world.ask(cid, .answer(call))
-        let late = world.ask(bob, .answer(call))
+    @Test mutating func formerMemberReceivesNoEvents() {
+        world.send(bob, .reject(call, CallRejection()))
+        world.send(cid, .answer(call))
+        let late = world.send(bob, .answer(call))
         #expect(late?.code == .conflict)
         #expect(late?.call == nil)
     }

@@ -2,7 +2,7 @@ import Engine
 import Testing
 import Wire
 
-/// Seeded worlds of five users with two devices each, who do whatever they like, all at once.
+/// Seeded worlds of five users with two devices each, acting at random.
 struct RandomCallTests {
     @Test("Whatever happens, no two devices disagree", arguments: 0..<24 as Range<UInt64>)
     func anything(_ seed: UInt64) {
@@ -11,7 +11,7 @@ struct RandomCallTests {
         world.comeToRest()
     }
 
-    @Test func fiveHundredRoundsOfAnswersCancelsAndHangUpsAtOnce() {
+    @Test func fiveHundredRoundsOfRacingAnswersCancelsAndHangUps() {
         var random = SplitMix64(seed: 500)
         var outcomes: [CallStatus: Int] = [:]
         for round in 0..<500 {
@@ -25,18 +25,18 @@ struct RandomCallTests {
             var admitted: [DeviceID] = []
             while !requests.isEmpty {
                 let (device, request) = requests.remove(at: random.below(requests.count))
-                let answer = world.ask(device, request)
+                let answer = world.send(device, request)
                 if answer?.isAdmission == true { admitted.append(device) }
             }
             let devices = callers + callees
-            let ends = devices.compactMap { world.heard[$0]?.last }
+            let ends = devices.compactMap { world.received[$0]?.last }
             #expect(ends.count == 4 && ends.allSatisfy { $0 == ends[0] && $0.kind == .ended }, "round \(round)")
-            #expect(Set(devices.map { world.heard[$0]?.count }).count == 1, "round \(round)")
+            #expect(Set(devices.map { world.received[$0]?.count }).count == 1, "round \(round)")
             #expect(admitted.count <= 1, "round \(round)")
             #expect((ends[0].call.status == .completed) == (admitted.count == 1), "round \(round)")
             outcomes[ends[0].call.status, default: 0] += 1
         }
-        #expect(Set(outcomes.keys) == [.completed, .cancelled, .rejected], "every race was won by each side at times: \(outcomes)")
+        #expect(Set(outcomes.keys) == [.completed, .cancelled, .rejected], "each side must win every race sometimes: \(outcomes)")
     }
 }
 
@@ -44,7 +44,7 @@ struct RandomCallWorld {
     var world: CallWorld
     private var random: SplitMix64
     private var devices: [DeviceID] = []
-    /// The latest, which are asked about.
+    /// The latest calls, which requests refer to.
     private var calls: [CallID] = []
     private var made: [CallID] = []
     private static let names = ["ann", "bob", "cid", "dan", "eve"]
@@ -53,7 +53,7 @@ struct RandomCallWorld {
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         world = CallWorld(CallSettings(waiting: seed % 2 == 0 ? .busy : .ring), seed: seed)
-        for name in Self.names { for place in ["phone", "car"] { devices.append(world.connect("\(name).\(place)")) } }
+        for name in Self.names { for position in ["phone", "car"] { devices.append(world.connect("\(name).\(position)")) } }
         for process in 1...2 { devices.append(world.connect("assistant:expert.\(process)")) }
     }
 
@@ -64,24 +64,24 @@ struct RandomCallWorld {
         case 2..<7: start()
         case 7: world.pass(.seconds(random.below(50)))
         case 8..<11: world.pass(.milliseconds(random.below(3_000)))
-        case 11..<16: if let call = anyCall() { world.happens(.joinedRoom(call, anyParty())) }
-        case 16: if let call = anyCall() { world.happens(.leftRoom(call, anyParty())) }
-        case 17: if let call = anyCall() { world.happens(.failed(call, anyParty(), reason: "lost")) }
-        case 18: if random.below(4) == 0, let call = anyCall() { world.happens(.roomEnded(call)) }
-        case 19: if let call = anyCall() { world.happens(.ringing(call, anyParty())) }
-        default: if let call = anyCall() { ask(about: call) }
+        case 11..<16: if let call = anyCall() { world.receive(.joinedRoom(call, anyParty())) }
+        case 16: if let call = anyCall() { world.receive(.leftRoom(call, anyParty())) }
+        case 17: if let call = anyCall() { world.receive(.failed(call, anyParty(), reason: "lost")) }
+        case 18: if random.below(4) == 0, let call = anyCall() { world.receive(.roomEnded(call)) }
+        case 19: if let call = anyCall() { world.receive(.ringing(call, anyParty())) }
+        default: if let call = anyCall() { send(about: call) }
         }
         checkUsers()
     }
 
-    /// Everybody hangs up, time passes, and nothing is left.
+    /// Everybody hangs up, time passes, and no state remains.
     mutating func comeToRest() {
-        for call in made { world.happens(.roomEnded(call)) }
-        #expect(world.desk.count == 0)
+        for call in made { world.receive(.roomEnded(call)) }
+        #expect(world.machine.count == 0)
         world.pass(.seconds(600))
-        #expect(world.desk.deadline == nil)
+        #expect(world.machine.deadline == nil)
         for device in devices { world.disconnect(device) }
-        #expect(world.desk.isEmpty, "nobody is remembered who has neither a device nor a call")
+        #expect(world.machine.isEmpty, "users without devices and calls must be removed")
     }
 
     private mutating func start() {
@@ -91,7 +91,7 @@ struct RandomCallWorld {
             if !to.contains(party) { to.append(party) }
         }
         let key = random.below(4) == 0 ? "key \(random.below(3))" : nil
-        let answer = world.ask(anyDevice(), .start(CallStart(to: to, idempotencyKey: key)))
+        let answer = world.send(anyDevice(), .start(CallStart(to: to, idempotencyKey: key)))
         if case .admitted(let call) = answer, !calls.contains(call.id) {
             calls.append(call.id)
             made.append(call.id)
@@ -99,7 +99,7 @@ struct RandomCallWorld {
         }
     }
 
-    private mutating func ask(about call: CallID) {
+    private mutating func send(about call: CallID) {
         let request: CallRequest =
             switch random.below(14) {
             case 0..<5: .answer(call)
@@ -111,19 +111,19 @@ struct RandomCallWorld {
             case 12: .invite(call, [anyParty()])
             default: .join(call)
             }
-        let before = world.desk.snapshot(of: "ann")
-        let answer = world.ask(anyDevice(), request)
-        if case .refused = answer {
-            #expect(world.desk.snapshot(of: "ann") == before, "what is refused leaves no trace")
+        let before = world.machine.snapshot(of: "ann")
+        let answer = world.send(anyDevice(), request)
+        if case .rejected = answer {
+            #expect(world.machine.snapshot(of: "ann") == before, "a rejected request leaves no trace")
             #expect(world.effects.count == 1)
         }
     }
 
-    /// Nobody talks in two calls, and who is in a call that was answered is not alone for good.
+    /// No user is active in two calls, and no member stays alone in an answered call.
     private func checkUsers() {
         for name in Self.names {
             let user = Identity(text: name)
-            let joined = world.desk.snapshot(of: user).filter { $0.member(.user(user))?.state == .joined }
+            let joined = world.machine.snapshot(of: user).filter { $0.member(.user(user))?.state == .joined }
             if joined.count(where: { $0.member(.user(user))?.held == false }) > 1 { Issue.record("\(name) talks in two calls") }
             for call in joined where call.status == .answered {
                 if call.members.count(where: { $0.state != .left }) < 2 { Issue.record("\(name) is alone in \(call.id)") }

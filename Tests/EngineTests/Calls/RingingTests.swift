@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 struct RingingTests {
-    @Test func aCallRingsOnEveryDeviceOfTheCallee() {
+    @Test func callRingsOnEveryDevice() {
         var world = CallWorld()
         let ann = world.connect("ann.phone")
         world.connect("ann.car")
@@ -14,12 +14,12 @@ struct RingingTests {
         #expect(world.trace == ["admit ann > ann.phone", "started by ann > ann.phone ann.car", "incoming by ann > bob.phone bob.car"])
     }
 
-    @Test func whoIsCalledLearnsWhoCallsAndWhatTheyHaveToSay() throws {
+    @Test func incomingCallCarriesCallerAndMetadata() throws {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob")
-        world.ask(ann, .start(CallStart(to: [.user("bob")], callerName: "Ann", metadata: "about lunch")))
-        let call = try #require(world.heard[bob]?.first?.call)
+        world.send(ann, .start(CallStart(to: [.user("bob")], callerName: "Ann", metadata: "about lunch")))
+        let call = try #require(world.received[bob]?.first?.call)
         #expect(call.caller == .user("ann"))
         #expect(call.callerName == "Ann")
         #expect(call.metadata == "about lunch")
@@ -28,7 +28,7 @@ struct RingingTests {
         #expect(call.members.map(\.status) == [.answered, .ringing])
     }
 
-    @Test func whoseDevicesAreAllAwayIsCalledUntilOneComes() throws {
+    @Test func callRingsWhenADeviceConnectsLater() throws {
         var world = CallWorld()
         let ann = world.connect("ann")
         _ = world.call(ann, "bob")
@@ -37,11 +37,11 @@ struct RingingTests {
         let bob = world.connect("bob")
         #expect(world.trace == ["ringing by bob > ann", "greet 1 > bob"])
         #expect(world.status(ann) == .ringing)
-        #expect(world.greetings[bob]?.first?.member(.user("bob"))?.status == .ringing)
-        #expect(world.greetings[bob]?.first?.seq == 2)
+        #expect(world.hellos[bob]?.first?.member(.user("bob"))?.status == .ringing)
+        #expect(world.hellos[bob]?.first?.seq == 2)
     }
 
-    @Test func whatNobodyAnswersIsMissedAfter45Seconds() {
+    @Test func unansweredCallIsMissedAfter45Seconds() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob")
@@ -53,65 +53,65 @@ struct RingingTests {
         #expect(world.status(ann) == .timeout)
     }
 
-    @Test func theCallerTakesTheCallBack() {
+    @Test func callerCancelsTheCall() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob")
         let call = world.call(ann, "bob")
-        world.ask(ann, .cancel(call))
+        world.send(ann, .cancel(call))
         #expect(world.trace == ["reply > ann", "cancelled by ann > ann bob", "ended > ann bob", "end room"])
         #expect(world.status(bob) == .cancelled)
     }
 
-    @Test func hangingUpBeforeAnAnswerTakesTheCallBackToo() {
+    @Test func hangUpBeforeAnAnswerCancelsTheCall() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob")
         let call = world.call(ann, "bob")
-        world.ask(ann, .hangUp(call))
+        world.send(ann, .hangUp(call))
         #expect(world.kinds(bob) == ["incoming", "cancelled", "ended"])
         #expect(world.status(bob) == .cancelled)
     }
 
-    @Test func onlyTheCallerTakesACallBack() {
+    @Test func onlyTheCallerCancels() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob")
         let call = world.call(ann, "bob")
-        #expect(world.ask(bob, .cancel(call))?.code == .notAllowed)
+        #expect(world.send(bob, .cancel(call))?.code == .notAllowed)
         #expect(world.status(ann) == .ringing)
     }
 
-    @Test func whoSaysNoIsHeard() {
+    @Test func rejectionIsReported() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob.phone")
         let car = world.connect("bob.car")
         let call = world.call(ann, "bob")
-        world.ask(bob, .reject(call, CallRejection(reason: "in a meeting")))
+        world.send(bob, .reject(call, CallRejection(reason: "in a meeting")))
         #expect(world.kinds(car) == ["incoming", "rejected", "ended"])
-        #expect(world.heard[ann]?[1].reason == "in a meeting")
-        #expect(world.heard[car]?[1].device == bob)
+        #expect(world.received[ann]?[1].reason == "in a meeting")
+        #expect(world.received[car]?[1].device == bob)
         #expect(world.status(ann) == .rejected)
     }
 
-    @Test func whoSaysBusyIsBusy() {
+    @Test func busyRejectionIsReportedAsBusy() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob")
         let call = world.call(ann, "bob")
-        world.ask(bob, .reject(call, CallRejection(isBusy: true)))
+        world.send(bob, .reject(call, CallRejection(isBusy: true)))
         #expect(world.kinds(ann) == ["started", "busy", "ended"])
         #expect(world.status(ann) == .busy)
     }
 
-    @Test func aReasonIsShort() {
+    @Test func rejectionReasonIsLimited() {
         var world = CallWorld()
         let ann = world.connect("ann")
         let bob = world.connect("bob")
         let call = world.call(ann, "bob")
         let reason = String(repeating: "x", count: 257)
-        #expect(world.ask(bob, .reject(call, CallRejection(reason: reason)))?.code == .invalidArgument)
+        #expect(world.send(bob, .reject(call, CallRejection(reason: reason)))?.code == .invalidArgument)
         #expect(world.status(ann) == .ringing)
     }
 }

@@ -2,7 +2,7 @@ import Engine
 import Testing
 import Wire
 
-/// Two devices a side, and every order in which they can do what they do.
+/// Two devices per side, and every order of their actions.
 struct SmallCallWorldTests {
     enum Action: CaseIterable {
         case bobsPhoneAnswers, bobsCarAnswers, annCancels, bobsPhoneRejects, annsTabletHangsUp, timePasses
@@ -13,7 +13,7 @@ struct SmallCallWorldTests {
         var world = CallWorld()
         let (ann, tablet, phone, car): (DeviceID, DeviceID, DeviceID, DeviceID)
         let call: CallID
-        /// What was promised to whoever asked, in order.
+        /// The successful requests, in order.
         var done: [Action] = []
         private var hasRungOut = false
 
@@ -29,34 +29,34 @@ struct SmallCallWorldTests {
 
         mutating func take(_ action: Action) {
             switch action {
-            case .bobsPhoneAnswers: ask(phone, .answer(call), action)
-            case .bobsCarAnswers: ask(car, .answer(call), action)
-            case .annCancels: ask(ann, .cancel(call), action)
-            case .bobsPhoneRejects: ask(phone, .reject(call, CallRejection()), action)
-            case .annsTabletHangsUp: ask(tablet, .hangUp(call), action)
-            case .bobsCarHangsUp: ask(car, .hangUp(call), action)
-            case .bobsPhoneHolds: ask(phone, .hold(call, held: true), action)
-            case .annLeavesRoom: world.happens(.leftRoom(call, .user("ann")))
+            case .bobsPhoneAnswers: send(phone, .answer(call), action)
+            case .bobsCarAnswers: send(car, .answer(call), action)
+            case .annCancels: send(ann, .cancel(call), action)
+            case .bobsPhoneRejects: send(phone, .reject(call, CallRejection()), action)
+            case .annsTabletHangsUp: send(tablet, .hangUp(call), action)
+            case .bobsCarHangsUp: send(car, .hangUp(call), action)
+            case .bobsPhoneHolds: send(phone, .hold(call, held: true), action)
+            case .annLeavesRoom: world.receive(.leftRoom(call, .user("ann")))
             case .timePasses:
-                for name in ["ann", "bob"] as [Identity] { world.happens(.joinedRoom(call, .user(name))) }
-                // Never so long that the call is forgotten.
+                for name in ["ann", "bob"] as [Identity] { world.receive(.joinedRoom(call, .user(name))) }
+                // Shorter than an ended call is kept.
                 world.pass(.seconds(hasRungOut ? 5 : 45))
                 hasRungOut = true
             }
         }
 
-        private mutating func ask(_ device: DeviceID, _ request: CallRequest, _ action: Action) {
-            switch world.ask(device, request) {
-            case .refused(let refusal):
+        private mutating func send(_ device: DeviceID, _ request: CallRequest, _ action: Action) {
+            switch world.send(device, request) {
+            case .rejected(let refusal):
                 if refusal.error.code != .conflict { Issue.record("\(action) is answered \(refusal.error)") }
                 let known = world.checker.lastKnown(device, call)
                 if refusal.call != known { Issue.record("\(action) is told another state than its device knows") }
             case .reply, .admitted: done.append(action)
-            case nil: Issue.record("\(action) has no answer")
+            case nil: Issue.record("\(action) was not answered")
             }
         }
 
-        /// What the call must have come to, from what was promised.
+        /// The expected outcome, derived from the successful requests.
         var outcome: CallStatus {
             if done.contains(where: { [.bobsPhoneAnswers, .bobsCarAnswers].contains($0) }) { return .completed }
             if done.contains(.bobsPhoneRejects) { return .rejected }
@@ -92,15 +92,15 @@ struct SmallCallWorldTests {
         var sides = Sides()
         for action in actions { sides.take(action) }
         let leftRoom = actions.contains(.annLeavesRoom)
-        // Whatever is still going on is brought to its end.
+        // Ends the call if it is still active.
         sides.take(.annsTabletHangsUp)
-        let histories = sides.devices.map { sides.world.heard[$0] ?? [] }
+        let histories = sides.devices.map { sides.world.received[$0] ?? [] }
         let ends = histories.map { $0.last }
-        guard ends.allSatisfy({ $0?.kind == .ended }), sides.world.desk.count == 0 else {
+        guard ends.allSatisfy({ $0?.kind == .ended }), sides.world.machine.count == 0 else {
             Issue.record("\(actions) does not end: \(ends.map { $0?.kind })")
             return
         }
-        // Leaving the room before an answer takes the call back, with nobody to promise it to.
+        // Leaving the room before an answer cancels the call without a request.
         let outcome = sides.outcome == .timeout && leftRoom ? sides.world.status(sides.ann) : sides.outcome
         for end in ends where end?.call.status != outcome {
             Issue.record("\(actions): \(String(describing: end?.call.status)) instead of \(String(describing: outcome))")
@@ -109,6 +109,6 @@ struct SmallCallWorldTests {
         let admissions = sides.done.count { [.bobsPhoneAnswers, .bobsCarAnswers].contains($0) }
         if admissions > 1 { Issue.record("\(actions): two devices have answered") }
         sides.world.pass(.seconds(200))
-        if sides.world.desk.deadline != nil { Issue.record("\(actions): the desk has something left to do") }
+        if sides.world.machine.deadline != nil { Issue.record("\(actions): the desk has something left to do") }
     }
 }

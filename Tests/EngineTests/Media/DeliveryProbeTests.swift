@@ -2,8 +2,8 @@ import Engine
 import Testing
 import Wire
 
-struct ReceiptsTests {
-    /// A subscriber that has answered a few pings in `roundTrip` milliseconds; the clock stands at the returned instant.
+struct DeliveryProbeTests {
+    /// A subscriber that has answered a few pings in `roundTrip` milliseconds. Returns the current time.
     private func settled(roundTrip: Int) -> (deliveryProbe: DeliveryProbe, now: Int) {
         var deliveryProbe = DeliveryProbe()
         var now = 1_000
@@ -16,7 +16,7 @@ struct ReceiptsTests {
         return (deliveryProbe, now)
     }
 
-    @Test func aListenerThatAnswersIsNeverOverdue() {
+    @Test func respondingSubscriberIsNeverOverdue() {
         var (deliveryProbe, now) = settled(roundTrip: 20)
         now += 10_000
         let isOverdue1 = deliveryProbe.isOverdue(at: .at(now))
@@ -25,7 +25,7 @@ struct ReceiptsTests {
     }
 
     @Test(arguments: [0, 5, 20, 80, 200])
-    func aListenerThatStopsReadingIsNoticedWithinARoundTripAndALittle(roundTrip: Int) {
+    func stalledReaderIsDetectedWithinARoundTrip(roundTrip: Int) {
         var (deliveryProbe, now) = settled(roundTrip: roundTrip)
         _ = deliveryProbe.nextPing(at: .at(now))
         let isOverdue2 = deliveryProbe.isOverdue(at: .at(now + roundTrip))
@@ -34,14 +34,14 @@ struct ReceiptsTests {
         #expect(isOverdue3)
     }
 
-    @Test func aPongThatIsLostOnceAndRepairedHoldsUpNothing() {
+    @Test func retransmittedPongIsNotOverdue() {
         var (deliveryProbe, now) = settled(roundTrip: 100)
         _ = deliveryProbe.nextPing(at: .at(now))
         let whileItIsRepaired = deliveryProbe.isOverdue(at: .at(now + 199))
         #expect(!whileItIsRepaired)
     }
 
-    @Test func theReceiptLetsMediaGoOnAndOneAtATimeIsAskedFor() {
+    @Test func pongResumesMediaAndOneProbeIsOutstanding() {
         var (deliveryProbe, now) = settled(roundTrip: 5)
         let ping = deliveryProbe.nextPing(at: .at(now))
         #expect(!deliveryProbe.isDue(at: .at(now + 1_000)))
@@ -55,7 +55,7 @@ struct ReceiptsTests {
         #expect(deliveryProbe.isDue(at: .at(now + 40)))
     }
 
-    @Test func ourOwnLagIsNotTheListenersFaultButDoesNotEndItsStall() {
+    @Test func gatewayLagIsToleratedButDoesNotEndAStall() {
         var (deliveryProbe, now) = settled(roundTrip: 5)
         _ = deliveryProbe.nextPing(at: .at(now))
         now += 60
@@ -67,7 +67,7 @@ struct ReceiptsTests {
         #expect(whenWeAreLateAgain)
     }
 
-    @Test func aStallIsNoSampleOfThePath() {
+    @Test func stallIsNotARoundTripSample() {
         var (deliveryProbe, now) = settled(roundTrip: 5)
         let before = deliveryProbe.roundTrip
         let ping = deliveryProbe.nextPing(at: .at(now))
@@ -76,7 +76,7 @@ struct ReceiptsTests {
         #expect(deliveryProbe.roundTrip == before)
     }
 
-    @Test func aClientThatNeverPongsIsNotHeldToIt() {
+    @Test func clientWithoutPongsIsNeverOverdue() {
         var deliveryProbe = DeliveryProbe()
         _ = deliveryProbe.nextPing(at: .at(0))
         let isOverdue6 = deliveryProbe.isOverdue(at: .at(10_000))
@@ -84,7 +84,7 @@ struct ReceiptsTests {
     }
 
     @Test(arguments: [[], [1], [9, 9, 9, 9], [0, 0, 0, 0, 0]])
-    func aPongThatWasNotAskedForIsNoReceipt(payload: [UInt8]) {
+    func unsolicitedPongIsIgnored(payload: [UInt8]) {
         var (deliveryProbe, now) = settled(roundTrip: 5)
         _ = deliveryProbe.nextPing(at: .at(now))
         let isReceipt = payload.withUnsafeBytes { deliveryProbe.receivePong($0, at: .at(now + 1)) }
@@ -93,7 +93,7 @@ struct ReceiptsTests {
         #expect(isOverdue7)
     }
 
-    @Test func aPathThatBecomesSlowerIsLearnt() {
+    @Test func timeoutAdaptsToASlowerPath() {
         var (deliveryProbe, now) = settled(roundTrip: 5)
         var overdue = 0
         for _ in 0..<40 {

@@ -8,14 +8,14 @@ struct FrameStoreTests {
         return try #require(frame)
     }
 
-    @Test func aFrameComesBackAsItWentIn() throws {
+    @Test func storedFrameIsUnchanged() throws {
         var store = FrameStore(headroom: 16)
         let bytes = [UInt8](0..<200)
         let frame = try put(bytes, into: &store)
         #expect(Array(store.bytes(of: frame)) == bytes)
     }
 
-    @Test func theHeadroomCanBeWrittenWithoutTouchingAnyFrame() throws {
+    @Test func headroomIsWritableWithoutTouchingFrames() throws {
         var store = FrameStore(headroom: 16)
         let frames = try (0..<300).map { number in
             try put([UInt8](repeating: UInt8(number % 251), count: 1_500), into: &store)
@@ -29,7 +29,7 @@ struct FrameStoreTests {
         }
     }
 
-    @Test func aFrameStaysUntilItsLastHolderReleasesIt() throws {
+    @Test func frameIsKeptUntilItsLastRelease() throws {
         var store = FrameStore(headroom: 16)
         let frame = try put([1, 2, 3], into: &store)
         store.retain(frame)
@@ -39,11 +39,11 @@ struct FrameStoreTests {
         #expect(store.heldCount == 0)
     }
 
-    @Test func aFullStoreRefusesAndTakesAgainAfterARelease() throws {
+    @Test func fullStoreRejectsFramesUntilARelease() throws {
         var store = FrameStore(headroom: 16, framesMax: 256)
         let frames = try (0..<256).map { _ in try put([7], into: &store) }
-        let refused = ([8] as [UInt8]).withUnsafeBytes { store.store($0) }
-        #expect(refused == nil)
+        let rejected = ([8] as [UInt8]).withUnsafeBytes { store.store($0) }
+        #expect(rejected == nil)
         store.release(frames[100])
         _ = try put([9], into: &store)
     }

@@ -5,7 +5,7 @@ import Wire
 struct OutboxTests {
     private let alias = TrackAlias(1)
 
-    /// Frames that are nothing but their number.
+    /// Frames that contain only their number.
     private func frames(_ count: Int) -> [FrameRef] {
         var store = FrameStore(headroom: 0)
         return (0..<count).compactMap { _ in ([0] as [UInt8]).withUnsafeBytes { store.store($0) } }
@@ -17,7 +17,7 @@ struct OutboxTests {
         return all
     }
 
-    @Test func aSlowListenerLosesItsOldestFrames() {
+    @Test func slowSubscriberLosesTheOldestFrames() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         let frames = frames(20)
         for (number, frame) in frames.enumerated() { outbox.append(frame, of: alias, at: .at(number * 20)) { _ in } }
@@ -28,14 +28,14 @@ struct OutboxTests {
         #expect(left.map(\.frame) == Array(frames[10...]))
     }
 
-    @Test func aFrameThatIsExactlyAsOldAsItMayBeStays() {
+    @Test func frameAtExactlyTheAgeLimitIsKept() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
         outbox.dropExpired(at: .at(200)) { _ in Issue.record("dropped too early") }
         #expect(outbox.frameCount == 1)
     }
 
-    @Test func theFirstFrameAfterADropSaysSoAndOnlyThatOne() {
+    @Test func onlyTheFirstFrameAfterADropIsFlagged() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         let frames = frames(3)
         outbox.append(frames[0], of: alias, at: .at(0)) { _ in }
@@ -46,8 +46,8 @@ struct OutboxTests {
         #expect(left.map(\.afterDrop) == [true, false])
     }
 
-    /// The shard's store was full: the gap is behind what waits, and not before it.
-    @Test func aFrameThatWasRefusedIsMissedByTheOneAfterIt() {
+    /// The shard's store was full: the gap is behind the queued frames, not before them.
+    @Test func frameAfterARejectedFrameIsFlagged() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         let frames = frames(3)
         outbox.append(frames[0], of: alias, at: .at(0)) { _ in }
@@ -58,7 +58,7 @@ struct OutboxTests {
         #expect(left.map(\.afterDrop) == [false, false, true])
     }
 
-    @Test func aFrameThatWasRefusedIsMissedEvenIfAllOthersHaveLeftMeanwhile() {
+    @Test func rejectedFrameIsFlaggedEvenAfterTheQueueDrained() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
         outbox.recordDrop(of: alias)
@@ -68,7 +68,7 @@ struct OutboxTests {
         #expect(told == (true, false))
     }
 
-    @Test func aDropOfOneTrackIsNotToldOnAnother() {
+    @Test func dropOfOneTrackDoesNotFlagAnother() {
         var outbox = Outbox(ageMax: .milliseconds(200))
         let frames = frames(2)
         outbox.append(frames[0], of: TrackAlias(1), at: .at(0)) { _ in }
@@ -80,7 +80,7 @@ struct OutboxTests {
         #expect(told == (true, false))
     }
 
-    @Test func controlGoesFirst() throws {
+    @Test func controlPrecedesFrames() throws {
         var outbox = Outbox()
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
         _ = outbox.append(control: [1])
@@ -88,7 +88,7 @@ struct OutboxTests {
         #expect(order == [.control([1]), .frame(frames(1)[0], afterDrop: false, since: .at(0))])
     }
 
-    @Test func controlLeavesAlsoWhenMediaMayNot() {
+    @Test func controlIsSentWhileMediaIsBlocked() {
         var outbox = Outbox()
         outbox.append(frames(1)[0], of: alias, at: .at(0)) { _ in }
         _ = outbox.append(control: [1])
@@ -97,14 +97,14 @@ struct OutboxTests {
         #expect(outbox.frameCount == 1)
     }
 
-    @Test func moreThan256KiBOfControlIsTooMuch() {
+    @Test func controlBacklogIsLimitedTo256KiB() {
         var outbox = Outbox()
         let message = [UInt8](repeating: 0, count: 64 * 1_024)
         let isTaken = (0..<5).map { number in outbox.append(control: number < 4 ? message : [0]) }
         #expect(isTaken == [true, true, true, true, false])
     }
 
-    @Test func aFullOutboxDropsTheOldest() {
+    @Test func fullOutboxDropsTheOldestFrame() {
         var outbox = Outbox(ageMax: .seconds(10), framesMax: 5)
         let frames = frames(8)
         var dropped: [FrameRef] = []

@@ -12,7 +12,7 @@ struct PatchTests {
             timestamp: MediaTime(ticks: 0))
     }
 
-    @Test func whatIsNotAsItMustBeIsNamed() {
+    @Test func purityCheckFindsForbiddenNames() {
         var patch = Patch(track)
         let found1 = patch.admit(header(), at: .at(0))
         #expect(found1 == nil)
@@ -26,7 +26,7 @@ struct PatchTests {
         #expect(found4 == .held)
     }
 
-    @Test func framesThatAreNotLetThroughDoNotUseUpTheRate() {
+    @Test func rejectedFramesDoNotUseUpTheRate() {
         var patch = Patch(track)
         patch.gate = .muted
         for _ in 0..<1_000 { _ = patch.admit(header(), at: .at(0)) }
@@ -36,23 +36,23 @@ struct PatchTests {
     }
 
     @Test(arguments: [2.5, 5, 10, 20, 60])
-    func continuousSpeechIsNeverTooFast(frameMilliseconds: Double) {
+    func continuousSpeechStaysWithinTheRate(frameMilliseconds: Double) {
         var description = PublishTrack()
         description.frameMs = frameMilliseconds
         var patch = Patch(
             TrackInfo(sid: TrackSID(text: "TR_2"), alias: TrackAlias(7), participant: Identity(text: "alice"), description: description))
         let tenSeconds = Int(10_000 / frameMilliseconds)
-        let refused = (0..<tenSeconds).count { patch.admit(header(), at: .at(Int(Double($0) * frameMilliseconds))) != nil }
-        #expect(refused == 0)
+        let rejected = (0..<tenSeconds).count { patch.admit(header(), at: .at(Int(Double($0) * frameMilliseconds))) != nil }
+        #expect(rejected == 0)
     }
 
-    @Test func aThousandFramesInASecondAreTooMany() {
+    @Test func thousandFramesInASecondExceedTheRate() {
         var patch = Patch(track)
         let admitted = (0..<1_000).count { patch.admit(header(), at: .at($0)) == nil }
         #expect(admitted == 199, "a hundred at once, and a hundred a second")
     }
 
-    @Test func aFrameIsToldItsWay() throws {
+    @Test func frameIsRoutedToItsSubscribers() throws {
         var panel = PatchPanel()
         let unknown = panel.route(header(), publishedBy: 3, at: .at(0))
         #expect(unknown == .dropped(.notPublished))
@@ -72,12 +72,12 @@ struct PatchTests {
         #expect(toTwo == .live(patch: 0, sole: nil, edge: nil, hasOtherTargets: true))
     }
 
-    @Test func aFrameThatIsSentAheadGoesToItsQueueAndIsNotMetered() {
+    @Test func aheadFrameGoesToItsQueueUnmetered() {
         var panel = PatchPanel()
         panel.publish(track, by: 3, aheadIndex: 5)
         for time in 0..<1_000 {
             let passage = panel.route(header(), publishedBy: 3, at: .at(time))
-            #expect(passage == .ahead(patch: 0, queue: 5, hasOtherTargets: false), "however many come in a second")
+            #expect(passage == .ahead(patch: 0, queue: 5, hasOtherTargets: false), "however many arrive in a second")
         }
         panel.add(trunk: 1, to: track.alias, of: 3)
         let passage = panel.route(header(), publishedBy: 3, at: .at(1_000))
@@ -86,7 +86,7 @@ struct PatchTests {
         #expect(measured == nil && panel.patches[3][0].meter.isTalking == false)
     }
 
-    @Test func whoeverTalksIsWatchedUntilHeIsSilent() {
+    @Test func talkerIsCheckedUntilItIsSilent() {
         var panel = PatchPanel()
         panel.publish(track, by: 3)
         #expect(panel.endTalk(of: 3, at: .at(0)).isEmpty && panel.endTalk(of: 1, at: .at(0)).isEmpty)
@@ -95,12 +95,12 @@ struct PatchTests {
         let ended = panel.endTalk(of: 3, at: .at(400))
         #expect(ended.map(\.track) == [track.sid] && ended.map(\.edge) == [.stopped(MediaTime(ticks: 960), .silence)])
         #expect(panel.endTalk(of: 3, at: .at(800)).isEmpty)
-        // What is sent ahead is watched too, once it is let out.
+        // Released `ahead` frames are metered too.
         let begun = panel.note(header(), of: 0, publishedBy: 3, at: .at(1_000))
         #expect(begun == .started(MediaTime(ticks: 0)) && panel.endTalk(of: 3, at: .at(2_000)).count == 1)
     }
 
-    @Test func somebodyListensOnceHoweverOftenHeIsAdded() {
+    @Test func addingASubscriberTwiceHasNoEffect() {
         var panel = PatchPanel()
         panel.publish(track, by: 3)
         panel.add(subscriber: 5, to: track.alias, of: 3)
@@ -110,7 +110,7 @@ struct PatchTests {
         #expect(panel.patches[3][0].subscribers.isEmpty)
     }
 
-    @Test func anAliasBelongsToItsPublisher() {
+    @Test func aliasesAreScopedByPublisher() {
         var panel = PatchPanel()
         panel.publish(track, by: 3)
         #expect(panel.index(of: track.alias, publishedBy: 3) == 0)

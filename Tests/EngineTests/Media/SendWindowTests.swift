@@ -2,8 +2,8 @@ import Engine
 import Testing
 import Wire
 
-struct SendBudgetTests {
-    @Test func theKernelIsAskedOnlyWhenTheBudgetMayBeUsedUp() {
+struct SendWindowTests {
+    @Test func kernelIsQueriedOnlyWhenTheWindowMayBeFull() {
         var sendWindow = SendWindow()
         var asks = 0
         for number in 0..<1_000 {
@@ -13,24 +13,26 @@ struct SendBudgetTests {
             }
             sendWindow.recordWrite(116)
         }
-        #expect(asks < 70, "asked \(asks) times for 1,000 frames")
+        #expect(asks < 70, "queried \(asks) times for 1,000 frames")
     }
 
-    /// The first receipt came late, so a round trip is believed to be 3 s; it is 40 ms. Two talk in frames of 2.5 ms.
-    @Test func aStallThatWasTakenForARoundTripDoesNotKeepTheBudgetSmall() {
-        var path = BudgetedPath(roundTrip: 40, believed: 3_000)
+    /// The first pong came late, so the round trip is estimated as 3 s instead of 40 ms. Two talk in frames of 2.5 ms.
+    @Test func stallMeasuredAsARoundTripDoesNotKeepTheWindowSmall() {
+        var path = WindowedPath(roundTrip: 40, believed: 3_000)
         for time in stride(from: 0, to: 2_000, by: 10) {
             for _ in 0..<4 { path.waiting += [time, time] }
             path.send(at: time)
         }
-        #expect(path.longestWait < 200, "frames wait \(path.longestWait) ms, until they are too old")
+        #expect(path.longestWait < 200, "frames wait \(path.longestWait) ms and expire")
     }
 
-    @Test func aPathThatTakesNothingStopsMedia() {
+    @Test func blockedPathStopsMedia() {
         var sendWindow = SendWindow()
         var onTheWay = 0
         for number in 0..<200 {
-            if sendWindow.verdict == .measure { sendWindow.observe(unacknowledged: onTheWay, roundTrip: .milliseconds(10), at: .at(number * 20)) }
+            if sendWindow.verdict == .measure {
+                sendWindow.observe(unacknowledged: onTheWay, roundTrip: .milliseconds(10), at: .at(number * 20))
+            }
             guard sendWindow.hasRoom else { continue }
             sendWindow.recordWrite(116)
             onTheWay += 116
@@ -38,7 +40,7 @@ struct SendBudgetTests {
         #expect(onTheWay <= SendWindow.bytesMin + 116)
     }
 
-    @Test func aLongPathHasABiggerBudget() {
+    @Test func longPathHasALargerWindow() {
         var near = SendWindow()
         var far = SendWindow()
         for number in 0..<200 {
@@ -53,24 +55,24 @@ struct SendBudgetTests {
         #expect(far.hasRoom)
     }
 
-    /// Three talk at once on a path of a quarter of a second, and the shard looks every 10 ms while something waits.
-    @Test func aListenerFarAwayHearsAllWhoTalk() {
-        var path = BudgetedPath(roundTrip: 250, believed: 250)
+    /// Three talk at once on a path of 250 ms, and the shard retries every 10 ms while frames are queued.
+    @Test func distantSubscriberReceivesAllTalkers() {
+        var path = WindowedPath(roundTrip: 250, believed: 250)
         for time in stride(from: 0, to: 5_000, by: 10) {
             if time % 20 == 0 { path.waiting += [time, time, time] }
             if time == 2_000 { path.longestWait = 0 }
             path.send(at: time)
         }
-        #expect(path.longestWait < 200, "frames wait \(path.longestWait) ms, until they are too old")
+        #expect(path.longestWait < 200, "frames wait \(path.longestWait) ms and expire")
     }
 }
 
 /// Frames of 140 bytes on their way to a subscriber whose kernel acknowledges them a round trip later. Times are milliseconds.
-private struct BudgetedPath {
+private struct WindowedPath {
     let roundTrip: Int
-    /// What the shard takes it for.
+    /// The round trip as the shard measured it.
     let believed: Int
-    /// Since when each frame waits.
+    /// When each frame was queued.
     var waiting: [Int] = []
     var longestWait = 0
     private var sendWindow = SendWindow()
@@ -80,7 +82,7 @@ private struct BudgetedPath {
         (self.roundTrip, self.believed) = (roundTrip, believed)
     }
 
-    /// Sends what the sendWindow allows, as a shard does at each look.
+    /// Sends what the window allows, as a shard does on each tick.
     mutating func send(at time: Int) {
         acknowledgements.removeAll { $0.at <= time }
         while let since = waiting.first {

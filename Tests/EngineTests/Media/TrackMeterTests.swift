@@ -10,7 +10,7 @@ struct TrackMeterTests {
             level: AudioLevelByte(voice: voice, level: level), timestamp: MediaTime(ticks: UInt32(number * 960)))
     }
 
-    @Test func talkspurtFlagsAreTakenAtTheirWord() {
+    @Test func talkspurtFlagsDecide() {
         var meter = TrackMeter(frameMilliseconds: 20)
         let found1 = meter.note(frame(0, .talkspurtStart), at: .at(0))
         #expect(found1 == .started(MediaTime(ticks: 0)))
@@ -22,7 +22,7 @@ struct TrackMeterTests {
         #expect(found4 == nil)
     }
 
-    @Test func aSenderWithoutFlagsIsHeardByItsVoiceBit() {
+    @Test func withoutFlagsTheVoiceBitDecides() {
         var meter = TrackMeter(frameMilliseconds: 20)
         let found5 = meter.note(frame(0, voice: false, level: 70), at: .at(0))
         #expect(found5 == nil)
@@ -30,7 +30,7 @@ struct TrackMeterTests {
         #expect(found6 == .started(MediaTime(ticks: 960)))
     }
 
-    @Test func noFramesForAWhileEndATalkspurt() {
+    @Test func missingFramesEndATalkspurt() {
         var meter = TrackMeter(frameMilliseconds: 20)
         _ = meter.note(frame(0, .talkspurtStart), at: .at(0))
         let found7 = meter.tick(at: .at(299))
@@ -41,7 +41,7 @@ struct TrackMeterTests {
         #expect(found9 == nil)
     }
 
-    @Test func silentFramesEndATalkspurtLater() {
+    @Test func silentFramesEndATalkspurt() {
         var meter = TrackMeter(frameMilliseconds: 20)
         _ = meter.note(frame(0, .talkspurtStart), at: .at(0))
         var end: Int?
@@ -52,14 +52,14 @@ struct TrackMeterTests {
         #expect(end == 500)
     }
 
-    @Test func aNewTalkspurtBeforeTheOldOneWasSeenToEndIsBoth() {
+    @Test func newTalkspurtEndsTheUnfinishedOne() {
         var meter = TrackMeter(frameMilliseconds: 20)
         _ = meter.note(frame(0, .talkspurtStart), at: .at(0))
         let found10 = meter.note(frame(12, .talkspurtStart), at: .at(240))
         #expect(found10 == .restarted(MediaTime(ticks: 12 * 960), after: MediaTime(ticks: 960)))
     }
 
-    @Test func loudnessIsMeasuredOnceForEachWindow() throws {
+    @Test func levelIsMeasuredOncePerWindow() throws {
         var meter = TrackMeter(frameMilliseconds: 20)
         for number in 0..<20 { _ = meter.note(frame(number, level: number < 10 ? 25 : 60), at: .at(number * 20)) }
         let sid = TrackSID(text: "TR_1")

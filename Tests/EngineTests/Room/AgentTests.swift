@@ -3,91 +3,91 @@ import Testing
 import Wire
 
 struct AgentTests {
-    @Test func theOthersFollowWhatAnAgentIsDoing() {
+    @Test func agentStateIsReportedToOthers() {
         var world = RoomWorld()
         let ann = world.join("ann")
         let helper = world.join("helper", kind: .agent)
         for state in AgentState.allCases {
-            #expect(world.ask(helper, .agentState(state)) == .reply(.done))
+            #expect(world.send(helper, .agentState(state)) == .reply(.done))
             #expect(world.trace == ["reply > helper", "agentState > ann"])
-            #expect(world.news(ann).last == .agentState("helper", state))
+            #expect(world.takeEvents(ann).last == .agentState("helper", state))
         }
     }
 
-    @Test func aStateThatIsNoNewsIsOnlyAnswered() {
+    @Test func unchangedStateIsOnlyAcknowledged() {
         var world = RoomWorld()
         world.join("ann")
         let helper = world.join("helper", kind: .agent)
-        world.ask(helper, .agentState(.thinking))
-        #expect(world.ask(helper, .agentState(.thinking)) == .reply(.done))
+        world.send(helper, .agentState(.thinking))
+        #expect(world.send(helper, .agentState(.thinking)) == .reply(.done))
         #expect(world.trace == ["reply > helper"])
     }
 
-    @Test func onlyAnAgentHasAState() {
+    @Test func onlyAgentsHaveAState() {
         var world = RoomWorld()
         let ann = world.join("ann", isRoomAdmin: true)
-        #expect(world.ask(ann, .agentState(.thinking))?.code == .notAllowed)
+        #expect(world.send(ann, .agentState(.thinking))?.code == .notAllowed)
     }
 
-    @Test func aNewcomerReadsTheStateFromTheAttribute() throws {
+    @Test func newcomerReadsTheStateAttribute() throws {
         var world = RoomWorld()
         let helper = world.join("helper", kind: .agent, attributes: ["language": "de"])
-        world.ask(helper, .agentState(.speaking))
+        world.send(helper, .agentState(.speaking))
         let ann = world.join("ann")
-        guard case .hello(let hello) = world.news(ann).first else { throw Unexpected(what: "no hello") }
+        guard case .hello(let hello) = world.takeEvents(ann).first else { throw Unexpected(what: "no hello") }
         #expect(hello.participants.map(\.attributes) == [["language": "de", "lk.agent.state": "speaking"]])
     }
 
-    @Test func aStateIsNoPropertyToComeBackWith() {
+    @Test func tokenOmitsTheAgentState() {
         var world = RoomWorld()
         let helper = world.join("helper", kind: .agent, attributes: ["language": "de"])
-        world.ask(helper, .agentState(.speaking))
-        world.ask(helper, .refreshToken)
+        world.send(helper, .agentState(.speaking))
+        world.send(helper, .refreshToken)
         #expect(world.tokens.map(\.content.attributes) == [["language": "de"]])
     }
 
-    @Test func anAgentIsAnnouncedBesideTheNewcomerItIs() throws {
+    @Test func agentJoinedFollowsParticipantJoined() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
-        world.forgetNews()
+        world.discardEvents()
         world.join("helper", kind: .agent)
-        guard case .participantJoined(let joined) = world.news(ann).first else { throw Unexpected(what: "nobody joined") }
+        guard case .participantJoined(let joined) = world.takeEvents(ann).first else { throw Unexpected(what: "nobody joined") }
         #expect(joined.kind == .agent && joined.identity == "helper" && joined.tracks == [])
         #expect(world.trace == ["hello > helper", "participantJoined > ann", "agentJoined > ann"])
     }
 
-    @Test func onlyAgentsAreAnnouncedSo() {
+    @Test func onlyAgentsAreAnnouncedAsAgents() {
         var world = RoomWorld()
         let ann = world.join("ann")
         for kind in ParticipantKind.allCases where kind != .agent { world.join("\(kind)", kind: kind) }
-        #expect(!world.news(ann).words.contains("agentJoined"))
+        #expect(!world.takeEvents(ann).words.contains("agentJoined"))
     }
 
-    @Test func aLostAgentIsMissedAfterItsTracks() throws {
+    @Test func agentLostFollowsTheEndOfItsTracks() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let helper = world.join("helper", kind: .agent)
         _ = try world.publish(helper, PublishTrack(source: .assistant))
-        world.forgetNews()
-        world.happens(.left(helper, .connectionTimeout))
-        #expect(world.news(ann).words == ["trackUnpublished", "participantLeft", "agentLost"])
+        world.discardEvents()
+        world.receive(.left(helper, .connectionTimeout))
+        #expect(world.takeEvents(ann).words == ["trackUnpublished", "participantLeft", "agentLost"])
     }
 
-    @Test func aPersonIsNeverALostAgent() {
+    @Test func standardParticipantIsNeverReportedAsLostAgent() {
         var world = RoomWorld()
         let ann = world.join("ann")
         let bob = world.join("bob")
-        world.happens(.left(bob, .connectionTimeout))
-        #expect(!world.news(ann).words.contains("agentLost"))
+        world.receive(.left(bob, .connectionTimeout))
+        #expect(!world.takeEvents(ann).words.contains("agentLost"))
     }
 
-    @Test func aHiddenAgentComesWorksAndGoesUnseen() {
+    @Test func hiddenAgentCausesNoEvents() {
         var world = RoomWorld()
         let ann = world.join("ann")
-        world.forgetNews()
+        world.discardEvents()
         let helper = world.join("helper", kind: .agent, permission: Permission(hidden: true))
-        world.ask(helper, .agentState(.listening))
-        world.happens(.left(helper, .signalClose))
-        #expect(world.news(ann).isEmpty)
+        world.send(helper, .agentState(.listening))
+        world.receive(.left(helper, .signalClose))
+        #expect(world.takeEvents(ann).isEmpty)
     }
 }

@@ -3,72 +3,72 @@ import Testing
 import Wire
 
 struct DataTests {
-    @Test func dataGoesToEverybodyButItsSender() {
+    @Test func dataIsSentToEverybodyExceptItsSender() {
         var world = RoomWorld()
         let ann = world.join("ann")
         let bob = world.join("bob")
         world.join("cid")
-        #expect(world.ask(ann, .sendData(DataMessage(topic: "t", payload: .text("hi")))) == .reply(.done))
+        #expect(world.send(ann, .sendData(DataMessage(topic: "t", payload: .text("hi")))) == .reply(.done))
         #expect(world.trace == ["reply > ann", "data > bob cid"])
-        #expect(world.news(bob).last == .data(from: "ann", topic: "t", .text("hi")))
+        #expect(world.takeEvents(bob).last == .data(from: "ann", topic: "t", .text("hi")))
     }
 
-    @Test func dataGoesToThoseNamedOnceEach() {
+    @Test func dataIsSentOnceToEachNamedRecipient() {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.join("bob")
         world.join("cid")
-        world.ask(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: ["cid", "nobody", "ann", "cid"])))
+        world.send(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: ["cid", "nobody", "ann", "cid"])))
         #expect(world.trace == ["reply > ann", "data > cid"])
     }
 
-    @Test func anEmptyListOfRecipientsMeansEverybody() {
+    @Test func emptyRecipientListMeansEverybody() {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.join("bob")
-        world.ask(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: [])))
+        world.send(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: [])))
         #expect(world.trace == ["reply > ann", "data > bob"])
     }
 
-    @Test func ifNobodyNamedIsThereTheSenderLearnsIt() {
+    @Test func dataToUnknownRecipientsIsRejected() {
         var world = RoomWorld()
         let ann = world.join("ann")
-        #expect(world.ask(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: ["bob"])))?.code == .notFound)
-        #expect(world.ask(ann, .sendText(TextMessage(text: "hi", to: ["bob"])))?.code == .notFound)
+        #expect(world.send(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: ["bob"])))?.code == .notFound)
+        #expect(world.send(ann, .sendText(TextMessage(text: "hi", to: ["bob"])))?.code == .notFound)
     }
 
-    @Test func whoIsAloneTalksToNobodyAndIsAnswered() {
+    @Test func dataOfALoneParticipantIsAcknowledged() {
         var world = RoomWorld()
         let ann = world.join("ann")
-        #expect(world.ask(ann, .sendData(DataMessage(topic: "", payload: .text("hi")))) == .reply(.done))
+        #expect(world.send(ann, .sendData(DataMessage(topic: "", payload: .text("hi")))) == .reply(.done))
         #expect(world.trace == ["reply > ann"])
-        #expect(world.ask(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: ["ann"]))) == .reply(.done))
+        #expect(world.send(ann, .sendData(DataMessage(topic: "", payload: .text("hi"), to: ["ann"]))) == .reply(.done))
         #expect(world.trace == ["reply > ann"])
     }
 
-    @Test func aTextGetsANameThatSenderAndReadersShare() {
+    @Test func textIDIsSharedBySenderAndRecipients() {
         var world = RoomWorld()
         let ann = world.join("ann")
         let bob = world.join("bob")
         world.join("cid")
-        guard case .reply(.textSent(let id)) = world.ask(ann, .sendText(TextMessage(text: "hi", to: ["bob"]))) else {
+        guard case .reply(.textSent(let id)) = world.send(ann, .sendText(TextMessage(text: "hi", to: ["bob"]))) else {
             Issue.record("no id")
             return
         }
         #expect(world.trace == ["reply > ann", "text > bob"])
         #expect(id.hasPrefix("TX_"))
-        #expect(world.news(bob).last == .text(id: id, from: "ann", topic: "lk.chat", text: "hi"))
+        #expect(world.takeEvents(bob).last == .text(id: id, from: "ann", topic: "lk.chat", text: "hi"))
     }
 
     @Test(arguments: [
         Request.sendData(DataMessage(topic: "", payload: .text("hi"))), .sendText(TextMessage(text: "hi")), .sendDigits("1"),
     ])
-    func withoutTheGrantNothingIsSent(request: Request) {
+    func sendingDataRequiresTheGrant(request: Request) {
         var world = RoomWorld()
         let mute = world.join("mute", permission: Permission(canPublishData: false))
         world.join("bob")
-        #expect(world.ask(mute, request)?.code == .notAllowed)
-        #expect(world.trace == ["refuse not_allowed > mute"])
+        #expect(world.send(mute, request)?.code == .notAllowed)
+        #expect(world.trace == ["reject not_allowed > mute"])
     }
 
     @Test(arguments: [
@@ -76,7 +76,7 @@ struct DataTests {
         (.sendData(DataMessage(topic: "", payload: .text(String(repeating: "x", count: 64_001)))), false),
         // Umlauts are two bytes each.
         (.sendData(DataMessage(topic: "", payload: .text(String(repeating: "ä", count: 32_001)))), false),
-        // What counts of Base64 is what it means.
+        // Base64 counts by its decoded size.
         (.sendData(DataMessage(topic: "", payload: .base64(String(repeating: "A", count: 85_334) + "=="))), true),
         (.sendData(DataMessage(topic: "", payload: .base64(String(repeating: "A", count: 85_335) + "="))), false),
         (.sendData(DataMessage(topic: String(repeating: "t", count: 256), payload: .text(""))), true),
@@ -85,24 +85,24 @@ struct DataTests {
         (.sendText(TextMessage(text: String(repeating: "x", count: 64_001))), false),
         (.sendText(TextMessage(text: "", topic: String(repeating: "t", count: 257))), false),
     ])
-    func sizesHaveLimits(request: Request, fits: Bool) {
+    func sizesAreLimited(request: Request, fits: Bool) {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.join("bob")
-        let code = world.ask(ann, request)?.code
+        let code = world.send(ann, request)?.code
         #expect(code == (fits ? nil : .limitExceeded))
         #expect(world.effects.count == (fits ? 2 : 1))
     }
 
-    @Test func aHiddenSenderHasNoName() {
+    @Test func hiddenSenderIsAnonymous() {
         var world = RoomWorld()
         let ann = world.join("ann")
         let spy = world.join("spy", permission: Permission(hidden: true))
-        world.forgetNews()
-        world.ask(spy, .sendData(DataMessage(topic: "t", payload: .text("psst"))))
-        world.ask(spy, .sendText(TextMessage(text: "psst")))
-        world.ask(spy, .sendDigits("1"))
-        let senders = world.news(ann).map { event -> Identity? in
+        world.discardEvents()
+        world.send(spy, .sendData(DataMessage(topic: "t", payload: .text("psst"))))
+        world.send(spy, .sendText(TextMessage(text: "psst")))
+        world.send(spy, .sendDigits("1"))
+        let senders = world.takeEvents(ann).map { event -> Identity? in
             switch event {
             case .data(let sender, _, _), .text(_, let sender, _, _), .digits(let sender, _): sender
             default: nil
@@ -111,35 +111,35 @@ struct DataTests {
         #expect(senders == ["", "", ""])
     }
 
-    @Test func aHiddenOneReceivesWhatEverybodyDoes() {
+    @Test func hiddenParticipantReceivesBroadcasts() {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.join("spy", permission: Permission(hidden: true))
-        world.ask(ann, .sendData(DataMessage(topic: "", payload: .text("hi"))))
+        world.send(ann, .sendData(DataMessage(topic: "", payload: .text("hi"))))
         #expect(world.trace == ["reply > ann", "data > spy"])
     }
 }
 
 struct DigitsTests {
-    @Test func digitsGoToEverybodyElse() {
+    @Test func digitsAreSentToEverybodyElse() {
         var world = RoomWorld()
         let ann = world.join("ann")
         let bob = world.join("bob")
-        #expect(world.ask(ann, .sendDigits("0123456789*#ABCDw")) == .reply(.done))
+        #expect(world.send(ann, .sendDigits("0123456789*#ABCDw")) == .reply(.done))
         #expect(world.trace == ["reply > ann", "digits > bob"])
-        #expect(world.news(bob).last == .digits(from: "ann", "0123456789*#ABCDw"))
+        #expect(world.takeEvents(bob).last == .digits(from: "ann", "0123456789*#ABCDw"))
     }
 
     @Test(arguments: ["", "E", "a", "1 2", "+49", String(repeating: "1", count: 65)])
-    func whatIsOnNoKeypadIsRefused(digits: String) {
+    func digitsOutsideTheKeypadAreRejected(digits: String) {
         var world = RoomWorld()
         let ann = world.join("ann")
-        #expect(world.ask(ann, .sendDigits(digits))?.code == .invalidArgument)
+        #expect(world.send(ann, .sendDigits(digits))?.code == .invalidArgument)
     }
 
-    @Test func sixtyFourDigitsAreFine() {
+    @Test func sixtyFourDigitsAreAccepted() {
         var world = RoomWorld()
         let ann = world.join("ann")
-        #expect(world.ask(ann, .sendDigits(String(repeating: "1", count: 64))) == .reply(.done))
+        #expect(world.send(ann, .sendDigits(String(repeating: "1", count: 64))) == .reply(.done))
     }
 }

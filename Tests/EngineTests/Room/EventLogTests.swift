@@ -13,26 +13,26 @@ struct EventLogTests {
         }
     }
 
-    @Test mutating func whatWasMissedComesBackUnderItsOwnNumbers() throws {
+    @Test mutating func missedEventsAreReplayedUnderTheirNumbers() throws {
         note(10)
         let missed = try #require(log.events(after: 7))
         #expect(missed.map(\.seq) == [8, 9, 10])
         #expect(log.lastSeq == 10)
     }
 
-    @Test mutating func whoMissedNothingIsToldNothing() throws {
+    @Test mutating func upToDateClientGetsNoReplay() throws {
         note(3)
         #expect(try #require(log.events(after: 3)).isEmpty)
         #expect(try #require(EventLog().events(after: 0)).isEmpty)
     }
 
-    @Test mutating func aNumberThatNeverWasIsNoPlaceToGoOnFrom() {
+    @Test mutating func unknownSequenceNumberCannotResume() {
         note(3)
         #expect(log.events(after: 4) == nil)
         #expect(log.events(after: .max) == nil)
     }
 
-    @Test mutating func ofReadingsTheNewestIsToldInThePlaceOfEach() throws {
+    @Test mutating func newestReadingReplacesEarlierOnes() throws {
         let readings = (1...3).map { EncodedEvent(.stats(ConnectionStats(rttMs: Double($0), sent: 0, dropped: 0, lateP99Ms: 0))) }
         for reading in readings {
             _ = log.append(reading, at: now)
@@ -44,27 +44,27 @@ struct EventLogTests {
         #expect(missed.count { $0.event.supersedesPrevious } == 3)
     }
 
-    @Test mutating func itKeepsTheLast256() throws {
+    @Test mutating func logKeepsTheLast256Events() throws {
         note(300)
         #expect(try #require(log.events(after: 44)).map(\.seq) == Array(45...300))
         #expect(log.events(after: 43) == nil)
         #expect(log.events(after: 0) == nil)
     }
 
-    @Test mutating func itKeepsNoMoreThanAMegabyte() throws {
+    @Test mutating func logKeepsAtMostOneMegabyte() throws {
         note(20, bytes: 100_000)
         #expect(try #require(log.events(after: 10)).count == 10)
         #expect(log.events(after: 9) == nil)
     }
 
-    @Test mutating func anEventLargerThanAllIsNotKeptAndTheNumbersGoOn() throws {
+    @Test mutating func oversizedEventIsEvictedAndNumberingContinues() throws {
         note(1, bytes: 2_000_000)
         #expect(log.events(after: 0) == nil)
         note(2)
         #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
     }
 
-    @Test mutating func aGreetingThatNeverArrivedIsTakenOutAndTheNumbersHaveNoGap() throws {
+    @Test mutating func undeliveredHelloIsRemovedWithoutANumberGap() throws {
         note(3)
         _ = log.appendHello(at: now)
         note(2)
@@ -74,7 +74,7 @@ struct EventLogTests {
         #expect(log.lastSeq == 5)
     }
 
-    @Test mutating func aGreetingThatArrivedStays() throws {
+    @Test mutating func deliveredHelloKeepsItsNumber() throws {
         _ = log.appendHello(at: now)
         note(2)
         log.removeHellos(after: 1)
@@ -84,7 +84,7 @@ struct EventLogTests {
         #expect(log.lastSeq == 3)
     }
 
-    @Test mutating func itForgetsWhatIsOlderThanAMinute() throws {
+    @Test mutating func logEvictsEventsOlderThanAMinute() throws {
         note(5)
         now = now + .seconds(61)
         note(1)

@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 struct JoiningTests {
-    @Test func aNewcomerIsGreetedAndTheOthersAreTold() throws {
+    @Test func joinSendsHelloAndAnnouncesTheParticipant() throws {
         var world = RoomWorld()
         world.join("ann")
         #expect(world.trace == ["hello > ann"])
@@ -11,12 +11,12 @@ struct JoiningTests {
         #expect(world.trace == ["hello > bob", "participantJoined > ann"])
     }
 
-    @Test func helloNamesTheOthersWithTheirTracks() throws {
+    @Test func helloListsParticipantsWithTheirTracks() throws {
         var world = RoomWorld(RoomSettings(metadata: "about"))
         let ann = world.join("ann")
         let track = try world.publish(ann)
         let bob = world.join("bob")
-        guard case .hello(let hello) = world.news(bob).first else {
+        guard case .hello(let hello) = world.takeEvents(bob).first else {
             Issue.record("no hello")
             return
         }
@@ -28,56 +28,56 @@ struct JoiningTests {
         #expect(hello.sessionId == "session-bob" && hello.resumeToken == "resume-bob")
     }
 
-    @Test func aNewcomerListensOnlyAfterHello() throws {
+    @Test func subscriptionsOfANewcomerFollowHello() throws {
         var world = RoomWorld()
         _ = try world.publish(world.join("ann"))
         world.join("bob")
-        #expect(world.trace == ["hello > bob", "participantJoined > ann", "patch listen bob to 1"])
+        #expect(world.trace == ["hello > bob", "participantJoined > ann", "patch subscribe bob to 1"])
     }
 
-    @Test func autoSubscribeAndCanSubscribeDecideWhatANewcomerHears() throws {
+    @Test func autoSubscribeAndCanSubscribeDetermineSubscriptions() throws {
         var world = RoomWorld()
         let track = try world.publish(world.join("ann"))
         let picky = world.join("picky", autoSubscribe: false)
         let deaf = world.join("deaf", permission: Permission(canSubscribe: false))
-        #expect(!world.hears(picky, track) && !world.hears(deaf, track))
+        #expect(!world.receives(picky, track) && !world.receives(deaf, track))
         _ = try world.publish(picky)
-        #expect(world.trace.suffix(2) == ["patch listen ann to 2", "reply > picky"])
+        #expect(world.trace.suffix(2) == ["patch subscribe ann to 2", "reply > picky"])
     }
 
-    @Test func anAgentIsAnnouncedAsOne() {
+    @Test func joiningAgentIsAnnouncedAsAgent() {
         var world = RoomWorld()
         world.join("ann")
         world.join("helper", kind: .agent)
         #expect(world.trace == ["hello > helper", "participantJoined > ann", "agentJoined > ann"])
     }
 
-    @Test func theNewestOfTwoWithOneIdentityWins() throws {
+    @Test func newestParticipantOfAnIdentityReplacesTheOther() throws {
         var world = RoomWorld()
         let old = world.join("ann")
         let bob = world.join("bob")
         _ = try world.publish(old)
-        world.forgetNews()
+        world.discardEvents()
         let new = world.join("ann")
         #expect(
             world.trace == [
                 "patch unpublish 1 by ann", "bye > ann", "close duplicateIdentity ann", "trackUnpublished > bob", "participantLeft > bob",
                 "hello > ann", "participantJoined > bob",
             ])
-        #expect(world.news(old) == [.bye(.duplicateIdentity, retryable: false)])
-        #expect(world.news(bob).contains(.participantLeft("ann", reason: .duplicateIdentity)))
+        #expect(world.takeEvents(old) == [.bye(.duplicateIdentity, retryable: false)])
+        #expect(world.takeEvents(bob).contains(.participantLeft("ann", reason: .duplicateIdentity)))
         #expect(world.room.handle(of: "ann") == new)
     }
 
-    @Test func aReplacedAgentIsNotLost() {
+    @Test func replacedAgentIsNotReportedAsLost() {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.join("helper", kind: .agent)
         world.join("helper", kind: .agent)
-        #expect(!world.news(ann).words.contains("agentLost"))
+        #expect(!world.takeEvents(ann).words.contains("agentLost"))
     }
 
-    @Test func aFullRoomLetsOnlyAgentsAndReplacementsIn() {
+    @Test func fullRoomAdmitsOnlyAgentsAndReplacements() {
         var world = RoomWorld(RoomSettings(maxParticipants: 2))
         world.join("helper", kind: .agent)
         world.join("ann")
@@ -85,54 +85,57 @@ struct JoiningTests {
         #expect(world.room.admissionError(for: Admission(identity: "cid")) == .roomFull)
         #expect(world.room.admissionError(for: Admission(identity: "bob")) == nil)
         #expect(world.room.admissionError(for: Admission(identity: "other", kind: .agent)) == nil)
-        // An agent's identity taken over by a person is one more person.
+        // A standard participant that replaces an agent counts as one more.
         #expect(world.room.admissionError(for: Admission(identity: "helper")) == .roomFull)
     }
 
-    @Test func whoLosesTheLastPlaceOnItsWayInIsClosed() {
+    @Test func joinThatLosesTheLastSlotIsClosed() {
         var world = RoomWorld(RoomSettings(maxParticipants: 1))
         world.join("ann")
         let bob = world.join("bob")
         #expect(world.trace == ["close limit bob"])
-        world.happens(.request(.refreshToken, id: 1, from: bob))
+        world.receive(.request(.refreshToken, id: 1, from: bob))
         #expect(world.effects.isEmpty)
     }
 
-    @Test func aNewcomerLearnsHowThingsStand() throws {
+    @Test func newcomerReceivesTheCurrentState() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let bob = world.join("bob")
         let track = try world.publish(ann)
-        world.ask(bob, .hold(true))
-        world.happens(.administered(.muteParticipant("bob", true)))
-        world.ask(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi")))
-        world.happens(.talkStarted(track.sid, at: MediaTime(ticks: 960)))
-        world.happens(.connectionMeasured(ann, .awful))
-        for _ in 0..<3 { world.happens(.measured([.loud(track)])) }
+        world.send(bob, .hold(true))
+        world.receive(.administered(.muteParticipant("bob", true)))
+        world.send(ann, .segment(TranscriptSegment(id: "s1", role: .user, text: "hi")))
+        world.receive(.talkStarted(track.sid, at: MediaTime(ticks: 960)))
+        world.receive(.connectionMeasured(ann, .awful))
+        for _ in 0..<3 { world.receive(.measured([.loud(track)])) }
         let cid = world.join("cid")
-        #expect(world.news(cid).words == ["hello", "segment", "callHeld", "callMuted", "qualityChanged", "talkStarted", "speakersChanged"])
+        #expect(
+            world.takeEvents(cid).words == [
+                "hello", "segment", "callHeld", "callMuted", "qualityChanged", "talkStarted", "speakersChanged",
+            ])
     }
 
-    @Test func aHiddenParticipantHearsButIsNeverHeardOf() throws {
+    @Test func hiddenParticipantReceivesButIsNeverAnnounced() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let track = try world.publish(ann)
-        world.forgetNews()
+        world.discardEvents()
         let spy = world.join("spy", permission: Permission(canUpdateMetadata: true, hidden: true))
-        #expect(world.hears(spy, track))
-        #expect(world.ask(spy, .publish(PublishTrack()))?.code == .notAllowed)
-        #expect(world.ask(spy, .updateParticipant(ParticipantUpdate(name: "x"))) == .reply(.done))
-        world.ask(spy, .hold(true))
-        world.happens(.connectionMeasured(spy, .awful))
-        world.happens(.left(spy, .signalClose))
-        #expect(world.news(ann).isEmpty)
+        #expect(world.receives(spy, track))
+        #expect(world.send(spy, .publish(PublishTrack()))?.code == .notAllowed)
+        #expect(world.send(spy, .updateParticipant(ParticipantUpdate(name: "x"))) == .reply(.done))
+        world.send(spy, .hold(true))
+        world.receive(.connectionMeasured(spy, .awful))
+        world.receive(.left(spy, .signalClose))
+        #expect(world.takeEvents(ann).isEmpty)
     }
 
-    @Test func aHiddenParticipantIsInNoListButTheAdministrators() {
+    @Test func hiddenParticipantIsListedOnlyForAdministrators() {
         var world = RoomWorld()
         world.join("spy", permission: Permission(hidden: true))
         let ann = world.join("ann")
-        guard case .hello(let hello) = world.news(ann).first else {
+        guard case .hello(let hello) = world.takeEvents(ann).first else {
             Issue.record("no hello")
             return
         }
@@ -140,7 +143,7 @@ struct JoiningTests {
         #expect(world.room.participants.map(\.identity) == ["spy", "ann"])
     }
 
-    @Test func theRoomCountsAsLiveKitDoes() throws {
+    @Test func countsFollowLiveKit() throws {
         var world = RoomWorld()
         #expect(world.room.isEmpty)
         world.join("helper", kind: .agent)
@@ -151,11 +154,11 @@ struct JoiningTests {
         #expect(world.room.participantCount == 1 && world.room.publisherCount == 1 && world.room.trackCount == 2)
     }
 
-    @Test func aSlotDoesNotJoinTwice() async {
+    @Test func joiningTwiceWithOneHandleTraps() async {
         await #expect(processExitsWith: .failure) {
             var world = RoomWorld()
             let ann = world.join("ann")
-            world.happens(.joined(ann, Admission(identity: "bob")))
+            world.receive(.joined(ann, Admission(identity: "bob")))
         }
     }
 }

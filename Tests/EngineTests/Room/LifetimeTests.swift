@@ -3,7 +3,7 @@ import Testing
 import Wire
 
 struct LifetimeTests {
-    @Test func aRoomThatNobodyJoinsLivesFiveMinutes() {
+    @Test func unjoinedRoomEndsAfterFiveMinutes() {
         var world = RoomWorld()
         world.pass(.milliseconds(299_999))
         #expect(!world.room.isOver && world.effects.isEmpty)
@@ -12,25 +12,25 @@ struct LifetimeTests {
         #expect(world.room.deadline == nil)
     }
 
-    @Test func aRoomThatTheLastOneLeftLivesTwentySeconds() {
+    @Test func emptiedRoomEndsAfterTwentySeconds() {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.pass(.minutes(60))
         let bob = world.join("bob")
-        world.happens(.left(ann, .clientInitiated))
+        world.receive(.left(ann, .clientInitiated))
         world.pass(.minutes(1))
         #expect(!world.room.isOver)
-        world.happens(.left(bob, .clientInitiated))
+        world.receive(.left(bob, .clientInitiated))
         world.pass(.milliseconds(19_999))
         #expect(!world.room.isOver && world.effects.isEmpty)
         world.pass(.milliseconds(1))
         #expect(world.trace == ["closed"])
     }
 
-    @Test func whoComesBackInTimeFindsTheRoom() {
+    @Test func rejoiningInTimeKeepsTheRoom() {
         var world = RoomWorld()
         let ann = world.join("ann")
-        world.happens(.left(ann, .signalClose))
+        world.receive(.left(ann, .signalClose))
         world.pass(.milliseconds(19_999))
         world.join("ann")
         world.pass(.minutes(60))
@@ -38,47 +38,47 @@ struct LifetimeTests {
     }
 
     @Test(arguments: [ParticipantKind.agent, .egress])
-    func theDependentDoNotKeepARoom(kind: ParticipantKind) {
+    func dependentParticipantsDoNotKeepTheRoomAlive(kind: ParticipantKind) {
         var world = RoomWorld()
         let helper = world.join("helper", kind: kind)
         world.pass(.milliseconds(299_999))
         #expect(!world.room.isOver)
         world.pass(.milliseconds(1))
         #expect(world.trace.suffix(3) == ["bye > helper", "close roomClosed helper", "closed"])
-        #expect(world.news(helper).last == .bye(.roomClosed, retryable: false))
+        #expect(world.takeEvents(helper).last == .bye(.roomClosed, retryable: false))
     }
 
-    @Test func anAgentThatStaysBehindIsSentAway() {
+    @Test func remainingAgentIsDisconnectedWhenTheRoomEnds() {
         var world = RoomWorld()
         let ann = world.join("ann")
         let helper = world.join("helper", kind: .agent)
-        world.happens(.left(ann, .clientInitiated))
+        world.receive(.left(ann, .clientInitiated))
         world.pass(.seconds(20))
         #expect(world.trace == ["bye > helper", "close roomClosed helper", "closed"])
         #expect(world.closed[helper] == .roomClosed)
     }
 
-    @Test func anAgentThatComesOrGoesDoesNotPutTheEndOff() {
+    @Test func agentsDoNotPostponeTheEmptyTimeout() {
         var world = RoomWorld()
         let ann = world.join("ann")
-        world.happens(.left(ann, .clientInitiated))
+        world.receive(.left(ann, .clientInitiated))
         world.pass(.seconds(10))
         let helper = world.join("helper", kind: .agent)
         world.pass(.seconds(5))
-        world.happens(.left(helper, .signalClose))
+        world.receive(.left(helper, .signalClose))
         world.pass(.seconds(5))
         #expect(world.room.isOver)
     }
 
     @Test(arguments: [ParticipantKind.standard, .ingress, .sip, .connector, .bridge])
-    func everybodyElseKeepsIt(kind: ParticipantKind) {
+    func independentParticipantsKeepTheRoomAlive(kind: ParticipantKind) {
         var world = RoomWorld()
         world.join("somebody", kind: kind)
         world.pass(.minutes(30))
         #expect(!world.room.isOver)
     }
 
-    @Test func changingPlacesDoesNotEndTheRoom() {
+    @Test func replacingAnIdentityDoesNotEndTheRoom() {
         var world = RoomWorld()
         world.join("ann")
         world.join("ann")
@@ -86,7 +86,7 @@ struct LifetimeTests {
         #expect(!world.room.isOver && world.room.participantCount == 1)
     }
 
-    @Test func aRoomChoosesItsTimes() {
+    @Test func timeoutsComeFromTheRoomSettings() {
         let settings = RoomSettings(emptyTimeout: .seconds(7), departureTimeout: .zero)
         var unvisited = RoomWorld(settings)
         unvisited.pass(.seconds(7))
@@ -94,21 +94,21 @@ struct LifetimeTests {
         var visited = RoomWorld(settings)
         let ann = visited.join("ann")
         visited.pass(.seconds(30))
-        visited.happens(.left(ann, .clientInitiated))
+        visited.receive(.left(ann, .clientInitiated))
         #expect(!visited.room.isOver && visited.room.deadline == visited.now)
-        visited.happens(.deadlinePassed)
+        visited.receive(.deadlinePassed)
         #expect(visited.room.isOver)
     }
 
-    @Test func afterTheEndNothingHappensAndNobodyComesIn() {
+    @Test func endedRoomIgnoresInputsAndRejectsJoins() {
         var world = RoomWorld()
         let ann = world.join("ann")
-        world.happens(.administered(.delete))
+        world.receive(.administered(.delete))
         for input: Room.Input in [
             .request(.refreshToken, id: 1, from: ann), .left(ann, .signalClose), .administered(.delete), .draining(deadline: 1),
             .deadlinePassed,
         ] {
-            world.happens(input)
+            world.receive(input)
             #expect(world.effects.isEmpty, "\(input)")
         }
         #expect(world.room.admissionError(for: Admission(identity: "bob")) == .roomClosed)
@@ -116,9 +116,9 @@ struct LifetimeTests {
         #expect(world.trace == ["close roomClosed bob"])
     }
 
-    @Test func wakingARoomTooEarlyDoesNoHarm() {
+    @Test func earlyDeadlineInputHasNoEffect() {
         var world = RoomWorld()
-        world.happens(.deadlinePassed)
+        world.receive(.deadlinePassed)
         #expect(world.effects.isEmpty)
         world.pass(.seconds(300))
         #expect(world.room.isOver)

@@ -5,54 +5,54 @@ import Wire
 struct ProfileTests {
     private static let free = Permission(canUpdateMetadata: true)
 
-    @Test func everybodyLearnsAChangeAndItselfGetsAToken() throws {
+    @Test func profileChangeIsReportedAndRefreshesTheToken() throws {
         var world = RoomWorld()
         let ann = world.join("ann", permission: Self.free)
         let bob = world.join("bob")
         let update = ParticipantUpdate(name: "Ann A.", metadata: "m", attributes: ["k": "v"])
-        #expect(world.ask(ann, .updateParticipant(update)) == .reply(.done))
+        #expect(world.send(ann, .updateParticipant(update)) == .reply(.done))
         #expect(world.trace == ["reply > ann", "participantUpdated > ann bob", "token > ann"])
-        guard case .participantUpdated(let info, .connected) = world.news(bob).last else { throw Unexpected(what: "no update") }
+        guard case .participantUpdated(let info, .connected) = world.takeEvents(bob).last else { throw Unexpected(what: "no update") }
         #expect(info.name == "Ann A." && info.metadata == "m" && info.attributes == ["k": "v"] && info.tracks == nil)
         let content = try #require(world.tokens.last?.content)
         #expect(content.identity == "ann" && content.name == "Ann A." && content.metadata == "m" && content.attributes == ["k": "v"])
         #expect(content.room == "den" && content.sessionID == "session-ann" && content.permission == Self.free)
     }
 
-    @Test func withoutTheGrantNobodyChangesItself() {
+    @Test func profileChangeRequiresTheGrant() {
         var world = RoomWorld()
         let ann = world.join("ann", isRoomAdmin: true)
-        #expect(world.ask(ann, .updateParticipant(ParticipantUpdate(name: "x")))?.code == .notAllowed)
-        #expect(world.trace == ["refuse not_allowed > ann"])
+        #expect(world.send(ann, .updateParticipant(ParticipantUpdate(name: "x")))?.code == .notAllowed)
+        #expect(world.trace == ["reject not_allowed > ann"])
     }
 
-    @Test func whatIsNotMentionedStays() {
+    @Test func omittedFieldsStayUnchanged() {
         var world = RoomWorld()
         let ann = world.join("ann", permission: Self.free, attributes: ["a": "1", "b": "2"])
-        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["b": "3"])))
+        world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["b": "3"])))
         let info = world.room.participants.first
         #expect(info?.name == "ANN" && info?.attributes == ["a": "1", "b": "3"])
-        world.ask(ann, .updateParticipant(ParticipantUpdate(name: "", metadata: "m")))
+        world.send(ann, .updateParticipant(ParticipantUpdate(name: "", metadata: "m")))
         let later = world.room.participants.first
         #expect(later?.name == "" && later?.metadata == "m" && later?.attributes == ["a": "1", "b": "3"])
     }
 
-    @Test func anEmptyValueDeletesAnAttribute() {
+    @Test func emptyValueDeletesAnAttribute() {
         var world = RoomWorld()
         let ann = world.join("ann", permission: Self.free, attributes: ["a": "1", "b": "2"])
-        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["a": ""])))
+        world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["a": ""])))
         #expect(world.room.participants.first?.attributes == ["b": "2"])
-        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["never": ""])))
+        world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["never": ""])))
         #expect(world.trace == ["reply > ann"])
     }
 
     @Test(arguments: [
         ParticipantUpdate(), ParticipantUpdate(attributes: [:]), ParticipantUpdate(name: "ANN", metadata: "", attributes: ["a": "1"]),
     ])
-    func aChangeThatChangesNothingIsOnlyAnswered(update: ParticipantUpdate) {
+    func changeWithoutEffectIsOnlyAcknowledged(update: ParticipantUpdate) {
         var world = RoomWorld()
         let ann = world.join("ann", permission: Self.free, attributes: ["a": "1"])
-        #expect(world.ask(ann, .updateParticipant(update)) == .reply(.done))
+        #expect(world.send(ann, .updateParticipant(update)) == .reply(.done))
         #expect(world.trace == ["reply > ann"])
     }
 
@@ -67,35 +67,35 @@ struct ProfileTests {
         (ParticipantUpdate(attributes: ["k": String(repeating: "v", count: 65_530)]), false),
         (ParticipantUpdate(attributes: ["old": "", "k": String(repeating: "v", count: 65_535)]), true),
     ])
-    func sizesHaveLimits(update: ParticipantUpdate, fits: Bool) {
+    func sizesAreLimited(update: ParticipantUpdate, fits: Bool) {
         var world = RoomWorld()
         let ann = world.join("ann", permission: Self.free, attributes: ["old": "one"])
         let before = world.room.participants
-        let code = world.ask(ann, .updateParticipant(update))?.code
+        let code = world.send(ann, .updateParticipant(update))?.code
         #expect(code == (fits ? nil : .limitExceeded))
         #expect((world.room.participants == before) == !fits)
     }
 
-    @Test func oneFieldTooLongLeavesTheOthersAsTheyWere() {
+    @Test func oversizedFieldRejectsTheWholeUpdate() {
         var world = RoomWorld()
         let ann = world.join("ann", permission: Self.free)
         let update = ParticipantUpdate(name: "x", attributes: ["k": String(repeating: "v", count: 70_000)])
-        #expect(world.ask(ann, .updateParticipant(update))?.code == .limitExceeded)
+        #expect(world.send(ann, .updateParticipant(update))?.code == .limitExceeded)
         #expect(world.room.participants.first?.name == "ANN")
     }
 }
 
 struct TokenRefreshTests {
-    @Test func whoAsksForATokenGetsItAsTheAnswer() throws {
+    @Test func requestedTokenIsTheReply() throws {
         var world = RoomWorld()
         let ann = world.join("ann", isRoomAdmin: true)
-        #expect(world.ask(ann, .refreshToken) == nil)
+        #expect(world.send(ann, .refreshToken) == nil)
         #expect(world.trace == ["token re > ann"])
         let token = try #require(world.tokens.last)
         #expect(token.handle == ann && token.re == 1 && token.content.isRoomAdmin && token.content.kind == .standard)
     }
 
-    @Test func everybodyGetsATokenEveryFiveMinutes() {
+    @Test func tokensAreRefreshedEveryFiveMinutes() {
         var world = RoomWorld()
         world.join("ann")
         world.pass(.minutes(2))
@@ -110,11 +110,11 @@ struct TokenRefreshTests {
         #expect(world.trace == ["token > ann"])
     }
 
-    @Test func theTimeCountsFromTheLastToken() {
+    @Test func refreshIntervalCountsFromTheLastToken() {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.pass(.minutes(4))
-        world.ask(ann, .refreshToken)
+        world.send(ann, .refreshToken)
         world.pass(.seconds(299))
         #expect(world.effects.isEmpty)
         world.pass(.seconds(1))
@@ -128,7 +128,7 @@ struct ProfileCostTests {
         let attributes = Dictionary(uniqueKeysWithValues: (0..<count).map { ("k\($0)", "v") })
         let ann = world.join("ann", permission: Permission(canUpdateMetadata: true), attributes: attributes)
         world.join("bob")
-        world.forgetNews()
+        world.discardEvents()
         return (world, ann)
     }
 
@@ -139,7 +139,7 @@ struct ProfileCostTests {
         var tokens = 0
         for number in 0..<1_000 {
             let before = world.tokens.count
-            world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["k7": "\(number)"])))
+            world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["k7": "\(number)"])))
             updates += world.trace.count { $0.hasPrefix("participantUpdated") }
             world.pass(.milliseconds(2))
             updates += world.trace.count { $0.hasPrefix("participantUpdated") }
@@ -148,7 +148,7 @@ struct ProfileCostTests {
         #expect((2...20).contains(updates), "\(updates) full descriptions were sent")
         #expect(tokens == 1)
         world.pass(.seconds(10))
-        let last = world.news(ann).compactMap { event -> ParticipantInfo? in
+        let last = world.takeEvents(ann).compactMap { event -> ParticipantInfo? in
             if case .participantUpdated(let info, _) = event { info } else { nil }
         }.last
         #expect(last?.attributes["k7"] == "999")
@@ -158,7 +158,7 @@ struct ProfileCostTests {
     @Test func updatesOfASmallProfileAreSentAtOnce() {
         var (world, ann) = Self.world(attributes: 3)
         for number in 0..<100 {
-            world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["k1": "\(number)"])))
+            world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["k1": "\(number)"])))
             #expect(world.trace.contains("participantUpdated > ann bob"))
             world.pass(.milliseconds(10))
         }
@@ -166,28 +166,28 @@ struct ProfileCostTests {
 
     @Test func requestedTokensOfALargeProfileAreLimited() {
         var (world, ann) = Self.world(attributes: 8_000)
-        let answers = (0..<100).map { _ in world.ask(ann, .refreshToken)?.code }
+        let answers = (0..<100).map { _ in world.send(ann, .refreshToken)?.code }
         #expect(answers.first == .some(nil))
         #expect(answers.last == .limitExceeded)
         world.pass(.seconds(5))
-        #expect(world.ask(ann, .refreshToken) == nil)
+        #expect(world.send(ann, .refreshToken) == nil)
     }
 
-    @Test func theSizeLimitIsCountedThroughManyChanges() {
+    @Test func attributeSizeStaysCountedThroughManyChanges() {
         var (world, ann) = Self.world(attributes: 10)
         for number in 0..<40 {
             let value = String(repeating: "x", count: 2_000)
-            world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["n\(number)": value])))
+            world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["n\(number)": value])))
         }
         let attributes = world.room.participants.first?.attributes ?? [:]
         #expect(attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } <= ProtocolLimits.attributesBytesMax)
         #expect(attributes.count == 42, "32 of 40 fit: \(attributes.count)")
-        world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["n0": ""])))
-        #expect(world.ask(ann, .updateParticipant(ParticipantUpdate(attributes: ["n0": "y"]))) == .reply(.done))
+        world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["n0": ""])))
+        #expect(world.send(ann, .updateParticipant(ParticipantUpdate(attributes: ["n0": "y"]))) == .reply(.done))
     }
 
     /// Compares processor time, so the bound is wide: copying 8,000 entries for each change would take hundreds of times as long.
-    @Test func aChangeCostsTheSameHoweverManyAttributesThereAre() {
+    @Test func updateCostDoesNotDependOnTheNumberOfAttributes() {
         func cost(_ count: Int) -> Duration {
             var (world, ann) = Self.world(attributes: count)
             var room = world.room
@@ -202,7 +202,7 @@ struct ProfileCostTests {
                     .request(.updateParticipant(ParticipantUpdate(name: "n\(number)")), id: 1, from: ann), at: world.now, into: &effects)
             }
             effects = []
-            world.forgetNews()
+            world.discardEvents()
             return (0..<5).map { _ in
                 ContinuousClock().measure {
                     for number in 0..<200 {

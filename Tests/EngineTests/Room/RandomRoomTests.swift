@@ -2,82 +2,82 @@ import Engine
 import Testing
 import Wire
 
-/// Anything in any order: whatever happens to a room, it keeps its promises.
+/// Random inputs in any order keep the invariants of a room.
 struct RandomRoomTests {
     @Test(arguments: 0..<200)
-    func aRoomKeepsItsPromises(seed: Int) {
-        var visit = RandomVisit(seed: UInt64(seed))
+    func randomRoomsKeepTheInvariants(seed: Int) {
+        var visit = RandomRoom(seed: UInt64(seed))
         visit.run(steps: 200)
         #expect(visit.problems.isEmpty, "seed \(seed): \(visit.problems.prefix(5))")
     }
 
     @Test(arguments: 0..<200)
-    func theSameSeedGivesTheSameEffects(seed: Int) {
-        var first = RandomVisit(seed: UInt64(seed))
-        var second = RandomVisit(seed: UInt64(seed))
+    func sameSeedGivesTheSameEffects(seed: Int) {
+        var first = RandomRoom(seed: UInt64(seed))
+        var second = RandomRoom(seed: UInt64(seed))
         first.run(steps: 200)
         second.run(steps: 200)
         #expect(first.world.history == second.world.history)
     }
 
     @Test(arguments: 0..<200)
-    func whatIsToldOutsideAddsUp(seed: Int) {
-        var visit = RandomVisit(seed: UInt64(seed), reporting: RoomReporting(reportsText: true, records: true))
+    func auditEventsAddUp(seed: Int) {
+        var visit = RandomRoom(seed: UInt64(seed), reporting: RoomReporting(reportsText: true, records: true))
         visit.run(steps: 200)
         visit.end()
-        var account = FactAccount()
+        var account = AuditEventChecker()
         for effect in visit.world.history { account.take(effect) }
         account.close()
         #expect(account.problems.isEmpty, "seed \(seed): \(account.problems.prefix(5))")
         #expect(account.count > 5)
     }
 
-    /// If chance never did what the promises are about, they were kept for nothing.
-    @Test func chanceTriesEverything() {
-        var told: Set<String> = []
+    /// The random inputs must cover the cases that the invariants are about.
+    @Test func randomInputsCoverEveryCase() {
+        var covered: Set<String> = []
         var done: Set<String> = []
         var resumed = 0
         for seed in 0..<200 {
-            var visit = RandomVisit(seed: UInt64(seed))
+            var visit = RandomRoom(seed: UInt64(seed))
             visit.run(steps: 200)
             for effect in visit.world.history {
                 if case .handOver = effect { resumed += 1 }
-                if case .send(let event, _) = effect { told.insert(RoomWorld.word(event)) }
-                if case .replay(let event, _) = effect { told.insert(RoomWorld.word(event)) }
+                if case .send(let event, _) = effect { covered.insert(RoomWorld.word(event)) }
+                if case .replay(let event, _) = effect { covered.insert(RoomWorld.word(event)) }
                 if case .reject(let error, _, _) = effect, let code = error.code.rpc { done.insert("\(code)") }
             }
             done.formUnion(visit.world.closed.values.map { "\($0)" })
         }
         // Never by a room: `callEnded`, `tokenRefreshed` and `stats`.
-        #expect(told.count == 31, "\(told.sorted())")
+        #expect(covered.count == 31, "\(covered.sorted())")
         #expect(
             done == ["1401", "1500", "1502", "1503", "left", "roomClosed", "removed", "duplicateIdentity", "limit", "resumeWindowOver"])
         #expect(resumed > 100)
     }
 }
 
-/// One room, and participants who do what the seed tells them.
-private struct RandomVisit {
+/// One room, and participants that act at random.
+private struct RandomRoom {
     var world: RoomWorld
     var problems: [String] { model.problems }
 
-    private var chance: SplitMix64
+    private var random: SplitMix64
     private var model = RoomModel()
     private var handles: [ParticipantHandle] = []
     private var tracks: [TrackSID] = [TrackSID(text: "TR_none")]
     private var calls: [(callee: ParticipantHandle, id: String)] = []
-    /// Clears that the publisher's shard has not done yet.
+    /// Clears that the publisher's shard has not completed.
     private var clears: [(track: TrackSID, epoch: UInt8)] = []
     private var aliases: [TrackAlias: TrackSID] = [:]
     private var lastID: UInt64 = 0
     private var lastTokens: [String: String] = [:]
-    /// How much of the history is worked through.
+    /// Number of history entries processed.
     private var seen = 0
 
     private static let names = ["ann", "bob", "cid", "dan", "eve", "helper", "spy"]
 
     init(seed: UInt64, reporting: RoomReporting = .nothing) {
-        chance = SplitMix64(seed: seed)
+        random = SplitMix64(seed: seed)
         world = RoomWorld(RoomSettings(maxParticipants: 4, silenceLimit: .seconds(3), reporting: reporting), seed: seed)
     }
 
@@ -91,11 +91,11 @@ private struct RandomVisit {
             step()
             model.compare(with: world)
         }
-        // All who still wait for an answer get it: no call waits for over a minute.
+        // All pending requests are answered now: no procedure call takes over a minute.
         answerClears()
         let isOpen = !world.room.isOver
         pass(.seconds(61))
-        if isOpen, !world.room.isOver { model.checkThatNobodyWaits() }
+        if isOpen, !world.room.isOver { model.checkAllAnswered() }
     }
 
     private mutating func step() {
@@ -111,10 +111,10 @@ private struct RandomVisit {
         case 13: input(.draining(deadline: 1_700_000_600))
         case 14: pass(.seconds(below(8)))
         case 15: input(.deadlinePassed)
-        case 40..<44: input(.playout(oneOf(tracks), fact()))
+        case 40..<44: input(.playout(oneOf(tracks), playoutReport()))
         case 44, 45: answerClears()
         case 16..<18: pass(.milliseconds(below(1_000)))
-        default: ask()
+        default: send()
         }
     }
 
@@ -133,7 +133,7 @@ private struct RandomVisit {
         input(.joined(handle, admission))
     }
 
-    private mutating func ask() {
+    private mutating func send() {
         let request = request()
         lastID += 1
         input(.request(request, id: below(10) == 0 ? nil : lastID, from: anybody()))
@@ -158,7 +158,7 @@ private struct RandomVisit {
             let answer =
                 below(2) == 0
                 ? ProcedureAnswer(requestId: call.id, payload: "x") : ProcedureAnswer(requestId: call.id, error: .applicationError)
-            // The callee is the likelier one to answer.
+            // Usually the callee answers.
             if below(4) > 0 {
                 lastID += 1
                 input(.request(.answerProcedure(answer), id: lastID, from: call.callee))
@@ -178,7 +178,7 @@ private struct RandomVisit {
         }
     }
 
-    private mutating func fact() -> Room.PlayoutQueueReport {
+    private mutating func playoutReport() -> Room.PlayoutQueueReport {
         let (epoch, time) = (UInt8(below(3)), MediaTime(ticks: UInt32(below(100_000))))
         return switch below(4) {
         case 0: .started(epoch: epoch, at: time, playsAt: world.now)
@@ -188,7 +188,7 @@ private struct RandomVisit {
         }
     }
 
-    /// The shards have cleared what they were told to.
+    /// Reports the completion of pending clears.
     private mutating func answerClears() {
         let done = clears
         clears = []
@@ -223,31 +223,31 @@ private struct RandomVisit {
 
     private static let silent = ConnectionMeasurement(roundTrip: .zero, jitter: .zero, lossPercent: 0, isSilent: true)
 
-    /// Mostly one of the last: the others are likely to be gone.
+    /// Mostly one of the last, because earlier ones have often left.
     private mutating func anybody() -> ParticipantHandle {
         below(12) == 0 ? oneOf(handles) : oneOf(model.present.isEmpty ? handles : model.present)
     }
 
     private mutating func anyIdentity() -> Identity { Identity(text: oneOf(Self.names)) }
 
-    private mutating func below(_ bound: Int) -> Int { chance.below(bound) }
+    private mutating func below(_ bound: Int) -> Int { random.below(bound) }
 
-    private mutating func oneOf<Choice>(_ choices: [Choice]) -> Choice { choices[chance.below(choices.count)] }
+    private mutating func oneOf<Choice>(_ choices: [Choice]) -> Choice { choices[random.below(choices.count)] }
 
     private mutating func input(_ input: Room.Input) {
         let wasOver = world.room.isOver
         model.begin(input, isOver: wasOver)
-        world.happens(input)
-        workThroughHistory()
+        world.receive(input)
+        processHistory()
         model.end(input, isOver: wasOver)
     }
 
     private mutating func pass(_ span: Duration) {
         world.pass(span)
-        workThroughHistory()
+        processHistory()
     }
 
-    private mutating func workThroughHistory() {
+    private mutating func processHistory() {
         for effect in world.history[seen...] {
             model.follow(effect)
             switch effect {

@@ -2,16 +2,16 @@ import Engine
 import Testing
 import Wire
 
-/// What must be true of a room, found from what was put in and what came out, never from the room itself.
+/// The expected state of a room, derived from its inputs and effects only.
 struct RoomModel {
-    private struct Person {
+    private struct Member {
         var identity: Identity
         var canSubscribe: Bool
         var autoSubscribe: Bool
         var isRoomAdmin: Bool
         var isHeld = false
         var subscriptionOverrides: [TrackSID: Bool] = [:]
-        /// Tracks of which it heard a start and no stop.
+        /// Tracks with a start but no stop so far.
         var talking: Set<TrackSID> = []
     }
 
@@ -21,22 +21,22 @@ struct RoomModel {
         var isMuted = false
     }
 
-    private struct Question: Hashable {
+    private struct PendingRequest: Hashable {
         var requester: ParticipantHandle
         var id: UInt64
     }
 
     private(set) var problems: [String] = []
-    /// In the order in which they joined.
+    /// In join order.
     private(set) var present: [ParticipantHandle] = []
-    private var people: [ParticipantHandle: Person] = [:]
+    private var members: [ParticipantHandle: Member] = [:]
     private var tracks: [TrackAlias: Published] = [:]
-    /// How often each was answered.
-    private var answers: [Question: Int] = [:]
-    private var waiting: Set<Question> = []
-    /// Whoever is on its way out with this very input: only its patches may still be named.
+    /// Number of answers of each request.
+    private var answers: [PendingRequest: Int] = [:]
+    private var waiting: Set<PendingRequest> = []
+    /// The participant that this input removes: only its patches may still be named.
     private var leaver: ParticipantHandle?
-    /// What the request of this step had for an answer.
+    /// Whether the request of this step succeeded.
     private var wasDone = false
 
     mutating func begin(_ input: Room.Input, isOver: Bool) {
@@ -44,14 +44,14 @@ struct RoomModel {
         switch input {
         case .joined(let handle, let admission) where !isOver:
             present.append(handle)
-            people[handle] = Person(
+            members[handle] = Member(
                 identity: admission.identity, canSubscribe: admission.permission.canSubscribe, autoSubscribe: admission.autoSubscribe,
                 isRoomAdmin: admission.isRoomAdmin)
         case .left(let handle, _): leaver = handle
-        case .connectionLost(let handle, _): forgetQuestions(of: handle)
+        case .connectionLost(let handle, _): removeRequests(of: handle)
         case .administered(.updatePermission(let identity, let permission)):
-            for handle in present where people[handle]?.identity == identity {
-                people[handle]?.canSubscribe = permission.canSubscribe
+            for handle in present where members[handle]?.identity == identity {
+                members[handle]?.canSubscribe = permission.canSubscribe
             }
         case .administered(.mute(let sid, let muted)): setMuted(sid, muted)
         default: break
@@ -59,10 +59,10 @@ struct RoomModel {
     }
 
     mutating func follow(_ effect: Room.Effect) {
-        for handle in effect.named { checkMayBeNamed(handle, in: effect) }
+        for handle in effect.named { checkIsPresent(handle, in: effect) }
         switch effect {
-        case .send(let event, let audience): for handle in audience { hear(event, handle) }
-        case .replay(let event, let handle): hear(event, handle)
+        case .send(let event, let audience): for handle in audience { receive(event, handle) }
+        case .replay(let event, let handle): receive(event, handle)
         case .reply(_, let id, let handle):
             wasDone = true
             countAnswer(id, to: handle)
@@ -73,7 +73,7 @@ struct RoomModel {
             tracks[track.alias] = Published(sid: track.sid, publisher: publisher)
         case .patch(.unpublish(let alias, _)):
             if let track = tracks.removeValue(forKey: alias) {
-                for handle in present { people[handle]?.subscriptionOverrides[track.sid] = nil }
+                for handle in present { members[handle]?.subscriptionOverrides[track.sid] = nil }
             }
         case .handOver(let old, let new): rename(old, to: new)
         case .close(let handle, _): forget(handle)
@@ -90,109 +90,111 @@ struct RoomModel {
         leaver = nil
     }
 
-    /// The patch panels as the effects have made them are as the subscriptionOverrides, grants, mutes and holds want them, and nobody
-    /// is told that somebody talks who is not let through.
+    /// Checks that the patch panels agree with subscriptions, grants, mutes and holds, and that no track with a closed
+    /// gate is reported as talking.
     mutating func compare(with world: RoomWorld) {
         var options: Set<RoomWorld.SubscriptionOptions> = []
         var gates: [TrackAlias: Room.Gate] = [:]
         for (alias, track) in tracks {
-            guard let publisher = people[track.publisher] else {
+            guard let publisher = members[track.publisher] else {
                 problems.append("the publisher of \(track.sid) is gone")
                 continue
             }
             gates[alias] = publisher.isHeld ? .held : track.isMuted ? .muted : .open
-            if gates[alias] != .open, people.values.contains(where: { $0.talking.contains(track.sid) }) {
-                problems.append("\(track.sid) talks and cannot be heard")
+            if gates[alias] != .open, members.values.contains(where: { $0.talking.contains(track.sid) }) {
+                problems.append("\(track.sid) talks while its gate is closed")
             }
-            for (handle, person) in people where handle != track.publisher {
+            for (handle, person) in members where handle != track.publisher {
                 guard person.canSubscribe, !person.isHeld, person.subscriptionOverrides[track.sid] ?? person.autoSubscribe else { continue }
                 options.insert(RoomWorld.SubscriptionOptions(subscriber: handle, alias: alias))
             }
         }
-        if options != world.options { problems.append("others listen than should") }
+        if options != world.options { problems.append("the subscribers are wrong") }
         if gates != world.gates { problems.append("gates \(world.gates) should be \(gates)") }
-        if Set(people.values.map(\.talking)).count > 1 { problems.append("not all know the same about who talks") }
-        if people.count != world.room.participants.count || tracks.count != world.room.trackCount {
-            problems.append("the room counts otherwise")
+        if Set(members.values.map(\.talking)).count > 1 { problems.append("participants disagree about who talks") }
+        if members.count != world.room.participants.count || tracks.count != world.room.trackCount {
+            problems.append("the room's participant count differs")
         }
     }
 
-    mutating func checkThatNobodyWaits() {
-        for question in waiting where answers[question] == nil { problems.append("call \(question.id) was never answered") }
+    mutating func checkAllAnswered() {
+        for request in waiting where answers[request] == nil { problems.append("call \(request.id) was not answered") }
     }
 
-    private mutating func checkMayBeNamed(_ handle: ParticipantHandle, in effect: Room.Effect) {
-        if people[handle] == nil {
-            // Somebody who came after the end is only sent away.
+    private mutating func checkIsPresent(_ handle: ParticipantHandle, in effect: Room.Effect) {
+        if members[handle] == nil {
+            // A participant that joins after the end is only closed.
             if case .close(_, .roomClosed) = effect { return }
-            problems.append("somebody gone is named: \(effect)")
+            problems.append("a departed participant is named: \(effect)")
         } else if handle == leaver {
             if case .patch = effect { return }
-            problems.append("somebody on its way out is named: \(effect)")
+            problems.append("a departing participant is named: \(effect)")
         }
     }
 
-    private mutating func hear(_ event: Event, _ handle: ParticipantHandle) {
+    private mutating func receive(_ event: Event, _ handle: ParticipantHandle) {
         switch event {
         case .talkStarted(_, let track, _):
-            if people[handle]?.talking.insert(track).inserted == false { problems.append("\(track) started twice") }
+            if members[handle]?.talking.insert(track).inserted == false { problems.append("\(track) started twice") }
         case .talkStopped(_, let track, _, _):
-            if people[handle]?.talking.remove(track) == nil { problems.append("\(track) stopped without a start") }
+            if members[handle]?.talking.remove(track) == nil { problems.append("\(track) stopped without a start") }
         case .trackUnpublished(let track, _):
-            if people[handle]?.talking.contains(track) == true { problems.append("\(track) never stopped") }
+            if members[handle]?.talking.contains(track) == true { problems.append("\(track) never stopped") }
         case .bye(.roomDeleted, _), .bye(.roomClosed, _):
-            if people[handle]?.talking.isEmpty == false { problems.append("the room ended in the middle of a talkspurt") }
+            if members[handle]?.talking.isEmpty == false { problems.append("the room ended in the middle of a talkspurt") }
         default: break
         }
     }
 
     private mutating func countAnswer(_ id: UInt64, to handle: ParticipantHandle) {
-        let question = Question(requester: handle, id: id)
-        answers[question, default: 0] += 1
-        if answers[question] != 1 { problems.append("request \(id) was answered twice") }
-        waiting.remove(question)
+        let request = PendingRequest(requester: handle, id: id)
+        answers[request, default: 0] += 1
+        if answers[request] != 1 { problems.append("request \(id) was answered twice") }
+        waiting.remove(request)
     }
 
     private mutating func finish(_ request: Request, _ id: UInt64?, of requester: ParticipantHandle) {
-        guard people[requester] != nil else {
-            if let id, answers[Question(requester: requester, id: id)] != nil { problems.append("somebody gone was answered") }
+        guard members[requester] != nil else {
+            if let id, answers[PendingRequest(requester: requester, id: id)] != nil {
+                problems.append("a departed participant was answered")
+            }
             return
         }
         guard let id else {
             finishUnanswered(request, of: requester)
             return
         }
-        let question = Question(requester: requester, id: id)
-        if answers[question] == nil {
+        let pending = PendingRequest(requester: requester, id: id)
+        if answers[pending] == nil {
             switch request {
-            case .callProcedure, .playoutClear: waiting.insert(question)
+            case .callProcedure, .playoutClear: waiting.insert(pending)
             default: problems.append("no answer to \(request)")
             }
         }
         if wasDone { adopt(request, of: requester) }
     }
 
-    /// No answer tells whether it was done, so it is known from what a request needs.
+    /// Without an answer, the outcome follows from the conditions of the request.
     private mutating func finishUnanswered(_ request: Request, of requester: ParticipantHandle) {
-        if wasDone, !request.mayAnswerAnother { problems.append("a request without an id was answered") }
+        if wasDone, !request.answersAnotherRequest { problems.append("a request without an id was answered") }
         switch request {
         case .hold: adopt(request, of: requester)
         case .subscribe(let sid, let subscribed):
-            let isAllowed = people[requester]?.canSubscribe == true || !subscribed
+            let isAllowed = members[requester]?.canSubscribe == true || !subscribed
             if let track = tracks.values.first(where: { $0.sid == sid }), track.publisher != requester, isAllowed {
                 adopt(request, of: requester)
             }
         case .mute(let sid, let muted):
             let isOwn = tracks.values.contains { $0.sid == sid && $0.publisher == requester }
-            if isOwn || (muted && people[requester]?.isRoomAdmin == true) { setMuted(sid, muted) }
+            if isOwn || (muted && members[requester]?.isRoomAdmin == true) { setMuted(sid, muted) }
         default: break
         }
     }
 
     private mutating func adopt(_ request: Request, of requester: ParticipantHandle) {
         switch request {
-        case .hold(let held): people[requester]?.isHeld = held
-        case .subscribe(let sid, let subscribed): people[requester]?.subscriptionOverrides[sid] = subscribed
+        case .hold(let held): members[requester]?.isHeld = held
+        case .subscribe(let sid, let subscribed): members[requester]?.subscriptionOverrides[sid] = subscribed
         case .mute(let sid, let muted): setMuted(sid, muted)
         default: break
         }
@@ -204,31 +206,31 @@ struct RoomModel {
 
     private mutating func forget(_ handle: ParticipantHandle) {
         present.removeAll { $0 == handle }
-        people[handle] = nil
-        forgetQuestions(of: handle)
+        members[handle] = nil
+        removeRequests(of: handle)
     }
 
-    /// What was asked on a socket that is lost need not be answered.
-    private mutating func forgetQuestions(of handle: ParticipantHandle) {
+    /// Requests of a lost socket need no answer.
+    private mutating func removeRequests(of handle: ParticipantHandle) {
         waiting = waiting.filter { $0.requester != handle }
     }
 
     private mutating func rename(_ old: ParticipantHandle, to new: ParticipantHandle) {
-        guard let person = people.removeValue(forKey: old), let place = present.firstIndex(of: old) else {
-            problems.append("a place is given away that was nobody's")
+        guard let person = members.removeValue(forKey: old), let position = present.firstIndex(of: old) else {
+            problems.append("a handover from an unknown participant")
             return
         }
-        forgetQuestions(of: old)
-        people[new] = person
+        removeRequests(of: old)
+        members[new] = person
         present.removeAll { $0 == new }
-        present[place] = new
+        present[position] = new
         for (alias, track) in tracks where track.publisher == old { tracks[alias]?.publisher = new }
     }
 }
 
 extension Request {
-    /// Its reply goes to the one who had called.
-    fileprivate var mayAnswerAnother: Bool {
+    /// Its reply goes to the caller.
+    fileprivate var answersAnotherRequest: Bool {
         if case .answerProcedure = self { true } else { false }
     }
 }

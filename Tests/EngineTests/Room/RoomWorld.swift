@@ -1,14 +1,14 @@
 import Engine
 import Testing
-import Wire
+public import Wire
 
-/// A room with a clock, and all that its participants have heard.
+/// A room with a virtual clock, and the events its participants received.
 struct RoomWorld {
     enum Answer: Equatable {
         case reply(Reply)
-        case refused(RequestError)
+        case rejected(RequestError)
 
-        var code: RequestError.Code? { if case .refused(let error) = self { error.code } else { nil } }
+        var code: RequestError.Code? { if case .rejected(let error) = self { error.code } else { nil } }
     }
 
     struct SubscriptionOptions: Hashable {
@@ -18,15 +18,15 @@ struct RoomWorld {
 
     var room: Room
     var now = Instant(nanoseconds: 1_000_000_000)
-    /// What the last step had for effect.
+    /// Effects of the last step.
     var effects: [Room.Effect] = []
     var history: [Room.Effect] = []
-    var heard: [ParticipantHandle: [Event]] = [:]
+    var received: [ParticipantHandle: [Event]] = [:]
     var answers: [ParticipantHandle: [UInt64: [Answer]]] = [:]
     var closed: [ParticipantHandle: CloseReason] = [:]
-    var facts: [Room.AuditEvent] = []
+    var auditEvents: [Room.AuditEvent] = []
     var tokens: [(handle: ParticipantHandle, content: TokenContent, re: UInt64?)] = []
-    /// The patch panels, as the effects have made them.
+    /// The patch panels as changed by the effects.
     var options: Set<SubscriptionOptions> = []
     var gates: [TrackAlias: Room.Gate] = [:]
     private var names: [ParticipantHandle: String] = [:]
@@ -37,22 +37,22 @@ struct RoomWorld {
         room = Room(name: "den", sid: RoomSID(text: "RM_den"), settings: settings, createdAt: 1_700_000_000, seed: seed, at: now)
     }
 
-    mutating func happens(_ input: Room.Input) {
+    mutating func receive(_ input: Room.Input) {
         effects = []
         room.handle(input, at: now, into: &effects)
         history += effects
         for effect in effects { perform(effect) }
     }
 
-    /// Lets time pass, and wakes the room whenever it wants to be.
+    /// Advances the clock and processes each deadline on the way.
     mutating func pass(_ span: Duration) {
         let end = now + span
         var passed: [Room.Effect] = []
         while let deadline = room.deadline, deadline <= end {
             now = max(now, deadline)
-            happens(.deadlinePassed)
+            receive(.deadlinePassed)
             passed += effects
-            if let next = room.deadline { #expect(next > now, "a deadline that has been met must not stay") }
+            if let next = room.deadline { #expect(next > now, "a deadline that has passed must be removed") }
         }
         now = end
         effects = passed
@@ -71,7 +71,7 @@ struct RoomWorld {
             isRoomAdmin: isRoomAdmin, sessionID: session ?? "session-\(name)", briefing: briefing, autoSubscribe: autoSubscribe,
             receivesText: receivesText,
             resumeToken: token ?? "resume-\(name)", resuming: resuming, joinedAt: 1_700_000_001)
-        happens(.joined(handle, admission))
+        receive(.joined(handle, admission))
         return handle
     }
 
@@ -82,37 +82,37 @@ struct RoomWorld {
         return handle
     }
 
-    /// Asks with an id. Nil if there was no answer (yet).
+    /// Sends a request with an id. Nil if there is no answer (yet).
     @discardableResult
-    mutating func ask(_ handle: ParticipantHandle, _ request: Request) -> Answer? {
+    mutating func send(_ handle: ParticipantHandle, _ request: Request) -> Answer? {
         lastID += 1
-        happens(.request(request, id: lastID, from: handle))
+        receive(.request(request, id: lastID, from: handle))
         return answers[handle]?[lastID]?.first
     }
 
     mutating func publish(
         _ handle: ParticipantHandle, _ description: PublishTrack = PublishTrack(), sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> TrackInfo {
-        guard case .reply(.published(let info)) = ask(handle, .publish(description)) else {
-            throw Unexpected(what: "publishing was refused: \(effects)")
+        guard case .reply(.published(let info)) = send(handle, .publish(description)) else {
+            throw Unexpected(what: "publishing was rejected: \(effects)")
         }
         return info
     }
 
-    func hears(_ subscriber: ParticipantHandle, _ track: TrackInfo) -> Bool {
+    func receives(_ subscriber: ParticipantHandle, _ track: TrackInfo) -> Bool {
         options.contains(SubscriptionOptions(subscriber: subscriber, alias: track.alias)) && gates[track.alias] == .open
     }
 
-    /// What this one has heard since it was last asked.
-    mutating func news(_ handle: ParticipantHandle) -> [Event] {
-        heard.removeValue(forKey: handle) ?? []
+    /// Events received since the last call.
+    mutating func takeEvents(_ handle: ParticipantHandle) -> [Event] {
+        received.removeValue(forKey: handle) ?? []
     }
 
-    mutating func forgetNews() {
-        heard = [:]
+    mutating func discardEvents() {
+        received = [:]
     }
 
-    /// The last step's effects, a few words each.
+    /// Short descriptions of the last step's effects.
     var trace: [String] { effects.map(line) }
 
     func line(_ effect: Room.Effect) -> String {
@@ -121,20 +121,20 @@ struct RoomWorld {
         case .send(let event, let audience): "\(Self.word(event)) > \(audience.map(name).joined(separator: " "))"
         case .replay(let event, let handle): "\(Self.word(event)) > \(name(handle))"
         case .reply(_, _, let handle): "reply > \(name(handle))"
-        case .reject(let error, _, let handle): "refuse \(error.code) > \(name(handle))"
+        case .reject(let error, _, let handle): "reject \(error.code) > \(name(handle))"
         case .patch(.publish(let track, let publisher)): "patch publish \(track.alias.value) by \(name(publisher))"
         case .patch(.unpublish(let alias, let publisher)): "patch unpublish \(alias.value) by \(name(publisher))"
         case .patch(.move(let track, let old, let new, _, let subscribers)):
-            "patch move \(track.alias.value) from \(name(old)) to \(name(new)) heard by \(subscribers.map(name).joined(separator: " "))"
+            "patch move \(track.alias.value) from \(name(old)) to \(name(new)) subscribed by \(subscribers.map(name).joined(separator: " "))"
         case .patch(.gate(let alias, _, let gate)): "patch gate \(alias.value) \(gate)"
         case .patch(.clear(let alias, _, let epoch)): "patch clear \(alias.value) to \(epoch)"
-        case .patch(.retain(let alias, _, let time)): "patch keep \(alias.value) from \(time?.ticks.description ?? "now")"
-        case .patch(.subscribe(let subscriber, let alias, _, _)): "patch listen \(name(subscriber)) to \(alias.value)"
-        case .patch(.unsubscribe(let subscriber, let alias, _)): "patch stop \(name(subscriber)) to \(alias.value)"
+        case .patch(.retain(let alias, _, let time)): "patch retain \(alias.value) from \(time?.ticks.description ?? "now")"
+        case .patch(.subscribe(let subscriber, let alias, _, _)): "patch subscribe \(name(subscriber)) to \(alias.value)"
+        case .patch(.unsubscribe(let subscriber, let alias, _)): "patch unsubscribe \(name(subscriber)) to \(alias.value)"
         case .mintToken(let handle, _, let id): "token\(id == nil ? "" : " re") > \(name(handle))"
         case .handOver(let old, let new): "hand over \(name(old)) to \(name(new))"
         case .close(let handle, let reason): "close \(reason) \(name(handle))"
-        case .record(let fact, _): "fact \(String(String(describing: fact).prefix { $0 != "(" }))"
+        case .record(let event, _): "record \(String(String(describing: event).prefix { $0 != "(" }))"
         case .tap(let order, let publisher): "tap \(order.track.alias.value) by \(name(publisher))"
         case .untap(let track, let publisher): "untap \(track.alias.value) by \(name(publisher))"
         case .closed: "closed"
@@ -149,15 +149,15 @@ struct RoomWorld {
     private mutating func perform(_ effect: Room.Effect) {
         switch effect {
         case .send(let event, let audience):
-            for handle in audience { heard[handle, default: []].append(event) }
-        case .replay(let event, let handle): heard[handle, default: []].append(event)
+            for handle in audience { received[handle, default: []].append(event) }
+        case .replay(let event, let handle): received[handle, default: []].append(event)
         case .reply(let reply, let id, let handle): answers[handle, default: [:]][id, default: []].append(.reply(reply))
         case .reject(let error, let id, let handle):
-            if let id { answers[handle, default: [:]][id, default: []].append(.refused(error)) }
+            if let id { answers[handle, default: [:]][id, default: []].append(.rejected(error)) }
         case .patch(let change): perform(change)
         case .mintToken(let handle, let content, let id): tokens.append((handle, content, id))
         case .close(let handle, let reason): closed[handle] = reason
-        case .record(let fact, _): facts.append(fact)
+        case .record(let event, _): auditEvents.append(event)
         case .handOver, .tap, .untap, .closed: break
         }
     }
@@ -172,18 +172,18 @@ struct RoomWorld {
             gates[alias] = nil
             options = options.filter { $0.alias != alias }
         case .move(let track, _, _, let gate, let subscribers):
-            #expect(gates[track.alias] == gate, "moving changes no gate")
-            let heard = subscribers.map { SubscriptionOptions(subscriber: $0, alias: track.alias) }
-            #expect(Set(heard) == options.filter { $0.alias == track.alias }, "moving changes no listeners")
+            #expect(gates[track.alias] == gate, "a move must not change the gate")
+            let renewed = subscribers.map { SubscriptionOptions(subscriber: $0, alias: track.alias) }
+            #expect(Set(renewed) == options.filter { $0.alias == track.alias }, "a move must not change the subscribers")
         case .gate(let alias, _, let gate):
-            #expect(gates[alias] != nil && gates[alias] != gate, "a gate that moves nowhere")
+            #expect(gates[alias] != nil && gates[alias] != gate, "the gate is unchanged")
             gates[alias] = gate
         case .clear(let alias, _, _), .retain(let alias, _, _): #expect(gates[alias] != nil, "no such patch")
         case .subscribe(let subscriber, let alias, _, _):
             #expect(gates[alias] != nil, "no such patch")
-            #expect(options.insert(SubscriptionOptions(subscriber: subscriber, alias: alias)).inserted, "listens already")
+            #expect(options.insert(SubscriptionOptions(subscriber: subscriber, alias: alias)).inserted, "already subscribed")
         case .unsubscribe(let subscriber, let alias, _):
-            #expect(options.remove(SubscriptionOptions(subscriber: subscriber, alias: alias)) != nil, "did not listen")
+            #expect(options.remove(SubscriptionOptions(subscriber: subscriber, alias: alias)) != nil, "not subscribed")
         }
     }
 }
@@ -198,4 +198,9 @@ extension [Event] {
 
 extension Duration {
     static func minutes(_ count: Int) -> Duration { .seconds(60 * count) }
+}
+
+/// Lets tests write identities as string literals.
+extension Identity: ExpressibleByStringLiteral {
+    public init(stringLiteral text: String) { self.init(text: text) }
 }

@@ -3,92 +3,92 @@ import Testing
 import Wire
 
 struct SilenceTests {
-    @Test func everybodyIsToldOnceOfASilence() throws {
+    @Test func silenceIsReportedOnce() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         world.join("bob")
         _ = try world.publish(ann)
-        world.forgetNews()
+        world.discardEvents()
         world.pass(.milliseconds(9_999))
         #expect(world.effects.isEmpty)
         world.pass(.milliseconds(1))
         #expect(world.trace == ["silence > ann bob"])
-        #expect(world.news(ann) == [.silence("ann", milliseconds: 10_000)])
+        #expect(world.takeEvents(ann) == [.silence("ann", milliseconds: 10_000)])
         world.pass(.minutes(2))
         #expect(world.effects.isEmpty)
     }
 
-    @Test func aSoundBeginsAnotherSilence() throws {
+    @Test func soundStartsAnotherSilence() throws {
         var world = RoomWorld()
         let track = try world.publish(world.join("ann"))
         world.pass(.seconds(9))
-        world.happens(.measured([.loud(track, level: 49)]))
+        world.receive(.measured([.loud(track, level: 49)]))
         world.pass(.milliseconds(9_999))
         #expect(!world.trace.contains("silence > ann"))
         world.pass(.milliseconds(1))
         #expect(world.trace == ["silence > ann"])
-        world.happens(.measured([.loud(track, level: 49)]))
+        world.receive(.measured([.loud(track, level: 49)]))
         world.pass(.seconds(10))
         #expect(world.trace == ["silence > ann"])
     }
 
-    @Test func whatIsTooSoftIsSilence() throws {
+    @Test func softAudioIsSilence() throws {
         var world = RoomWorld()
         let track = try world.publish(world.join("ann"))
         world.pass(.seconds(9))
-        world.happens(.measured([.loud(track, level: 50), .quiet(track)]))
+        world.receive(.measured([.loud(track, level: 50), .quiet(track)]))
         world.pass(.seconds(1))
         #expect(world.trace == ["silence > ann"])
     }
 
-    @Test func oneOfSeveralTracksIsEnough() throws {
+    @Test func soundOnOneOfSeveralTracksEndsTheSilence() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let first = try world.publish(ann)
         world.pass(.seconds(9))
-        // Another microphone is no sound.
+        // Publishing another microphone is not a sound.
         let second = try world.publish(ann)
-        world.happens(.measured([.quiet(first), .loud(second)]))
+        world.receive(.measured([.quiet(first), .loud(second)]))
         world.pass(.seconds(9))
         #expect(!world.trace.contains("silence > ann"))
-        world.ask(ann, .mute(second.sid, muted: true))
+        world.send(ann, .mute(second.sid, muted: true))
         world.pass(.seconds(1))
         #expect(world.trace == ["silence > ann"])
     }
 
-    @Test func whoCannotBeHeardIsNotSilent() throws {
+    @Test func inaudibleParticipantIsNotReportedAsSilent() throws {
         var world = RoomWorld()
         world.join("listener")
         let muted = world.join("muted")
         let track = try world.publish(muted)
-        world.ask(muted, .mute(track.sid, muted: true))
+        world.send(muted, .mute(track.sid, muted: true))
         let held = world.join("held")
         _ = try world.publish(held)
-        world.ask(held, .hold(true))
+        world.send(held, .hold(true))
         let done = world.join("done")
-        world.ask(done, .unpublish(try world.publish(done).sid))
+        world.send(done, .unpublish(try world.publish(done).sid))
         world.pass(.minutes(4))
         #expect(world.effects.isEmpty)
     }
 
-    @Test func theWatchBeginsAnewAfterMuteAndHold() throws {
+    @Test func silenceDetectionRestartsAfterMuteAndHold() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let track = try world.publish(ann)
         world.pass(.seconds(9))
-        world.ask(ann, .mute(track.sid, muted: true))
-        world.ask(ann, .mute(track.sid, muted: false))
+        world.send(ann, .mute(track.sid, muted: true))
+        world.send(ann, .mute(track.sid, muted: false))
         world.pass(.seconds(9))
         #expect(world.effects.isEmpty)
-        world.ask(ann, .hold(true))
-        world.ask(ann, .hold(false))
+        world.send(ann, .hold(true))
+        world.send(ann, .hold(false))
         world.pass(.seconds(9))
         #expect(world.effects.isEmpty)
         world.pass(.seconds(1))
         #expect(world.trace == ["silence > ann"])
     }
 
-    @Test func aRoomChoosesItsLimit() throws {
+    @Test func silenceLimitComesFromTheRoomSettings() throws {
         var world = RoomWorld(RoomSettings(silenceLimit: .milliseconds(500)))
         _ = try world.publish(world.join("ann"))
         world.pass(.milliseconds(500))
@@ -99,7 +99,7 @@ struct SilenceTests {
         #expect(patient.effects.isEmpty)
     }
 
-    @Test func aLateWakeUpTellsHowLongItReallyWas() {
+    @Test func lateDeadlineReportsTheActualSilence() {
         var watch = SilenceDetector(limit: .seconds(10))
         let start = Instant(nanoseconds: 0)
         watch.start(at: start)

@@ -5,7 +5,7 @@ import Wire
 /// LiveKit's algorithm for active speakers.
 struct SpeakerTests {
     @Test(arguments: [(160, 0.4), (200, 0.5), (400, 1.0), (500, 1.0), (159, nil), (0, nil)])
-    func aWindowCountsIfTwoFifthsOfItWereLoud(milliseconds: Int, level: Double?) {
+    func windowCountsIfTwoFifthsAreLoud(milliseconds: Int, level: Double?) {
         let window = TrackMeasurement(
             track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: milliseconds, loudestLevel: 0)
         #expect(ActiveSpeakers.level(of: window) == level)
@@ -23,16 +23,16 @@ struct SpeakerTests {
         TrackMeasurement(track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: 400, loudestLevel: 128),
         TrackMeasurement(track: TrackSID(text: "TR_a"), windowMilliseconds: 400, activeMilliseconds: 400, loudestLevel: -1),
     ])
-    func whatCannotBeMeasuredHasNoLevel(window: TrackMeasurement) {
+    func quietWindowHasNoLevel(window: TrackMeasurement) {
         #expect(ActiveSpeakers.level(of: window) == nil)
     }
 
     @Test(arguments: [(0, 0), (0.01, 0.125), (0.125, 0.125), (0.126, 0.25), (0.99, 1), (1, 1), (1.5, 1)])
-    func levelsAreToldInEighthsRoundedUp(level: Double, told: Double) {
-        #expect(ActiveSpeakers.quantised(level) == told)
+    func levelsAreReportedInEighthsRoundedUp(level: Double, reported: Double) {
+        #expect(ActiveSpeakers.quantised(level) == reported)
     }
 
-    @Test func aLevelRisesOverTwoWindowsAndIsToldOnlyWhenItChanges() throws {
+    @Test func levelRisesOverTwoWindowsAndChangesAreReported() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let track = try world.publish(ann)
@@ -42,7 +42,7 @@ struct SpeakerTests {
         #expect(world.measure(.loud(track)) == nil)
     }
 
-    @Test func whoSpeaksSoftlyIsActiveOnlyIfItLasts() throws {
+    @Test func softSpeakerIsActiveOnlyIfItLasts() throws {
         var world = RoomWorld()
         let track = try world.publish(world.join("ann"))
         // A level of 34 is 0.0200: smoothed 0.0133, 0.0177, 0.0192; active is what reaches 0.0178.
@@ -51,17 +51,17 @@ struct SpeakerTests {
         #expect(world.measure(.loud(track, level: 34))?.map(\.level) == [0.125])
     }
 
-    @Test func oneQuietWindowEndsTheSpeakingAtOnce() throws {
+    @Test func oneQuietWindowEndsSpeaking() throws {
         var world = RoomWorld()
         let track = try world.publish(world.join("ann"))
         for _ in 0..<5 { _ = world.measure(.loud(track, level: 0)) }
         #expect(world.measure(.quiet(track)) == [Speaker(participant: "ann", track: track.sid, level: 0, active: false)])
         #expect(world.measure(.quiet(track)) == nil)
-        // What was before has no weight any more.
+        // Earlier windows have no weight any more.
         #expect(world.measure(.loud(track))?.map(\.level) == [0.25])
     }
 
-    @Test func whoIsNoLongerMeasuredStopsAfterTwoWindows() throws {
+    @Test func unmeasuredSpeakerStopsAfterTwoWindows() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let track = try world.publish(ann)
@@ -70,10 +70,10 @@ struct SpeakerTests {
         #expect(world.effects.isEmpty)
         world.pass(.milliseconds(1))
         #expect(world.trace == ["speakersChanged > ann"])
-        #expect(world.news(ann).last == .speakersChanged([Speaker(participant: "ann", track: track.sid, level: 0, active: false)]))
+        #expect(world.takeEvents(ann).last == .speakersChanged([Speaker(participant: "ann", track: track.sid, level: 0, active: false)]))
     }
 
-    @Test func aParticipantIsAsLoudAsItsLoudestTrack() throws {
+    @Test func loudestTrackDeterminesTheParticipantsLevel() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let soft = try world.publish(ann)
@@ -82,7 +82,7 @@ struct SpeakerTests {
         #expect(changes == [Speaker(participant: "ann", track: loud.sid, level: 0.75, active: true)])
     }
 
-    @Test func theLoudestComesFirstAndThoseWhoStoppedLast() throws {
+    @Test func loudestSpeakersComeFirstAndStoppedOnesLast() throws {
         var world = RoomWorld()
         let one = try world.publish(world.join("one"))
         let two = try world.publish(world.join("two"))
@@ -94,7 +94,7 @@ struct SpeakerTests {
     }
 
     @Test(arguments: [1, 2, 4, 5, 9])
-    func whatWasToldIsNotToldAgainHoweverManySpeak(count: Int) throws {
+    func unchangedSpeakersAreNotReportedAgain(count: Int) throws {
         var world = RoomWorld()
         var tracks: [TrackInfo] = []
         for number in 0..<count { tracks.append(try world.publish(world.join("p\(number)"))) }
@@ -105,7 +105,7 @@ struct SpeakerTests {
         #expect(world.measure([.quiet(tracks[count - 1])] + all.dropLast())?.last?.track == tracks[count - 1].sid)
     }
 
-    @Test func anotherTrackOfTheSameParticipantIsToldWhenItBecomesTheLoudest() throws {
+    @Test func changeOfTheLoudestTrackIsReported() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let (one, two) = (try world.publish(ann), try world.publish(ann))
@@ -115,14 +115,14 @@ struct SpeakerTests {
         #expect(world.measure(.loud(one, level: 20), .loud(two, level: 2))?.map(\.track) == [two.sid])
     }
 
-    @Test func equallyLoudOnesComeAsTheyPublished() throws {
+    @Test func equallyLoudSpeakersKeepPublishingOrder() throws {
         var world = RoomWorld()
         let one = try world.publish(world.join("one"))
         let two = try world.publish(world.join("two"))
         #expect(world.measure(.loud(two), .loud(one))?.map(\.participant) == ["one", "two"])
     }
 
-    @Test func whoUnpublishesOrLeavesSpeaksNoMore() throws {
+    @Test func unpublishingOrLeavingEndsSpeaking() throws {
         var world = RoomWorld()
         let ann = world.join("ann")
         let bob = world.join("bob")
@@ -130,14 +130,14 @@ struct SpeakerTests {
         let hers = try world.publish(ann)
         let his = try world.publish(bob)
         _ = world.measure(.loud(hers), .loud(his))
-        world.ask(ann, .unpublish(hers.sid))
+        world.send(ann, .unpublish(hers.sid))
         #expect(world.trace.last == "speakersChanged > ann bob cid")
-        world.forgetNews()
-        world.happens(.left(bob, .signalClose))
-        #expect(world.news(cid).words == ["trackUnpublished", "speakersChanged", "participantLeft"])
+        world.discardEvents()
+        world.receive(.left(bob, .signalClose))
+        #expect(world.takeEvents(cid).words == ["trackUnpublished", "speakersChanged", "participantLeft"])
     }
 
-    @Test func theUnknownAreNotMeasured() {
+    @Test func measurementsOfUnknownTracksAreIgnored() {
         var world = RoomWorld()
         world.join("ann")
         let window = TrackMeasurement(
@@ -147,12 +147,12 @@ struct SpeakerTests {
 }
 
 extension RoomWorld {
-    /// One window of the meters later; nil if nothing was told.
+    /// The report after one more measurement window; nil if there was none.
     fileprivate mutating func measure(_ measurements: TrackMeasurement...) -> [Speaker]? { measure(measurements) }
 
     fileprivate mutating func measure(_ measurements: [TrackMeasurement]) -> [Speaker]? {
         pass(Limits.speakerInterval)
-        happens(.measured(measurements))
+        receive(.measured(measurements))
         for case .send(.speakersChanged(let speakers), _) in effects { return speakers }
         return nil
     }

@@ -1,13 +1,13 @@
 package import Wire
 
-/// Draws from a seed. Only integers and IEEE arithmetic, no mathematics library: the same on every machine.
+/// Random draws that are identical on every machine: integer and IEEE arithmetic only, no math library.
 extension SplitMix64 {
     /// 0..<1, in steps of 2⁻⁵³.
     package mutating func unit() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// - Parameter probability: 0 is never, 1 always.
+    /// Returns true with the given probability.
     package mutating func chance(_ probability: Double) -> Bool {
         unit() < probability
     }
@@ -20,12 +20,12 @@ extension SplitMix64 {
         low + .nanoseconds(Int64(unit() * Double((high - low).inNanoseconds)))
     }
 
-    /// How long until something that happens once in `mean` on average happens, at most 20 times as long.
+    /// An exponentially distributed duration, at most 20 times the mean.
     package mutating func exponential(mean: Duration) -> Duration {
         .nanoseconds(Int64(exponential() * Double(mean.inNanoseconds)))
     }
 
-    /// With mean 1, by comparing uniform numbers only (von Neumann, "Various techniques used in connection with random digits", 1951).
+    /// Exponential with mean 1, using comparisons of uniform numbers only (von Neumann, "Various techniques used in connection with random digits", 1951).
     private mutating func exponential() -> Double {
         var whole = 0.0
         while whole < 20 {
@@ -44,7 +44,7 @@ extension SplitMix64 {
         return whole
     }
 
-    /// One of them; nil if there is none.
+    /// A random element; nil if there are none.
     package mutating func pick<T>(_ values: [T]) -> T? {
         values.isEmpty ? nil : values[below(values.count)]
     }

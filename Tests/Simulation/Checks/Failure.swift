@@ -1,6 +1,6 @@
-/// The first promise that was seen broken.
+/// The first failed check of a world.
 package struct Failure: Sendable {
     package let text: String
-    /// Since the world began.
+    /// Time since the start of the world.
     package let time: Duration
 }

@@ -1,24 +1,24 @@
 internal import Engine
 internal import Wire
 
-/// All that was ever said, by whom, and who might get it. Each frame carries its number.
+/// All frames and data messages ever sent, with their senders and permitted recipients. Each frame carries its number.
 struct Ledger {
     struct Frame {
         let header: FrameHeader
         let track: TrackSID
-        let stay: Stay
+        let session: PeerSession
         let size: Int
         let mode: TrackMode
-        /// How much audio it holds.
+        /// Duration of its audio.
         let milliseconds: Double
         let sentAt: Instant
-        /// False if its sender knew that it must not pass: muted, held, of another epoch, on a track that is not its own.
-        let mayBeHeard: Bool
-        /// Said after its sender had asked to be silenced: some may still hear it.
+        /// False if its sender knew that it must be dropped: muted, on hold, wrong epoch, or on a foreign track.
+        let isDeliverable: Bool
+        /// Sent after its sender had requested mute, hold or unpublish: delivery is optional.
         let isDoubtful: Bool
-        /// Said when all was well.
-        let mustBeHeard: Bool
-        /// When its publisher's shard let it through, if it did.
+        /// Sent in the liveness phase.
+        let mustBeDelivered: Bool
+        /// When the publisher's shard admitted it; nil if it did not.
         var passedAt: Instant?
     }
 
@@ -34,20 +34,20 @@ struct Ledger {
     private static let mark: [UInt8] = [0x4C, 0x65, 0x64, 0x67]
     private static let packetBytesMin = 8
 
-    /// Makes the frame's bytes.
+    /// Records a frame and returns its bytes.
     mutating func enter(
-        _ header: FrameHeader, of track: TrackSID, _ mode: TrackMode = .live, milliseconds: Double = 20, by stay: Stay, mayBeHeard: Bool,
+        _ header: FrameHeader, of track: TrackSID, _ mode: TrackMode = .live, milliseconds: Double = 20, by session: PeerSession, isDeliverable: Bool,
         in world: World
     ) -> [UInt8] {
         let number = UInt32(frames.count)
-        let filling = world.chance.below(world.chance.chance(0.02) ? 1_400 : 120)
+        let filling = world.random.below(world.random.chance(0.02) ? 1_400 : 120)
         let bytes =
             header.bytes + Self.mark + withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 0x55, count: filling)
         frames.append(
             Frame(
-                header: header, track: track, stay: stay, size: bytes.count, mode: mode, milliseconds: milliseconds, sentAt: world.now,
-                mayBeHeard: mayBeHeard, isDoubtful: stay.hasAskedForSilence,
-                mustBeHeard: mayBeHeard && stay.mustBeHeard(track)))
+                header: header, track: track, session: session, size: bytes.count, mode: mode, milliseconds: milliseconds, sentAt: world.now,
+                isDeliverable: isDeliverable, isDoubtful: session.hasPendingSilence,
+                mustBeDelivered: isDeliverable && session.mustBeDelivered(track)))
         return bytes
     }
 
@@ -61,7 +61,7 @@ struct Ledger {
         return messages.count - 1
     }
 
-    /// A frame's number; -1 if it is none of ours.
+    /// A frame's number; -1 if it is not in the ledger.
     static func number(of frame: [UInt8]) -> Int {
         let start = ProtocolLimits.frameHeaderBytes
         guard frame.count >= start + packetBytesMin, Array(frame[start..<start + 4]) == mark else { return -1 }

@@ -1,48 +1,48 @@
 internal import Engine
 internal import Wire
 
-/// What must hold when faults are long over, and when everybody has gone.
+/// Final checks: liveness after recovery, and no remaining state after all peers have left.
 extension World {
-    /// All who may talk have been heard by all who may hear, and whoever asked has an answer.
-    func checkEverybodyWasHeard() {
-        let settled = peers.compactMap(\.stay).filter { $0.hello != nil && !$0.isOver }
-        for stay in settled {
-            let unanswered = stay.asked.keys.sorted()
-            expect(unanswered.isEmpty, "\(stay) has no answer to \(unanswered)")
+    /// Every frame of the liveness phase has reached every permitted subscriber, and every request has been answered.
+    func checkLiveness() {
+        let settled = peers.compactMap(\.session).filter { $0.hello != nil && !$0.isOver }
+        for session in settled {
+            let unanswered = session.pendingRequests.keys.sorted()
+            expect(unanswered.isEmpty, "\(session) has no answer to \(unanswered)")
         }
-        // A room of nobody but agents may be over by now, and those who were in it come again.
-        for (number, frame) in ledger.frames.enumerated() where frame.mustBeHeard && !frame.stay.isOver {
-            for stay in settled where stay.peer.room == frame.stay.peer.room && stay !== frame.stay && stay.permission.canSubscribe {
-                guard stay.welcomedAt <= audibleSince else { continue }
-                expect(stay.mustHaveHeard.contains(number), "\(stay) has not heard frame \(number) of \(frame.stay), though all was well")
+        // A room with agents only may have closed by now; its participants reconnect.
+        for (number, frame) in ledger.frames.enumerated() where frame.mustBeDelivered && !frame.session.isOver {
+            for session in settled where session.peer.room == frame.session.peer.room && session !== frame.session && session.permission.canSubscribe {
+                guard session.joinedAt <= livenessSince else { continue }
+                expect(session.receivedRequired.contains(number), "\(session) has not received frame \(number) of \(frame.session) in the liveness phase")
             }
         }
-        expect(tally.framesIn == tally.admitted + tally.refused.reduce(0, +), "frames that came: \(tally)")
+        expect(counts.framesIn == counts.admitted + counts.refused.reduce(0, +), "incoming frames are not all counted: \(counts)")
     }
 
-    func checkNothingIsLeft() {
+    func checkNothingRemains() {
         for shard in shards {
-            let place = "shard \(shard.index)"
-            expect(shard.participantsAway == 0, "\(place) still counts \(shard.participantsAway) who are away")
-            expect(shard.participants == 0, "\(place) still counts \(shard.participants) participants")
-            expect(shard.slots.allSatisfy { $0 == nil }, "somebody still sits on \(place)")
+            let name = "shard \(shard.index)"
+            expect(shard.participantsAway == 0, "\(name) still counts \(shard.participantsAway) lost connections")
+            expect(shard.participants == 0, "\(name) still counts \(shard.participants) participants")
+            expect(shard.slots.allSatisfy { $0 == nil }, "\(name) still has occupied slots")
             expect(
-                shard.freeSlots.count == shard.slots.count, "\(place) has given back \(shard.freeSlots.count) of \(shard.slots.count) seats"
+                shard.freeSlots.count == shard.slots.count, "\(name) has freed \(shard.freeSlots.count) of \(shard.slots.count) slots"
             )
-            expect(shard.rooms.allSatisfy { $0 == nil } && shard.roomByName.isEmpty, "\(place) still has rooms: \(shard.roomByName.keys)")
-            expect(shard.guests.isEmpty, "\(place) still has \(shard.guests.count) guests")
-            expect(shard.panel.count == 0 && shard.panel.patches.allSatisfy(\.isEmpty), "\(place) still has patches")
-            expect(shard.aheads.count == 0 && shard.aheads.active.isEmpty, "\(place) still has \(shard.aheads.count) tracks ahead")
-            expect(shard.playoutQueueReports.isEmpty, "\(place) has not told all it knows of what was heard")
-            expect(shard.remoteTracks.count == 0, "\(place) still has \(shard.remoteTracks.count) inlets")
-            expect(shard.store.heldCount == 0, "\(place) still holds \(shard.store.heldCount) frames")
-            expect(shard.waiting.isEmpty, "\(place) still waits for somebody")
-            expect(shard.arrivals.allSatisfy(\.isEmpty), "\(place) has frames that it has not carried")
+            expect(shard.rooms.allSatisfy { $0 == nil } && shard.roomByName.isEmpty, "\(name) still has rooms: \(shard.roomByName.keys)")
+            expect(shard.guests.isEmpty, "\(name) still has \(shard.guests.count) guests")
+            expect(shard.panel.count == 0 && shard.panel.patches.allSatisfy(\.isEmpty), "\(name) still has patches")
+            expect(shard.aheads.count == 0 && shard.aheads.active.isEmpty, "\(name) still has \(shard.aheads.count) `ahead` tracks")
+            expect(shard.playoutQueueReports.isEmpty, "\(name) has unsent playout reports")
+            expect(shard.remoteTracks.count == 0, "\(name) still has \(shard.remoteTracks.count) remote tracks")
+            expect(shard.store.heldCount == 0, "\(name) still stores \(shard.store.heldCount) frames")
+            expect(shard.waiting.isEmpty, "\(name) still has waiting participants")
+            expect(shard.arrivals.allSatisfy(\.isEmpty), "\(name) has frames that were not forwarded")
         }
-        expect(mailboxes.allSatisfy { $0.count == 0 }, "mail was not read")
-        expect(trunks.allSatisfy(\.isEmpty), "frames are left in a trunk")
+        expect(mailboxes.allSatisfy { $0.count == 0 }, "a mailbox is not empty")
+        expect(trunks.allSatisfy(\.isEmpty), "a trunk is not empty")
         expect(directory.isEmpty, "the directory still has rooms")
-        expect(tally.handed == tally.written + tally.dropped.reduce(0, +), "frames that were handed out: \(tally)")
-        expect(tally.heard <= tally.written, "more was heard than was written: \(tally)")
+        expect(counts.handed == counts.written + counts.dropped.reduce(0, +), "forwarded frames are not all counted: \(counts)")
+        expect(counts.received <= counts.written, "more frames were received than written: \(counts)")
     }
 }

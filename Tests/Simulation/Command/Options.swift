@@ -1,10 +1,10 @@
 private import Foundation
 
-/// What the command was asked for.
+/// Command line options.
 struct Options {
     var seeds = 100
     var first: UInt64 = 1
-    /// Seeds from one to the next, for a worker among several.
+    /// Distance between consecutive seeds of one worker.
     var step: UInt64 = 1
     var jobs = ProcessInfo.processInfo.activeProcessorCount
     var isTraced = false

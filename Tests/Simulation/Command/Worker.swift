@@ -1,28 +1,28 @@
 private import Simulation
 
-/// Runs one world and tells all about it.
+/// Runs one world and prints its description and result.
 func show(_ seed: UInt64, isTraced: Bool) -> Bool {
     let world = World(seed: seed)
-    say("seed \(seed): \(world.swarm.summary)")
-    if isTraced { world.trace = { say($0) } }
+    printLine("seed \(seed): \(world.swarm.summary)")
+    if isTraced { world.trace = { printLine($0) } }
     guard let failure = world.run() else {
-        say("seed \(seed) passed: \(world.summary)")
+        printLine("seed \(seed) passed: \(world.summary)")
         return true
     }
-    say("seed \(seed) FAILED after \(milliseconds(failure.time)) ms: \(failure.text); again with: make simulate SEEDS=1 FROM=\(seed)")
+    printLine("seed \(seed) FAILED after \(milliseconds(failure.time)) ms: \(failure.text); reproduce with: make simulate SEEDS=1 FROM=\(seed)")
     return false
 }
 
-/// Runs worlds for the overseer, a line before each and one after each: a world that brings the process down is known by its first.
+/// Runs worlds for the coordinator. Prints a line before and after each, so that a crash can be attributed to a seed.
 func work(_ options: Options) -> Bool {
     for index in 0..<options.seeds {
         let seed = options.first &+ UInt64(index) &* options.step
-        say("begin \(seed)")
+        printLine("begin \(seed)")
         if let failure = World(seed: seed).run() {
-            say("fail \(seed) after \(milliseconds(failure.time)) ms: \(failure.text)")
+            printLine("fail \(seed) after \(milliseconds(failure.time)) ms: \(failure.text)")
             return false
         }
-        say("done \(seed)")
+        printLine("done \(seed)")
     }
     return true
 }

@@ -1,8 +1,8 @@
 private import Foundation
 
-/// `simulate --seeds n --from seed [--trace]`: exit 0 if all worlds kept their promises, 1 if one did not, 2 if used wrongly.
+/// `simulate --seeds n --from seed [--trace]`: exits with 0 if all worlds passed, 1 if one failed, 2 on a usage error.
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
-    say("usage: simulate [--seeds 100] [--from 1] [--jobs 2] [--trace]")
+    printLine("usage: simulate [--seeds 100] [--from 1] [--jobs 2] [--trace]")
     exit(2)
 }
 if options.isWorker {
@@ -10,5 +10,5 @@ if options.isWorker {
 } else if options.seeds == 1 {
     exit(show(options.first, isTraced: options.isTraced) ? 0 : 1)
 } else {
-    exit(Overseer(options).run() ? 0 : 1)
+    exit(Coordinator(options).run() ? 0 : 1)
 }

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// A track that a peer publishes, as the peer knows it.
+/// A peer's view of a track it publishes.
 struct OwnTrack {
     let sid: TrackSID
     let alias: TrackAlias
@@ -9,15 +9,15 @@ struct OwnTrack {
     var epoch: UInt8
     var sequence: UInt16
     var timestamp: UInt32
-    /// The gateway has said that it is muted.
+    /// Whether the gateway has confirmed mute.
     var isMuted = false
-    /// The last request to mute or unmute it.
+    /// `id` of the last mute or unmute request.
     var lastMute: UInt64 = 0
     var isUnpublished = false
     var isTalking = false
-    /// Whether it has said what all must hear when all is well.
+    /// Whether it has pushed the utterance of the liveness phase.
     var hasSpoken = false
-    /// Until when it talks, or is silent.
+    /// End of the current talkspurt or pause.
     var until: Instant
 
     init(_ info: TrackInfo, sequence: UInt16, timestamp: UInt32, now: Instant) {

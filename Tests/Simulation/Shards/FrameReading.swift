@@ -1,7 +1,7 @@
 internal import Engine
 internal import Wire
 
-/// The wire's readers on arrays, which a simulation can afford.
+/// Frame parsing on arrays.
 enum FrameReading {
     static func header(of frame: [UInt8]) -> Result<FrameHeader, FrameError> {
         frame.withUnsafeBytes { bytes in
@@ -13,11 +13,11 @@ enum FrameReading {
         }
     }
 
-    /// The header of a frame that has one, 0x08 and all.
+    /// The header of a valid frame, including flag 0x08.
     static func uncheckedHeader(of frame: [UInt8]) -> FrameHeader {
         frame.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, bytes.count >= ProtocolLimits.frameHeaderBytes else {
-                preconditionFailure("a frame has a header")
+                preconditionFailure("frame is shorter than its header")
             }
             return FrameHeader(unchecked: base)
         }

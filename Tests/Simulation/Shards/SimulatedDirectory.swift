@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Which shard each open room is homed on, as `RoomDirectory` keeps it.
+/// The home shard of each open room, as the gateway's `RoomDirectory`.
 struct SimulatedDirectory {
     private struct Entry {
         let home: Int

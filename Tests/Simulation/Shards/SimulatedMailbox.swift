@@ -1,8 +1,8 @@
 internal import Engine
 internal import Wire
 
-/// What comes through a shard's door, as `ShardMessage` has it.
-enum Mail {
+/// A message between shards, as the gateway's `ShardMessage`.
+enum ShardMessage {
     case joined(ParticipantHandle, JoinTicket)
     case input(Room.Input, of: ParticipantHandle)
     case left(ParticipantHandle, DisconnectReason)
@@ -14,26 +14,26 @@ enum Mail {
     case administer(String, Room.AdminCommand)
 }
 
-/// First in, first out.
+/// A FIFO mailbox.
 final class SimulatedMailbox {
-    private var messages: [Mail] = []
+    private var messages: [ShardMessage] = []
 
     var count: Int { messages.count }
 
-    func post(_ message: Mail) {
+    func post(_ message: ShardMessage) {
         messages.append(message)
     }
 
-    func drain() -> [Mail] {
+    func drain() -> [ShardMessage] {
         defer { messages = [] }
         return messages
     }
 }
 
-/// What was found out before the upgrade.
+/// Admission of an upgrade request.
 struct JoinTicket {
     var admission: Admission
-    /// The last event that whoever wants to resume has got.
+    /// The last event received before a resume.
     var lastSeq: UInt64?
     var room: String
     var settings: RoomSettings
@@ -46,13 +46,13 @@ struct JoinTicket {
     }
 }
 
-/// Frames on their way from one shard to another.
+/// Frames in flight from one shard to another.
 final class SimulatedTrunk {
     var bytesMax: Int
-    private var frames: [Carried] = []
+    private var frames: [Frame] = []
     private(set) var bytes = 0
 
-    struct Carried {
+    struct Frame {
         let publisher: ParticipantHandle
         let frame: [UInt8]
     }
@@ -63,15 +63,15 @@ final class SimulatedTrunk {
 
     var isEmpty: Bool { frames.isEmpty }
 
-    /// - Returns: whether the frame was taken, and whether the other side has to be woken for it.
+    /// - Returns: whether the frame was accepted, and whether the receiver must be woken.
     func append(_ frame: [UInt8], from publisher: ParticipantHandle, evenIfFull: Bool) -> (isTaken: Bool, needsWake: Bool) {
         guard evenIfFull || bytes + frame.count + 10 <= bytesMax else { return (false, false) }
-        frames.append(Carried(publisher: publisher, frame: frame))
+        frames.append(Frame(publisher: publisher, frame: frame))
         bytes += frame.count + 10
         return (true, frames.count == 1)
     }
 
-    func take() -> [Carried] {
+    func take() -> [Frame] {
         defer {
             frames = []
             bytes = 0

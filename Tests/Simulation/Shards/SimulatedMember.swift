@@ -1,11 +1,11 @@
 internal import Engine
 internal import Wire
 
-/// A participant whose socket a shard serves, as `Member` of the gateway.
+/// A participant connected to a shard, as the gateway's `ParticipantConnection`.
 final class SimulatedMember {
     let handle: ParticipantHandle
-    let line: Line
-    var place = Place.nowhere
+    let connection: SimulatedConnection
+    var location = Location.nowhere
     let kind: ParticipantKind
     var outbox: Outbox
     let ageMax: Duration
@@ -15,11 +15,11 @@ final class SimulatedMember {
     var link = Link.up
     var awaitsLog = false
     var successor: ParticipantHandle?
-    var owesProof = false
+    var awaitsProof = false
     var resumption: JoinTicket?
     var held: [EncodedEvent] = []
-    var wasGreeted = false
-    var lastHeard: Instant
+    var sentHello = false
+    var lastReceived: Instant
     var pendingClose: (reason: CloseReason, deadline: Instant)?
     var isWaiting = false
     var aheadIndices: [Int] = []
@@ -32,24 +32,24 @@ final class SimulatedMember {
 
     enum Link { case up, lost }
 
-    enum Place {
+    enum Location {
         case here(room: Int)
         case on(shard: Int)
         case nowhere
     }
 
-    init(handle: ParticipantHandle, line: Line, kind: ParticipantKind, swarm: Swarm, now: Instant) {
+    init(handle: ParticipantHandle, connection: SimulatedConnection, kind: ParticipantKind, swarm: Swarm, now: Instant) {
         self.handle = handle
-        self.line = line
+        self.connection = connection
         self.kind = kind
         ageMax = kind == .agent ? Limits.liveAgeMaxToAgent : Limits.liveAgeMax
         outbox = Outbox(ageMax: ageMax, framesMax: swarm.outboxFramesMax)
-        lastHeard = now
+        lastReceived = now
         malformed = MalformedMessageCounter(now: now)
     }
 
     var isReachable: Bool { link == .up && !awaitsLog }
-    var isNowhere: Bool { if case .nowhere = place { true } else { false } }
+    var isNowhere: Bool { if case .nowhere = location { true } else { false } }
 
     func take(_ handover: SessionHandover) {
         log = handover.log
@@ -58,11 +58,11 @@ final class SimulatedMember {
         reported = (framesSent, framesDropped)
     }
 
-    /// What keeps media from it, for the trace.
+    /// Why frames are not sent to it, for the trace.
     func obstacle(at shard: SimulatedShard) -> String {
         var deliveryProbe = deliveryProbe
-        if line.isCongested { return "congested" }
-        if deliveryProbe.isOverdue(at: shard.now, ownLag: shard.recentLag) { return "receipt overdue, lag \(shard.recentLag)" }
-        return "\(line.unacknowledgedBytes ?? -1) bytes on the way, \(outbox.frameCount) frames wait, sendWindow \(sendWindow)"
+        if connection.isCongested { return "congested" }
+        if deliveryProbe.isOverdue(at: shard.now, ownLag: shard.recentLag) { return "probe overdue, lag \(shard.recentLag)" }
+        return "\(connection.unacknowledgedBytes ?? -1) bytes in flight, \(outbox.frameCount) frames queued, sendWindow \(sendWindow)"
     }
 }

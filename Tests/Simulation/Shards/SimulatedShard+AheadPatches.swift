@@ -1,96 +1,96 @@
 internal import Engine
 internal import Wire
 
-/// As `Shard+AheadPatches`.
+/// As the gateway's `MediaRelay+AheadPatches`.
 extension SimulatedShard {
     func openAhead(_ track: TrackInfo, by publisher: ParticipantHandle) -> Int {
         aheads.open(
             AheadTrack(track.sid, alias: track.alias, by: publisher, epoch: track.epoch, frameMilliseconds: track.frameMs, at: now))
     }
 
-    func closeAhead(_ place: Int) {
-        var track = aheads.tracks[place]
-        for index in 0..<track.subscriberCount { slots[Int(track.slot(ofSubscriber: index))]?.aheadIndices.removeAll { $0 == place } }
-        aheads.close(place)
-        world.pacing.forgotten(place, at: index)
+    func closeAhead(_ aheadIndex: Int) {
+        var track = aheads.tracks[aheadIndex]
+        for index in 0..<track.subscriberCount { slots[Int(track.slot(ofSubscriber: index))]?.aheadIndices.removeAll { $0 == aheadIndex } }
+        aheads.close(aheadIndex)
+        world.pacing.forgotten(aheadIndex, at: index)
     }
 
-    func pauseAhead(_ place: Int, _ pauses: Bool) {
-        aheads.tracks[place].setPaused(pauses, at: now)
-        aheads.activate(place)
-        noteFacts(of: place)
+    func pauseAhead(_ aheadIndex: Int, _ pauses: Bool) {
+        aheads.tracks[aheadIndex].setPaused(pauses, at: now)
+        aheads.activate(aheadIndex)
+        noteReports(of: aheadIndex)
         guard !pauses else { return }
-        for owed in aheads.tracks[place].takePendingReplays() { replay(place, to: owed, from: nil) }
+        for pending in aheads.tracks[aheadIndex].takePendingReplays() { replay(aheadIndex, to: pending, from: nil) }
     }
 
-    func clearAhead(_ place: Int, epoch: UInt8) {
-        _ = aheads.tracks[place].clear(epoch: epoch, at: now)
-        aheads.activate(place)
-        noteFacts(of: place)
+    func clearAhead(_ aheadIndex: Int, epoch: UInt8) {
+        _ = aheads.tracks[aheadIndex].clear(epoch: epoch, at: now)
+        aheads.activate(aheadIndex)
+        noteReports(of: aheadIndex)
     }
 
     // MARK: Subscribers
 
-    func hearAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ listening: Room.SubscriptionOptions) {
-        let place =
+    func subscribeAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ options: Room.SubscriptionOptions) {
+        let aheadIndex =
             aheads.index(of: alias, by: publisher)
             ?? aheads.open(
                 AheadTrack(
-                    nil, alias: alias, by: publisher, epoch: listening.epoch, frameMilliseconds: listening.frameMilliseconds,
-                    awaiting: listening.number, at: now))
-        aheads.tracks[place].subscriptions += 1
+                    nil, alias: alias, by: publisher, epoch: options.epoch, frameMilliseconds: options.frameMilliseconds,
+                    awaiting: options.number, at: now))
+        aheads.tracks[aheadIndex].subscriptions += 1
         guard let member = member(at: subscriber) else { return }
-        aheads.tracks[place].add(subscriber: subscriber.slot, from: listening.from, at: now)
-        world.pacing.listensAnew(subscriber, to: alias)
-        if !member.aheadIndices.contains(place) { member.aheadIndices.append(place) }
-        aheads.activate(place)
+        aheads.tracks[aheadIndex].add(subscriber: subscriber.slot, from: options.from, at: now)
+        world.pacing.resubscribed(subscriber, to: alias)
+        if !member.aheadIndices.contains(aheadIndex) { member.aheadIndices.append(aheadIndex) }
+        aheads.activate(aheadIndex)
     }
 
-    func stopHearingAhead(_ place: Int, by subscriber: ParticipantHandle) {
-        aheads.tracks[place].subscriptions -= 1
-        aheads.tracks[place].remove(subscriber: subscriber.slot)
-        member(at: subscriber)?.aheadIndices.removeAll { $0 == place }
-        if aheads.tracks[place].subscriptions == 0, aheads.tracks[place].sid == nil { closeAhead(place) }
+    func unsubscribeAhead(_ aheadIndex: Int, by subscriber: ParticipantHandle) {
+        aheads.tracks[aheadIndex].subscriptions -= 1
+        aheads.tracks[aheadIndex].remove(subscriber: subscriber.slot)
+        member(at: subscriber)?.aheadIndices.removeAll { $0 == aheadIndex }
+        if aheads.tracks[aheadIndex].subscriptions == 0, aheads.tracks[aheadIndex].sid == nil { closeAhead(aheadIndex) }
     }
 
-    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, _ listening: Room.SubscriptionOptions) {
-        guard let place = aheads.index(of: alias, by: publisher) else { return }
-        let owed = AheadTrack.PendingReplay(shard: shard, number: listening.number)
-        if aheads.tracks[place].isPaused {
-            aheads.tracks[place].deferReplay(owed)
+    func replayAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, to shard: UInt16, _ options: Room.SubscriptionOptions) {
+        guard let aheadIndex = aheads.index(of: alias, by: publisher) else { return }
+        let pending = AheadTrack.PendingReplay(shard: shard, number: options.number)
+        if aheads.tracks[aheadIndex].isPaused {
+            aheads.tracks[aheadIndex].deferReplay(pending)
         } else {
-            replay(place, to: owed, from: listening.from)
+            replay(aheadIndex, to: pending, from: options.from)
         }
     }
 
     func forgetReplay(of alias: TrackAlias, by publisher: ParticipantHandle, to shard: UInt16) {
-        guard let place = aheads.index(of: alias, by: publisher) else { return }
-        aheads.tracks[place].cancelReplay(to: shard)
+        guard let aheadIndex = aheads.index(of: alias, by: publisher) else { return }
+        aheads.tracks[aheadIndex].cancelReplay(to: shard)
     }
 
-    private func replay(_ place: Int, to owed: AheadTrack.PendingReplay, from: MediaTime?) {
-        let publisher = aheads.tracks[place].publisher
+    private func replay(_ aheadIndex: Int, to pending: AheadTrack.PendingReplay, from: MediaTime?) {
+        let publisher = aheads.tracks[aheadIndex].publisher
         var frames: [[UInt8]] = []
-        aheads.tracks[place].replay(from: from, at: now) { frames.append(Array($0)) }
-        send(aheads.tracks[place].marker(ofReplay: owed.number).bytes, from: publisher, to: Int(owed.shard), evenIfFull: true)
-        for frame in frames { send(frame, from: publisher, to: Int(owed.shard)) }
+        aheads.tracks[aheadIndex].replay(from: from, at: now) { frames.append(Array($0)) }
+        send(aheads.tracks[aheadIndex].marker(ofReplay: pending.number).bytes, from: publisher, to: Int(pending.shard), evenIfFull: true)
+        for frame in frames { send(frame, from: publisher, to: Int(pending.shard)) }
     }
 
-    // MARK: What the room is told
+    // MARK: Reports to the room
 
-    func noteFacts(of place: Int) {
-        guard aheads.tracks[place].hasReports, let track = aheads.tracks[place].sid else { return }
-        let publisher = aheads.tracks[place].publisher
-        for fact in aheads.tracks[place].takeReports() { playoutQueueReports.append((publisher, track, fact)) }
+    func noteReports(of aheadIndex: Int) {
+        guard aheads.tracks[aheadIndex].hasReports, let track = aheads.tracks[aheadIndex].sid else { return }
+        let publisher = aheads.tracks[aheadIndex].publisher
+        for queueReport in aheads.tracks[aheadIndex].takeReports() { playoutQueueReports.append((publisher, track, queueReport)) }
     }
 
-    func tellFacts() {
-        guard performing == 0, !isTellingFacts, !playoutQueueReports.isEmpty else { return }
-        isTellingFacts = true
+    func flushPlayoutReports() {
+        guard performing == 0, !isFlushingReports, !playoutQueueReports.isEmpty else { return }
+        isFlushingReports = true
         while !playoutQueueReports.isEmpty {
-            let (publisher, track, fact) = playoutQueueReports.removeFirst()
-            if let member = member(at: publisher) { tell(.playout(track, fact), roomOf: member) }
+            let (publisher, track, queueReport) = playoutQueueReports.removeFirst()
+            if let member = member(at: publisher) { report(.playout(track, queueReport), roomOf: member) }
         }
-        isTellingFacts = false
+        isFlushingReports = false
     }
 }

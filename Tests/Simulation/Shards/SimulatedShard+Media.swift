@@ -1,18 +1,18 @@
 internal import Engine
 internal import Wire
 
-/// As `Shard+Media`.
+/// Media, as in the gateway's `MediaRelay` and `FrameSender`.
 extension SimulatedShard {
-    func received(binary message: [UInt8], from line: Line) {
-        guard line.slot >= 0, let sender = slots[line.slot], sender.pendingClose == nil else { return }
-        sender.lastHeard = now
+    func received(binary message: [UInt8], from connection: SimulatedConnection) {
+        guard connection.slot >= 0, let sender = slots[connection.slot], sender.pendingClose == nil else { return }
+        sender.lastReceived = now
         if message.first == FrameKind.bundle.rawValue {
             switch FrameReading.frames(in: message) {
-            case .success(let frames): for frame in frames { relay(frame, from: sender, at: line.slot) }
+            case .success(let frames): for frame in frames { relay(frame, from: sender, at: connection.slot) }
             case .failure(let error): malformed(error, from: sender)
             }
         } else {
-            relay(message, from: sender, at: line.slot)
+            relay(message, from: sender, at: connection.slot)
         }
         if aheads.hasFresh { releaseFresh() }
     }
@@ -23,11 +23,11 @@ extension SimulatedShard {
         case .success(let sound): header = sound
         case .failure(let error): return malformed(error, from: sender)
         }
-        world.tally.framesIn += 1
+        world.counts.framesIn += 1
         switch panel.route(header, publishedBy: slot, at: now) {
         case .dropped(let reason): drop(reason, of: frame)
-        case .ahead(let patch, let place, let hasOtherTargets):
-            push(frame, header, of: patch, to: place, from: sender, hasOtherTargets: hasOtherTargets)
+        case .ahead(let patch, let aheadIndex, let hasOtherTargets):
+            push(frame, header, of: patch, to: aheadIndex, from: sender, hasOtherTargets: hasOtherTargets)
         case .live(let patch, let sole, let edge, let hasOtherTargets):
             let (track, trunks) = (panel.patches[slot][patch].track, panel.patches[slot][patch].trunks)
             world.admitted(frame, from: sender, track: track, at: self)
@@ -41,20 +41,20 @@ extension SimulatedShard {
     }
 
     func send(_ frame: [UInt8], from publisher: ParticipantHandle, to shard: Int, evenIfFull: Bool = false) {
-        world.expect(shard != index, "shard \(index) gives a frame of \(publisher) to itself by trunk")
+        world.expect(shard != index, "shard \(index) sends a frame of \(publisher) to itself by trunk")
         let (isTaken, needsWake) = world.trunk(from: index, to: shard).append(frame, from: publisher, evenIfFull: evenIfFull)
         if needsWake { world.shards[shard].wakeSoon() }
-        if !isTaken { world.truth.lostInTrunk(Ledger.number(of: frame), to: shard) }
+        if !isTaken { world.routing.lostInTrunk(Ledger.number(of: frame), to: shard) }
     }
 
-    func carry(_ carried: SimulatedTrunk.Carried) {
-        let header = FrameReading.uncheckedHeader(of: carried.frame)
+    func forward(_ trunkFrame: SimulatedTrunk.Frame) {
+        let header = FrameReading.uncheckedHeader(of: trunkFrame.frame)
         let alias = header.alias
         world.note(
-            "shard \(index) carries frame \(Ledger.number(of: carried.frame)) to \(remoteTracks.subscribers(to: alias, of: carried.publisher))")
-        let subscribers = remoteTracks.subscribers(to: alias, of: carried.publisher)
-        guard subscribers.isEmpty else { return forward(carried.frame, of: alias, to: subscribers) }
-        if aheads.count > 0 { carryAhead(carried.frame, header, from: carried.publisher) }
+            "shard \(index) forwards frame \(Ledger.number(of: trunkFrame.frame)) to \(remoteTracks.subscribers(to: alias, of: trunkFrame.publisher))")
+        let subscribers = remoteTracks.subscribers(to: alias, of: trunkFrame.publisher)
+        guard subscribers.isEmpty else { return forward(trunkFrame.frame, of: alias, to: subscribers) }
+        if aheads.count > 0 { appendRemote(trunkFrame.frame, header, from: trunkFrame.publisher) }
     }
 
     private func forward(_ frame: [UInt8], of alias: TrackAlias, to subscribers: [UInt32]) {
@@ -94,49 +94,49 @@ extension SimulatedShard {
     private func write(_ frame: [UInt8], afterDrop: Bool, to subscriber: SimulatedMember) {
         var sent = frame
         if afterDrop { sent[1] |= FrameFlags.discontinuity.rawValue }
-        subscriber.line.write(.binary(sent))
+        subscriber.connection.write(.binary(sent))
         noteWritten(frame.count, frames: 1, to: subscriber)
     }
 
     func noteWritten(_ count: Int, frames: Int, to subscriber: SimulatedMember) {
         subscriber.sendWindow.recordWrite(count + 24)
         subscriber.framesSent += UInt64(frames)
-        world.tally.written += frames
-        if subscriber.deliveryProbe.isDue(at: now), receiptBucket.take(at: now) { sendProbe(from: subscriber) }
+        world.counts.written += frames
+        if subscriber.deliveryProbe.isDue(at: now), probeBucket.take(at: now) { sendProbe(from: subscriber) }
     }
 
     func hasRoom(_ subscriber: SimulatedMember) -> Bool {
-        guard !subscriber.line.isCongested, !subscriber.deliveryProbe.isOverdue(at: now, ownLag: recentLag) else { return false }
+        guard !subscriber.connection.isCongested, !subscriber.deliveryProbe.isOverdue(at: now, ownLag: recentLag) else { return false }
         switch subscriber.sendWindow.verdict {
         case .send: return true
         case .measure:
-            guard let bytes = subscriber.line.unacknowledgedBytes else { return false }
+            guard let bytes = subscriber.connection.unacknowledgedBytes else { return false }
             subscriber.sendWindow.observe(unacknowledged: bytes, roundTrip: subscriber.deliveryProbe.roundTrip, at: now)
             return subscriber.sendWindow.hasRoom
         }
     }
 
     func sendProbe(from member: SimulatedMember) {
-        guard member.line.phase == .open, !member.line.isCongested else { return }
-        member.line.write(.ping(member.deliveryProbe.nextPing(at: now)))
+        guard member.connection.phase == .open, !member.connection.isCongested else { return }
+        member.connection.write(.ping(member.deliveryProbe.nextPing(at: now)))
     }
 
-    func ponged(_ number: UInt32, from line: Line) {
-        guard line.slot >= 0, let member = slots[line.slot] else { return }
-        member.lastHeard = now
-        let isReceipt = withUnsafeBytes(of: number.bigEndian) { member.deliveryProbe.receivePong($0, at: now) }
-        guard isReceipt else { return }
-        if member.owesProof, member.wasGreeted { confirmResume(of: member) }
+    func ponged(_ number: UInt32, from connection: SimulatedConnection) {
+        guard connection.slot >= 0, let member = slots[connection.slot] else { return }
+        member.lastReceived = now
+        let isProbeReply = withUnsafeBytes(of: number.bigEndian) { member.deliveryProbe.receivePong($0, at: now) }
+        guard isProbeReply else { return }
+        if member.awaitsProof, member.sentHello { confirmResume(of: member) }
         pump(member)
     }
 
-    // MARK: What waits
+    // MARK: Queued messages
 
     func startWaiting(_ member: SimulatedMember) {
         guard !member.isWaiting else { return }
         member.isWaiting = true
         waiting.append(Int(member.handle.slot))
-        if member.line.isCongested { member.line.askForWritable() }
+        if member.connection.isCongested { member.connection.requestWritable() }
         scheduleTick()
     }
 
@@ -145,12 +145,12 @@ extension SimulatedShard {
         member.outbox.dropExpired(at: now) { old.append($0) }
         for dropped in old { release(dropped, .age, of: member) }
         while !member.outbox.isEmpty {
-            guard !member.line.isCongested else { return member.line.askForWritable() }
+            guard !member.connection.isCongested else { return member.connection.requestWritable() }
             let allowsFrame = !member.outbox.hasControl && member.pendingClose == nil && hasRoom(member)
             switch member.outbox.next(allowsFrame: allowsFrame) {
-            case .control(let message): member.line.write(.text(message))
+            case .control(let message): member.connection.write(.text(message))
             case .frame(let frame, let afterDrop, let since):
-                world.expect(now - since <= member.ageMax, "a frame leaves after it has waited \((now - since).inMilliseconds) ms")
+                world.expect(now - since <= member.ageMax, "a frame is sent after \((now - since).inMilliseconds) ms in the queue")
                 write(Array(store.bytes(of: frame)), afterDrop: afterDrop, to: member)
                 store.release(frame)
             case nil: return
@@ -180,7 +180,7 @@ extension SimulatedShard {
     // MARK: Counting
 
     func drop(_ reason: DropReason, of frame: [UInt8]) {
-        world.tally.refused[reason.rawValue] += 1
+        world.counts.refused[reason.rawValue] += 1
         world.refused(frame, reason)
     }
 
@@ -189,7 +189,7 @@ extension SimulatedShard {
         world.dropped(frame, reason, of: subscriber, at: self)
     }
 
-    /// A frame that waited goes nowhere.
+    /// Drops a queued frame.
     func release(_ frame: FrameRef, _ reason: DropReason, of subscriber: SimulatedMember) {
         let bytes = Array(store.bytes(of: frame))
         store.release(frame)
@@ -197,7 +197,7 @@ extension SimulatedShard {
     }
 
     func malformed(_ error: FrameError, from sender: SimulatedMember) {
-        world.tally.malformed += 1
+        world.counts.malformed += 1
         countMalformed(of: sender)
     }
 

@@ -1,7 +1,7 @@
 internal import Engine
 internal import Wire
 
-/// As `Shard+Moving`.
+/// Moving tracks to a resumed publisher, as in the gateway's `MediaRelay+Patches`.
 extension SimulatedShard {
     func move(
         _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
@@ -16,7 +16,7 @@ extension SimulatedShard {
             for subscriber in subscribers where isHere(subscriber) { remoteTracks.add(subscriber: subscriber.slot, to: alias, of: new) }
             remoteTracks.setGate(gate, of: alias, by: new)
         case (false, true):
-            carryLastWords(of: alias, by: old)
+            forwardRemaining(of: alias, by: old)
             remoteTracks.remove(alias, of: old)
             panel.publish(track, by: Int(new.slot))
             panel.setGate(gate, of: alias, by: Int(new.slot))
@@ -28,7 +28,7 @@ extension SimulatedShard {
                 }
             }
         case (false, false):
-            carryLastWords(of: alias, by: old)
+            forwardRemaining(of: alias, by: old)
             remoteTracks.move(alias, from: old, to: new)
         }
     }
@@ -37,19 +37,19 @@ extension SimulatedShard {
         _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
         subscribers: [ParticipantHandle]
     ) {
-        let place = aheads.index(of: track.alias, by: old)
-        if let place { aheads.rename(place, to: new) }
+        let aheadIndex = aheads.index(of: track.alias, by: old)
+        if let aheadIndex { aheads.rename(aheadIndex, to: new) }
         switch (isHere(old), isHere(new)) {
         case (true, true): panel.move(track.alias, from: Int(old.slot), to: Int(new.slot))
         case (true, false):
             panel.unpublish(track.alias, by: Int(old.slot))
-            guard let place else { return }
-            post(.takeAhead(aheads.tracks[place].handOver()), to: Int(new.shard))
-            if aheads.tracks[place].subscriptions == 0 { closeAhead(place) }
+            guard let aheadIndex else { return }
+            post(.takeAhead(aheads.tracks[aheadIndex].handOver()), to: Int(new.shard))
+            if aheads.tracks[aheadIndex].subscriptions == 0 { closeAhead(aheadIndex) }
         case (false, true):
-            let place = place ?? openAhead(track, by: new)
-            aheads.tracks[place].becomeReference(track.sid)
-            panel.publish(track, by: Int(new.slot), aheadIndex: place)
+            let aheadIndex = aheadIndex ?? openAhead(track, by: new)
+            aheads.tracks[aheadIndex].becomeReference(track.sid)
+            panel.publish(track, by: Int(new.slot), aheadIndex: aheadIndex)
             panel.setGate(gate, of: track.alias, by: Int(new.slot))
             for subscriber in subscribers where !isHere(subscriber) { panel.add(trunk: subscriber.shard, to: track.alias, of: Int(new.slot)) }
         case (false, false): break
@@ -57,7 +57,7 @@ extension SimulatedShard {
     }
 
     func takeAhead(_ track: AheadTrack) {
-        guard let place = aheads.index(of: track.alias, by: track.publisher) else { return }
-        aheads.takeOver(place, track)
+        guard let aheadIndex = aheads.index(of: track.alias, by: track.publisher) else { return }
+        aheads.takeOver(aheadIndex, track)
     }
 }

@@ -1,27 +1,27 @@
 internal import Engine
 internal import Wire
 
-/// What goes from an old slot to a new one.
+/// State passed from the old slot of a resumed participant to the new one.
 struct SessionHandover {
     var log: EventLog
     let framesSent: UInt64
     let framesDropped: UInt64
 }
 
-/// As `Shard+Resuming`.
+/// Resume, as in the gateway's `ParticipantSessions`.
 extension SimulatedShard {
     func loseLink(of member: SimulatedMember, _ reason: DisconnectReason) {
         member.link = .lost
         participantsAway += 1
-        tell(.connectionLost(member.handle, reason), roomOf: member)
+        report(.connectionLost(member.handle, reason), roomOf: member)
     }
 
     func isLoss(_ end: End, of member: SimulatedMember) -> Bool {
         if member.successor != nil { return true }
-        guard member.wasGreeted || member.resumption != nil || member.owesProof, !member.isNowhere else { return false }
+        guard member.sentHello || member.resumption != nil || member.awaitsProof, !member.isNowhere else { return false }
         switch end {
         case .closed(let reason): return reason == .pingTimeout
-        case .lost: return !member.line.wasClosedByPeer
+        case .lost: return !member.connection.wasClosedByPeer
         }
     }
 
@@ -32,8 +32,8 @@ extension SimulatedShard {
     }
 
     func confirmResume(of member: SimulatedMember) {
-        member.owesProof = false
-        tell(.resumeConfirmed(member.handle), roomOf: member)
+        member.awaitsProof = false
+        report(.resumeConfirmed(member.handle), roomOf: member)
     }
 
     // MARK: From slot to slot
@@ -78,10 +78,10 @@ extension SimulatedShard {
         if let seq = ticket.lastSeq { handover?.log.removeHellos(after: seq) }
         let missed = handover.flatMap { handover in ticket.lastSeq.flatMap(handover.log.events) }
         if member.link == .up, missed == nil { return joinAnew(member, ticket) }
-        world.note("\(member.line.stay) takes its place back and has missed \(missed?.count ?? 0)")
-        world.tally.resumed += 1
+        world.note("\(member.connection.session) resumes and has missed \(missed?.count ?? 0) events")
+        world.counts.resumed += 1
         if let handover { member.take(handover) }
-        member.owesProof = true
+        member.awaitsProof = true
         for (seq, event) in missed ?? [] { replay(event, seq: seq, to: member) }
         let held = member.held
         member.held = []
@@ -89,17 +89,17 @@ extension SimulatedShard {
     }
 
     private func joinAnew(_ member: SimulatedMember, _ ticket: JoinTicket) {
-        let line = member.line
-        // Who comes anew hears each track from now on: what it was not given while it waited is no gap.
+        let connection = member.connection
+        // A new participant receives tracks from now on: earlier frames are no gap.
         world.expect(
-            line.handed.values.allSatisfy { $0.allSatisfy(\.isDropped) }, "\(line.stay) was given frames before it was told that it is new")
-        line.handed.removeAll()
+            connection.handed.values.allSatisfy { $0.allSatisfy(\.isDropped) }, "\(connection.session) received frames before its resume was rejected")
+        connection.handed.removeAll()
         let handle = takeSlot()
-        let newcomer = SimulatedMember(handle: handle, line: line, kind: member.kind, swarm: world.swarm, now: now)
+        let newcomer = SimulatedMember(handle: handle, connection: connection, kind: member.kind, swarm: world.swarm, now: now)
         newcomer.deliveryProbe = member.deliveryProbe
         slots[Int(handle.slot)] = newcomer
-        line.slot = Int(handle.slot)
-        line.stay.handle = handle
+        connection.slot = Int(handle.slot)
+        connection.session.handle = handle
         leaveRoom(member, .duplicateIdentity)
         join(newcomer, ticket.withoutClaim)
     }

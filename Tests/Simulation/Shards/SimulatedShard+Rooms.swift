@@ -1,24 +1,24 @@
 internal import Engine
 internal import Wire
 
-/// A room that is homed on a shard.
+/// A room on its home shard.
 struct HostedRoom {
     var room: Room
     let name: String
     var slots: [Int] = []
     var independents = 0
-    /// Who is in it, as its inputs and effects tell.
+    /// Its participants, derived from inputs and effects.
     var present: Set<ParticipantHandle> = []
     var status = Room.Status()
 }
 
-/// As `Shard+Rooms`.
+/// Rooms, as in the gateway's `RoomHost`.
 extension SimulatedShard {
     func roomIndex(named name: String, settings: RoomSettings) -> Int {
         if let index = roomByName[name] { return index }
         let index = freeRooms.popLast() ?? rooms.count
         if index == rooms.count { rooms.append(nil) }
-        let seed = world.chance.next()
+        let seed = world.random.next()
         var identifiers = IdentifierGenerator(seed: ~seed)
         let room = Room(name: name, sid: identifiers.room(), settings: settings, createdAt: 0, seed: seed, at: now)
         var hosted = HostedRoom(room: room, name: name)
@@ -37,27 +37,27 @@ extension SimulatedShard {
         rooms[index]?.status = status ?? Room.Status()
         checkPresence(input, effects, in: index)
         for effect in effects {
-            if case .patch(let change) = effect { world.truth.note(change, home: self.index, at: world.now) }
+            if case .patch(let change) = effect { world.routing.note(change, home: self.index, at: world.now) }
         }
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1
-        noteWhoFill(index)
-        tellFacts()
+        noteFullness(index)
+        flushPlayoutReports()
     }
 
-    private func noteWhoFill(_ index: Int) {
+    private func noteFullness(_ index: Int) {
         guard let hosted = rooms[index], let count = hosted.status.limitedParticipantCount, hosted.independents != count else { return }
         rooms[index]?.independents = count
-        world.directory.setFull( hosted.name, hosted.room.identitiesWhenFull)
+        world.directory.setFull(hosted.name, hosted.room.identitiesWhenFull)
     }
 
-    /// Nobody is named who has not come or has left.
+    /// Effects must name present participants only.
     private func checkPresence(_ input: Room.Input, _ effects: [Room.Effect], in index: Int) {
         guard var present = rooms[index]?.present else { return }
         if case .joined(let handle, _) = input { present.insert(handle) }
         for effect in effects {
-            for handle in effect.named where !present.contains(handle) { world.fail("somebody who is not in the room is named: \(effect)") }
+            for handle in effect.named where !present.contains(handle) { world.fail("an effect names a participant that is not in the room: \(effect)") }
             if case .close(let handle, _) = effect { present.remove(handle) }
             if case .handOver(let old, _) = effect { present.remove(old) }
         }
@@ -78,7 +78,7 @@ extension SimulatedShard {
         case .close(let handle, _):
             guests[handle] = nil
             perform(effect, whereIs: handle)
-        case .record, .tap, .untap: world.fail("a room that nobody keeps tells outside: \(effect)")
+        case .record, .tap, .untap: world.fail("a room without recording has the effect \(effect)")
         case .closed: removeRoom(room)
         }
     }
@@ -88,7 +88,7 @@ extension SimulatedShard {
         case .reply(let reply, let id, let handle):
             if let member = member(at: handle) { send(answer: EncodedReply.bytes(of: reply, re: id), to: member) }
         case .reject(let error, let id, let handle):
-            if let member = member(at: handle) { refuse(error, re: id, to: member) }
+            if let member = member(at: handle) { reject(error, re: id, to: member) }
         case .mintToken(let handle, _, let id):
             guard let member = member(at: handle) else { return }
             if let id {
@@ -102,14 +102,14 @@ extension SimulatedShard {
             if member.link == .lost { endAbsence(of: member) } else { finish(member, reason) }
         case .handOver(let old, let new): handOver(from: old, to: new)
         case .patch(let change): apply(change)
-        case .send, .replay, .closed, .record, .tap, .untap: world.fail("is done at the room's home: \(effect)")
+        case .send, .replay, .closed, .record, .tap, .untap: world.fail("an effect of the home shard was posted: \(effect)")
         }
     }
 
     func leaveRoom(_ member: SimulatedMember, _ reason: DisconnectReason) {
-        let place = member.place
+        let location = member.location
         forget(member)
-        switch place {
+        switch location {
         case .here(let room):
             perform(.left(member.handle, reason), in: room)
             freeSlot(member.handle)
@@ -122,13 +122,13 @@ extension SimulatedShard {
     }
 
     func forget(_ member: SimulatedMember) {
-        if case .here(let room) = member.place { rooms[room]?.slots.removeAll { $0 == Int(member.handle.slot) } }
-        member.place = .nowhere
+        if case .here(let room) = member.location { rooms[room]?.slots.removeAll { $0 == Int(member.handle.slot) } }
+        member.location = .nowhere
     }
 
     private func removeRoom(_ index: Int) {
         guard let hosted = rooms[index] else { return }
-        world.note("\(hosted.name) is over on shard \(self.index)")
+        world.note("\(hosted.name) closes on shard \(self.index)")
         roomByName[hosted.name] = nil
         world.directory.release(hosted.name)
         rooms[index] = nil
@@ -137,11 +137,11 @@ extension SimulatedShard {
 
     func talk(_ edge: TrackMeter.Edge, of track: TrackSID, publishedBy publisher: SimulatedMember) {
         switch edge {
-        case .started(let time): tell(.talkStarted(track, at: time), roomOf: publisher)
-        case .stopped(let time, let reason): tell(.talkStopped(track, at: time, reason), roomOf: publisher)
+        case .started(let time): report(.talkStarted(track, at: time), roomOf: publisher)
+        case .stopped(let time, let reason): report(.talkStopped(track, at: time, reason), roomOf: publisher)
         case .restarted(let time, let end):
-            tell(.talkStopped(track, at: end, .silence), roomOf: publisher)
-            tell(.talkStarted(track, at: time), roomOf: publisher)
+            report(.talkStopped(track, at: end, .silence), roomOf: publisher)
+            report(.talkStarted(track, at: time), roomOf: publisher)
         }
     }
 }

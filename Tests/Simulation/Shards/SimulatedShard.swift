@@ -2,10 +2,10 @@ internal import DequeModule
 internal import Engine
 internal import Wire
 
-/// Rooms and their sockets on one thread, as `Shard` of the gateway drives the engine: the same calls in the same order, extension by
-/// extension. What is left out has no part in any decision: TLS, HTTP, logs.
+/// One thread with rooms and connections. It makes the same engine calls in the same order as the gateway's `Shard`, and omits what
+/// affects no decision: TLS, HTTP, logs.
 ///
-/// Its thread is turns: what has come since the last one is looked at in any order, for no kernel promises one.
+/// Its thread runs in turns. Each turn processes all pending inputs in random order, because the kernel guarantees none.
 final class SimulatedShard {
     let index: Int
     unowned let world: World
@@ -22,13 +22,13 @@ final class SimulatedShard {
     var panel = PatchPanel()
     var remoteTracks = RemoteTracks()
     var aheads = AheadTracks()
-    var playoutQueueReports: [(publisher: ParticipantHandle, track: TrackSID, fact: Room.PlayoutQueueReport)] = []
-    var isTellingFacts = false
+    var playoutQueueReports: [(publisher: ParticipantHandle, track: TrackSID, queueReport: Room.PlayoutQueueReport)] = []
+    var isFlushingReports = false
     var performing = 0
-    var arrivals: [[SimulatedTrunk.Carried]]
+    var arrivals: [[SimulatedTrunk.Frame]]
     var hasLateArrivals = false
     var store: FrameStore
-    var receiptBucket = TokenBucket(perSecond: 250, burst: 50)
+    var probeBucket = TokenBucket(perSecond: 250, burst: 50)
     var waiting: [Int] = []
     var participants = 0
     var participantsAway = 0
@@ -37,13 +37,13 @@ final class SimulatedShard {
     var recentLag: Duration = .zero
 
     // The thread.
-    /// libuv's clock: milliseconds, read once a turn.
+    /// The event loop's clock: milliseconds, read once per turn.
     var now = World.start
     private var isInTurn = false
     private var isTurnDue = false
     private var pausedUntil = World.start
     private var isWoken = false
-    private var signals: [(line: Line, kind: Signal)] = []
+    private var signals: [(connection: SimulatedConnection, kind: Signal)] = []
 
     private enum Signal { case opened, readable, writable, closeTimer }
 
@@ -56,28 +56,28 @@ final class SimulatedShard {
 
     // MARK: The thread
 
-    /// Does what has come up. Called in the middle of another shard's turn it is that other thread that runs meanwhile.
+    /// Processes pending inputs. When called within another shard's turn, the two threads interleave.
     func turn() {
         guard !isInTurn else { return }
         isTurnDue = false
         guard world.now >= pausedUntil else { return turnSoon() }
         isInTurn = true
         now = Instant(nanoseconds: world.now.nanoseconds / 1_000_000 * 1_000_000)
-        if let nextTick, nextTick <= now { timerRang() }
+        if let nextTick, nextTick <= now { timerFired() }
         var signals = self.signals
         self.signals = []
-        world.chance.shuffle(&signals)
-        let isMailFirst = world.chance.chance(0.5)
-        if isMailFirst { woken() }
-        for (line, kind) in signals {
+        world.random.shuffle(&signals)
+        let isMailboxFirst = world.random.chance(0.5)
+        if isMailboxFirst { woken() }
+        for (connection, kind) in signals {
             switch kind {
-            case .opened: opened(line)
-            case .readable: read(line)
-            case .writable: tellWritable(line)
-            case .closeTimer: closeTimerRang(line)
+            case .opened: opened(connection)
+            case .readable: read(connection)
+            case .writable: notifyWritable(connection)
+            case .closeTimer: closeTimerFired(connection)
             }
         }
-        if !isMailFirst { woken() }
+        if !isMailboxFirst { woken() }
         inspect()
         isInTurn = false
     }
@@ -85,16 +85,16 @@ final class SimulatedShard {
     private func woken() {
         guard isWoken else { return }
         isWoken = false
-        takeMail()
+        drainMailbox()
     }
 
     private func turnSoon() {
         guard !isTurnDue else { return }
         isTurnDue = true
-        world.agenda.add(.turn(shard: index), at: max(world.now + .microseconds(20), pausedUntil))
+        world.schedule.add(.turn(shard: index), at: max(world.now + .microseconds(20), pausedUntil))
     }
 
-    /// Two pauses are never one after the other, so that `Swarm.newsDelayMax` holds.
+    /// Pauses are never consecutive, so that `Swarm.propagationDelayMax` holds.
     func pause(for span: Duration) {
         guard world.now >= pausedUntil + .milliseconds(50) else { return }
         world.note("shard \(index) pauses for \(span.inMilliseconds) ms")
@@ -103,37 +103,37 @@ final class SimulatedShard {
 
     func resume() {
         pausedUntil = world.now
-        world.agenda.add(.turn(shard: index), at: world.now)
+        world.schedule.add(.turn(shard: index), at: world.now)
     }
 
-    func becameReadable(_ line: Line) {
-        if !line.isReadable {
-            line.isReadable = true
-            signals.append((line, .readable))
+    func becameReadable(_ connection: SimulatedConnection) {
+        if !connection.isReadable {
+            connection.isReadable = true
+            signals.append((connection, .readable))
         }
         turnSoon()
     }
 
-    func wasUpgraded(_ line: Line) {
-        signals.append((line, .opened))
+    func wasUpgraded(_ connection: SimulatedConnection) {
+        signals.append((connection, .opened))
         turnSoon()
     }
 
-    func closeTimerIsDue(_ line: Line) {
-        signals.append((line, .closeTimer))
+    func closeTimerIsDue(_ connection: SimulatedConnection) {
+        signals.append((connection, .closeTimer))
         turnSoon()
     }
 
-    func becameWritable(_ line: Line) {
-        guard line.wantsWritable, !line.isCongested, line.phase != .closed else { return }
-        line.wantsWritable = false
-        signals.append((line, .writable))
+    func becameWritable(_ connection: SimulatedConnection) {
+        guard connection.wantsWritable, !connection.isCongested, connection.phase != .closed else { return }
+        connection.wantsWritable = false
+        signals.append((connection, .writable))
         turnSoon()
     }
 
-    /// From another thread: something was posted.
+    /// Another thread has posted a message.
     func wakeSoon() {
-        world.agenda.add(.wakes(shard: index), at: world.now + world.draw(upTo: world.swarm.wakeDelay))
+        world.schedule.add(.wakes(shard: index), at: world.now + world.draw(upTo: world.swarm.wakeDelay))
     }
 
     func wake() {
@@ -143,38 +143,38 @@ final class SimulatedShard {
 
     // MARK: Sockets
 
-    private func read(_ line: Line) {
-        line.isReadable = false
-        while let parcel = line.inbox.popFirst() {
-            guard line.phase == .open else {
-                if case .broken = parcel { closed(line, .lost) }
+    private func read(_ connection: SimulatedConnection) {
+        connection.isReadable = false
+        while let message = connection.inbox.popFirst() {
+            guard connection.phase == .open else {
+                if case .broken = message { closed(connection, .lost) }
                 continue
             }
-            switch parcel {
-            case .binary(let bytes): received(binary: bytes, from: line)
-            case .text(let bytes): received(text: bytes, from: line)
-            case .pong(let number): ponged(number, from: line)
+            switch message {
+            case .binary(let bytes): received(binary: bytes, from: connection)
+            case .text(let bytes): received(text: bytes, from: connection)
+            case .pong(let number): ponged(number, from: connection)
             case .ping: break
             case .close(let code):
-                line.peerCloseCode = code
-                closed(line, .lost)
-            case .broken: closed(line, .lost)
+                connection.peerCloseCode = code
+                closed(connection, .lost)
+            case .broken: closed(connection, .lost)
             }
         }
     }
 
-    private func tellWritable(_ line: Line) {
-        if line.slot >= 0, let member = slots[line.slot] { pump(member) }
+    private func notifyWritable(_ connection: SimulatedConnection) {
+        if connection.slot >= 0, let member = slots[connection.slot] { pump(member) }
     }
 
-    private func closeTimerRang(_ line: Line) {
-        guard line.phase == .closing, let reason = line.closeReason else { return }
-        if line.isCongested, world.now < line.closeDeadline {
-            world.agenda.add(.closes(line: line.number), at: world.now + .milliseconds(10))
+    private func closeTimerFired(_ connection: SimulatedConnection) {
+        guard connection.phase == .closing, let reason = connection.closeReason else { return }
+        if connection.isCongested, world.now < connection.closeDeadline {
+            world.schedule.add(.closes(connection: connection.number), at: world.now + .milliseconds(10))
             return
         }
-        line.write(.close(reason.code))
-        closed(line, .closed(reason))
+        connection.write(.close(reason.code))
+        closed(connection, .closed(reason))
     }
 
     enum End {
@@ -182,11 +182,11 @@ final class SimulatedShard {
         case lost
     }
 
-    func closed(_ line: Line, _ end: End) {
-        guard line.phase != .closed else { return }
-        line.phase = .closed
-        line.inbox.removeAll()
-        memberClosed(line, end)
+    func closed(_ connection: SimulatedConnection, _ end: End) {
+        guard connection.phase != .closed else { return }
+        connection.phase = .closed
+        connection.inbox.removeAll()
+        memberClosed(connection, end)
     }
 
     // MARK: Slots
@@ -216,18 +216,18 @@ final class SimulatedShard {
         freeSlots.append(slot)
     }
 
-    /// Queues within their limits, after every turn.
+    /// Checks queue limits after every turn.
     private func inspect() {
         for case let member? in slots {
             world.expect(
                 member.outbox.frameCount <= world.swarm.outboxFramesMax, "an outbox holds \(member.outbox.frameCount) frames")
             world.expect(
-                member.outbox.controlBytes <= Limits.controlBacklogBytesMax || member.line.phase != .open,
-                "\(member.outbox.controlBytes) bytes of control wait for a listener that is not closed")
+                member.outbox.controlBytes <= Limits.controlBacklogBytesMax || member.connection.phase != .open,
+                "\(member.outbox.controlBytes) bytes of control messages are queued for a subscriber that is not closed")
         }
         world.expect(store.heldCount <= world.swarm.storedFramesMax, "a store holds \(store.heldCount) frames")
         let queued = slots.reduce(0) { $0 + ($1?.outbox.frameCount ?? 0) }
-        world.expect(store.heldCount <= queued, "a store holds \(store.heldCount) frames for \(queued) that wait")
-        world.expect(queued == 0 || store.heldCount > 0, "\(queued) frames wait and none is stored")
+        world.expect(store.heldCount <= queued, "a store holds \(store.heldCount) frames for \(queued) queued ones")
+        world.expect(queued == 0 || store.heldCount > 0, "\(queued) frames are queued and none is stored")
     }
 }

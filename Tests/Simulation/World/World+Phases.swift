@@ -1,20 +1,20 @@
 internal import Engine
 internal import Wire
 
-/// First faults, under which nothing may be wrong; then health, in which everything must go well.
+/// The phases of a world: first faults (safety), then recovery (liveness).
 extension World {
-    /// Within this time of healing all who may talk hear each other.
+    /// Time to recover after the last fault.
     static let healingMax: Duration = .seconds(1)
-    /// How long they then talk, and how long what they said may take.
+    /// How long peers then talk, and the maximum delivery time.
     static let talkingSpan: Duration = .seconds(1)
     static let hearingMax: Duration = .milliseconds(500)
 
     func begin() {
         for shard in shards { shard.scheduleTick() }
-        for peer in peers { agenda.add(.connects(peer: peer.number), at: now + draw(upTo: .milliseconds(500))) }
-        scheduleTrouble()
-        agenda.add(.review, at: now + .milliseconds(100))
-        agenda.add(.phase(.healed), at: now + swarm.chaos)
+        for peer in peers { schedule.add(.connects(peer: peer.number), at: now + draw(upTo: .milliseconds(500))) }
+        scheduleFault()
+        schedule.add(.review, at: now + .milliseconds(100))
+        schedule.add(.phase(.recovery), at: now + swarm.chaos)
     }
 
     func enter(_ phase: Phase) {
@@ -22,34 +22,34 @@ extension World {
         self.phase = phase
         switch phase {
         case .chaos: break
-        case .healed:
-            for line in lines { line.heal() }
+        case .recovery:
+            for connection in connections { connection.heal() }
             for shard in shards { shard.resume() }
             for trunk in trunks { trunk.bytesMax = max(trunk.bytesMax, 1 << 20) }
             for peer in peers { peer.settle() }
-            agenda.add(.phase(.audible), at: now + Self.healingMax)
-        case .audible:
-            audibleSince = now
-            agenda.add(.phase(.hushed), at: now + Self.talkingSpan)
-        case .hushed:
-            agenda.add(.phase(.leaving), at: now + Self.hearingMax)
+            schedule.add(.phase(.liveness), at: now + Self.healingMax)
+        case .liveness:
+            livenessSince = now
+            schedule.add(.phase(.draining), at: now + Self.talkingSpan)
+        case .draining:
+            schedule.add(.phase(.leaving), at: now + Self.hearingMax)
         case .leaving:
-            checkEverybodyWasHeard()
+            checkLiveness()
             for peer in peers { peer.leaveForGood() }
-            agenda.add(.phase(.over), at: now + Self.fading)
+            schedule.add(.phase(.over), at: now + Self.fading)
         case .over:
-            checkNothingIsLeft()
+            checkNothingRemains()
         }
     }
 
-    /// Until a peer that went without a word is missed, its room is over, and the shards have noticed.
+    /// Time until silently lost peers have timed out and their rooms have closed on all shards.
     private static let fading: Duration =
         .milliseconds(ProtocolLimits.pingTimeoutMilliseconds) + departureTimeout + resumeWindow + .seconds(5)
     static let departureTimeout: Duration = .seconds(2)
     static let resumeWindow: Duration = .seconds(3)
     static let emptyTimeout: Duration = .seconds(5)
 
-    /// Rooms that end when nobody is in them, silence that is told while somebody watches.
+    /// Short timeouts, so that rooms close and silence is reported within a world.
     var roomSettings: RoomSettings {
         RoomSettings(
             emptyTimeout: Self.emptyTimeout, departureTimeout: Self.departureTimeout, resumeWindow: Self.resumeWindow,
@@ -57,16 +57,16 @@ extension World {
             silenceLimit: .seconds(3))
     }
 
-    /// Nobody comes any more.
+    /// Whether peers may no longer connect.
     var isEnding: Bool {
         switch phase {
-        case .chaos, .healed, .audible, .hushed: false
+        case .chaos, .recovery, .liveness, .draining: false
         case .leaving, .over: true
         }
     }
 
     func review() {
-        truth.review(in: self)
-        if failure == nil { agenda.add(.review, at: now + .milliseconds(100)) }
+        routing.review(in: self)
+        if failure == nil { schedule.add(.review, at: now + .milliseconds(100)) }
     }
 }

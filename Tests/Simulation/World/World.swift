@@ -1,42 +1,42 @@
 internal import Engine
 internal import Wire
 
-/// A gateway of the real engine, its peers and the paths between them, in simulated time: one seed, one history.
+/// A gateway that runs the real engine, its peers and the paths between them, in simulated time. The seed determines the history.
 ///
-/// Everything happens by the agenda. After each step the checkers look; the first promise that is broken ends the world.
+/// All events are scheduled in one queue. The first failed check ends the world.
 package final class World {
     package let seed: UInt64
     package let swarm: Swarm
-    var chance: SplitMix64
+    var random: SplitMix64
     var now = World.start
-    var agenda = Agenda<Happening>()
+    var schedule = EventQueue<ScheduledEvent>()
     var phase = Phase.chaos
     var shards: [SimulatedShard] = []
     var mailboxes: [SimulatedMailbox] = []
     var trunks: [SimulatedTrunk] = []
     var directory = SimulatedDirectory()
     var peers: [SimulatedPeer] = []
-    var stays: [Stay] = []
-    var lines: [Line] = []
+    var sessions: [PeerSession] = []
+    var connections: [SimulatedConnection] = []
     var ledger = Ledger()
-    var truth = Truth()
-    var tally = Tally()
-    var audibleSince = World.start
-    var pacing = Pacing()
-    /// Tracks of which frames were refused since the last one that passed, and frames that were the next to pass.
+    var routing = RoutingModel()
+    var counts = FrameCounts()
+    var livenessSince = World.start
+    var pacing = PacingChecker()
+    /// Tracks with frames dropped since the last admitted one, and the frames admitted after such a gap.
     var gapBefore: Set<TrackSID> = []
     var afterGap: Set<Int> = []
     package internal(set) var failure: Failure?
-    /// Told what happens, if somebody wants to know.
+    /// Receives the trace.
     package var trace: ((String) -> Void)?
 
-    /// A gateway does not start at 0: instants before it would go back beyond the beginning.
+    /// Not 0, so that earlier instants can be represented.
     static let start = Instant(nanoseconds: 1_000_000_000)
 
     package init(seed: UInt64, swarm: Swarm? = nil) {
         self.seed = seed
-        chance = SplitMix64(seed: seed)
-        let drawn = Swarm(drawnFrom: &chance)
+        random = SplitMix64(seed: seed)
+        let drawn = Swarm(drawnFrom: &random)
         self.swarm = swarm ?? drawn
         mailboxes = (0..<self.swarm.shardCount).map { _ in SimulatedMailbox() }
         trunks = (0..<self.swarm.shardCount * self.swarm.shardCount).map { _ in SimulatedTrunk(bytesMax: self.swarm.trunkBytesMax) }
@@ -44,18 +44,18 @@ package final class World {
         peers = (0..<self.swarm.peerCount).map { SimulatedPeer(number: $0, world: self) }
     }
 
-    /// Lets the world run to its end, or to the first broken promise.
+    /// Runs the world to its end or to the first failed check.
     package func run() -> Failure? {
         begin()
-        while failure == nil, let (due, happening) = agenda.next() {
+        while failure == nil, let (due, event) = schedule.next() {
             now = max(now, due)
-            happen(happening)
-            if case .phase(.over) = happening { break }
+            handle(event)
+            if case .phase(.over) = event { break }
         }
         return failure
     }
 
-    /// Notes what is wrong; the first one counts.
+    /// Records a failure; only the first one is kept.
     func fail(_ text: @autoclosure () -> String) {
         guard failure == nil else { return }
         failure = Failure(text: text(), time: now - World.start)
@@ -70,50 +70,50 @@ package final class World {
         trace("\((now - World.start).inNanoseconds / 1_000) µs  \(text())")
     }
 
-    /// Between zero and that much.
+    /// A uniform random duration in `0...most`.
     func draw(upTo most: Duration) -> Duration {
-        most > .zero ? chance.between(.zero, most) : .zero
+        most > .zero ? random.between(.zero, most) : .zero
     }
 
     func trunk(from source: Int, to destination: Int) -> SimulatedTrunk {
         trunks[source * shards.count + destination]
     }
 
-    private func happen(_ happening: Happening) {
-        switch happening {
-        case .departs(let line): lines[line].departAgain()
-        case .arrives(let line): lines[line].arrive()
-        case .reads(let line): lines[line].readAgain()
-        case .reaches(let line): lines[line].reach()
-        case .writable(let line): shards[lines[line].shard].becameWritable(lines[line])
+    private func handle(_ event: ScheduledEvent) {
+        switch event {
+        case .departs(let connection): connections[connection].departAgain()
+        case .arrives(let connection): connections[connection].arrive()
+        case .reads(let connection): connections[connection].readAgain()
+        case .reaches(let connection): connections[connection].reach()
+        case .writable(let connection): shards[connections[connection].shard].becameWritable(connections[connection])
         case .turn(let shard): shards[shard].turn()
         case .wakes(let shard): shards[shard].wake()
-        case .closes(let line): shards[lines[line].shard].closeTimerIsDue(lines[line])
-        case .upgraded(let line): lines[line].stay.upgrade()
+        case .closes(let connection): shards[connections[connection].shard].closeTimerIsDue(connections[connection])
+        case .upgraded(let connection): connections[connection].session.upgrade()
         case .connects(let peer): peers[peer].connectIfAway()
         case .acts(let peer): peers[peer].act()
-        case .speaks(let stay, let track): stays[stay].speak(track)
-        case .keepsAlive(let stay): stays[stay].keepAlive()
-        case .answers(let stay, let call): stays[stay].answer(call)
-        case .reports(let stay, let track): stays[stay].report(track)
-        case .trouble: trouble()
+        case .speaks(let session, let track): sessions[session].speak(track)
+        case .keepsAlive(let session): sessions[session].keepAlive()
+        case .answers(let session, let call): sessions[session].answer(call)
+        case .reports(let session, let track): sessions[session].report(track)
+        case .fault: fault()
         case .review: review()
         case .phase(let phase): enter(phase)
         }
     }
 
-    /// In the middle of what a shard does: what another thread does at just that moment.
+    /// An interleaving point within a shard's operation: another shard's thread may run here.
     func meanwhile(besides shard: Int) {
-        guard swarm.interleaving > 0, chance.chance(swarm.interleaving) else { return }
-        let other = (shard + 1 + chance.below(shards.count - 1)) % shards.count
+        guard swarm.interleaving > 0, random.chance(swarm.interleaving) else { return }
+        let other = (shard + 1 + random.below(shards.count - 1)) % shards.count
         shards[other].turn()
     }
 }
 
 extension World {
-    /// One line about what happened, for a world that passed.
+    /// One-line statistics of a world that passed.
     package var summary: String {
-        "\(stays.count) connections, \(tally.resumed) resumed, \(tally.admitted) frames passed, \(tally.heard) heard, \(tally.dropped.reduce(0, +)) dropped, "
+        "\(sessions.count) connections, \(counts.resumed) resumed, \(counts.admitted) frames admitted, \(counts.received) received, \(counts.dropped.reduce(0, +)) dropped, "
             + "\((now - World.start).inMilliseconds) ms"
     }
 }

@@ -13,7 +13,8 @@ extension RoomHost {
             case .openRooms:
                 return .openRooms(
                     table.open.map(\.room).map {
-                        RoomService.OpenRoom(name: $0.name, sid: $0.sid, createdAt: $0.createdAt, participants: $0.participants)
+                        RoomService.OpenRoom(
+                            name: $0.info.name, sid: $0.info.sid, createdAt: $0.info.createdAt, participants: $0.participants)
                     })
             case .counters: return .done
             case .room(let name): return .room(RoomDetail(try hostedRoom(name).hosted.room, homePort: homePort))

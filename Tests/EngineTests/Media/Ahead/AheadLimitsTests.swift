@@ -3,51 +3,51 @@ import Testing
 import Wire
 
 struct AheadLimitsTests {
-    private func backlogs(_ facts: [Room.PlayoutQueueReport]) -> [(state: BacklogState, queued: Int, dropped: Int)] {
-        facts.compactMap { if case .backlog(let state, let queued, let dropped) = $0 { (state, queued, dropped) } else { nil } }
+    private func backlogs(_ reports: [Room.PlayoutQueueReport]) -> [(state: BacklogState, queued: Int, dropped: Int)] {
+        reports.compactMap { if case .backlog(let state, let queued, let dropped) = $0 { (state, queued, dropped) } else { nil } }
     }
 
-    @Test func aMinuteAheadIsTheMost() {
+    @Test func framesMoreThanAMinuteAheadAreDropped() {
         var world = AheadWorld()
-        let refused = world.publish(3_500)
-        #expect(refused == Array(repeating: .ahead, count: 3_500 - 3_001), "the one that plays in just 60 s is the last")
+        let rejected = world.publish(3_500)
+        #expect(rejected == Array(repeating: .ahead, count: 3_500 - 3_001), "the last one plays in 60 s")
         world.run(62_000)
         #expect(world.sequences() == Array(0...3_000))
     }
 
-    @Test func aPublisherIsToldAt45SecondsWhenFramesAreRefusedAndBelow30() {
+    @Test func backlogIsReportedAt45SecondsOnDropsAndBelow30Seconds() {
         var world = AheadWorld()
         world.publish(2_000)
         world.run(20)
-        #expect(backlogs(world.facts).isEmpty)
+        #expect(backlogs(world.reports).isEmpty)
         world.publish(300)
         world.run(20)
-        #expect(backlogs(world.facts).map(\.state) == [.high])
+        #expect(backlogs(world.reports).map(\.state) == [.high])
         world.publish(800)
         world.run(20)
-        #expect(backlogs(world.facts).map(\.state) == [.high, .full])
-        #expect(backlogs(world.facts)[1].dropped == 97, "of 3,100 those that play more than 60 s after 40 ms")
+        #expect(backlogs(world.reports).map(\.state) == [.high, .full])
+        #expect(backlogs(world.reports)[1].dropped == 97, "of 3,100 those that play more than 60 s after 40 ms")
         world.run(31_000)
-        let told = backlogs(world.facts)
+        let told = backlogs(world.reports)
         #expect(told.map(\.state) == [.high, .full, .low])
         #expect(told[2].queued < 30_000 && told[2].dropped == 0)
     }
 
-    @Test func framesThatAreRefusedAllTheTimeAreToldOfOnceASecond() {
+    @Test func continuousDropsAreReportedOncePerSecond() {
         var world = AheadWorld()
         world.publish(3_500)
-        var refused = 499
+        var rejected = 499
         for _ in 0..<250 {
             world.run(20)
-            refused += world.publish(2, ticks: 0).count
+            rejected += world.publish(2, ticks: 0).count
         }
         world.run(1_000)
-        let told = backlogs(world.facts).filter { $0.state == .full }
+        let told = backlogs(world.reports).filter { $0.state == .full }
         #expect(5...7 ~= told.count)
-        #expect(told.map(\.dropped).reduce(0, +) == refused, "and each is counted once")
+        #expect(told.map(\.dropped).reduce(0, +) == rejected, "each is counted once")
     }
 
-    @Test func theFrameAfterRefusedOnesSaysSo() {
+    @Test func frameAfterDroppedOnesIsFlagged() {
         var world = AheadWorld()
         world.publish(3_100)
         world.run(5_000)
@@ -56,22 +56,22 @@ struct AheadLimitsTests {
         #expect(world.afterDrop() == [3_100])
     }
 
-    @Test func aTrackKeepsNoMoreThanItsLimitOfBytes() {
+    @Test func queuedBytesPerTrackAreLimited() {
         var world = AheadWorld()
-        let refused = world.publish(2_000, packetBytes: 1_488)
+        let rejected = world.publish(2_000, packetBytes: 1_488)
         #expect(world.track.storedBytes <= 2 << 20)
-        #expect(refused.count == 2_000 - (2 << 20) / 1_502)
-        #expect(refused.allSatisfy { $0 == .ahead })
+        #expect(rejected.count == 2_000 - (2 << 20) / 1_502)
+        #expect(rejected.allSatisfy { $0 == .ahead })
     }
 
-    @Test func whatNobodyGoesOnFromIsSoonForgotten() {
+    @Test func framesNobodyResumesFromAreSoonDropped() {
         var world = AheadWorld()
         world.publish(2_500)
         world.run(49_000)
-        #expect(world.track.storedBytes <= 5 * 50 * 94, "3 s are kept of what was let out")
+        #expect(world.track.storedBytes <= 5 * 50 * 94, "3 s of released frames are retained")
     }
 
-    @Test func whatSomebodyMayGoOnFromIsKept() {
+    @Test func framesForResumingSubscribersAreRetained() {
         var world = AheadWorld()
         world.publish(2_500)
         world.run(20_000)
@@ -83,20 +83,20 @@ struct AheadLimitsTests {
         #expect(world.track.storedBytes - 8 * 50 * 94 <= 5 * 50 * 94)
     }
 
-    @Test func whatWasLetOutIsForgottenInTheEnd() {
+    @Test func releasedFramesAreEventuallyDropped() {
         var world = AheadWorld()
         world.track.retain(from: world.time)
         for _ in 0..<10 {
             world.publish(2_500)
             world.run(50_000)
         }
-        #expect(world.track.storedBytes <= 32 * 50 * 94, "30 s are kept for whoever resumes")
+        #expect(world.track.storedBytes <= 32 * 50 * 94, "30 s are retained for resuming subscribers")
         world.run(32_000)
         #expect(world.track.storedBytes == 0)
-        #expect(!world.isActive, "and nobody looks after it any more")
+        #expect(!world.isActive, "the track is inactive")
     }
 
-    @Test func aListenerThatNeverReadsCostsNoMoreThanALimit() {
+    @Test func blockedSubscriberRetainsALimitedNumberOfBytes() {
         var world = AheadWorld(subscribers: [1, 2])
         world.stalled = [2]
         for _ in 0..<50 {
@@ -108,12 +108,12 @@ struct AheadLimitsTests {
         world.stalled = []
         world.run(2_000)
         let first = world.sequences(2)[0]
-        #expect(world.sequences(2) == Array(first..<25_000), "what is kept, without a gap")
-        #expect(world.skipped[2] == first, "and each that it lost is counted")
-        #expect(world.afterDrop(2) == [first], "and told of once")
+        #expect(world.sequences(2) == Array(first..<25_000), "the retained frames, without a gap")
+        #expect(world.skipped[2] == first, "each lost frame is counted")
+        #expect(world.afterDrop(2) == [first], "and reported once")
     }
 
-    @Test func allTracksOfAShardShareALimit() {
+    @Test func tracksOfAShardShareAByteLimit() {
         var tracks = AheadTracks(storedBytesMax: 10_020)
         let places = (0..<3).map { number in
             tracks.open(
@@ -131,7 +131,7 @@ struct AheadLimitsTests {
         #expect(reasons == Array(repeating: nil, count: 10) + [.full, .full])
         tracks.close(places[0])
         let reason = frame.withUnsafeBytes { tracks.append($0, header, to: places[1], at: .at(0)) }
-        #expect(reason == nil, "what has ended takes no room")
+        #expect(reason == nil, "ended calls do not count")
         #expect(tracks.storedBytes == 7 * 1_002)
     }
 }

@@ -2,10 +2,10 @@ import Engine
 import Testing
 import Wire
 
-/// A track whose publisher comes back on another shard.
+/// A track whose publisher resumes on another shard.
 struct AheadMovingTests {
-    /// The shard that the publisher comes to had begun to listen during a pause and was owed what is there: with the queue it has it.
-    @Test func whatAShardWasOwedComesWithTheQueue() {
+    /// The new shard had subscribed during a pause and awaited a replay, which the queue replaces.
+    @Test func pendingReplayArrivesWithTheQueue() {
         var old = AheadWorld(subscribers: [])
         old.setPaused(true)
         old.publish(5)
@@ -13,13 +13,13 @@ struct AheadMovingTests {
         var new = AheadWorld(subscribers: [1], isPublisher: false)
         new.track.becomeReference(TrackSID(text: "TR_1"))
         new.track.takeOver(old.track.handOver())
-        #expect(new.track.pendingReplays.map(\.shard) == [2], "a shard gives nothing to itself")
+        #expect(new.track.pendingReplays.map(\.shard) == [2], "a shard sends no replay to itself")
         new.setPaused(false)
         new.run(200)
         #expect(new.sequences() == [0, 1, 2, 3, 4])
     }
 
-    @Test func whoHeardItAllAlongGoesOnWhereItWas() {
+    @Test func existingSubscriberContinuesAfterTheMove() {
         var old = AheadWorld(subscribers: [])
         var new = AheadWorld(subscribers: [1], isPublisher: false)
         old.publish(5)
@@ -30,8 +30,8 @@ struct AheadMovingTests {
         #expect(new.sequences() == [0, 1, 2, 3, 4])
     }
 
-    /// Between the word that the track is published here and the queue that comes along there may be looks.
-    @Test func whatWasLetOutByThenIsNotShownToTheMeterAgain() {
+    /// Ticks may occur between the `move` patch and the arrival of the queue.
+    @Test func framesReleasedBeforeTheMoveAreNotMeteredAgain() {
         var new = AheadWorld(subscribers: [1], isPublisher: false)
         new.publish(200)
         new.track.retain(from: nil)

@@ -3,18 +3,18 @@ import Testing
 import Wire
 
 struct AheadPacingTests {
-    @Test func aMinuteThatIsThereAtOnceLeavesInTenMessagesASecond() {
+    @Test func queuedMinuteIsReleasedInTenMessagesPerSecond() {
         var world = AheadWorld()
         world.publish(1_500)
         world.run(30_000)
         #expect(world.sequences() == Array(0..<1_500))
         let messages = world.messages()
         for second in 1..<29 { #expect(messages.count { $0.at / 1_000 == second } == 10, "in second \(second)") }
-        #expect(messages.count { $0.at < 1_000 } <= 12, "three to begin with, and one for each 100 ms of what follows")
+        #expect(messages.count { $0.at < 1_000 } <= 12, "three at first, then one per 100 ms")
         #expect(messages.allSatisfy { $0.frames.count <= 5 })
     }
 
-    @Test func whatPlaysFirstLeavesAtOnceAndWithItTheWholeLead() {
+    @Test func firstFramesAreReleasedAtOnceWithTheWholeLead() {
         var world = AheadWorld()
         world.publish(50)
         world.run(20)
@@ -23,7 +23,7 @@ struct AheadPacingTests {
     }
 
     @Test(arguments: [0, 7, 13, 19])
-    func aListenerHas180To300MillisecondsInHand(phase: Int) {
+    func subscriberHas180To300MillisecondsBuffered(phase: Int) {
         var world = AheadWorld()
         world.freeze(phase)
         world.publish(500)
@@ -34,7 +34,7 @@ struct AheadPacingTests {
     }
 
     @Test(arguments: [2.5, 5, 10, 40, 60, 120])
-    func framesOfEveryLengthAreInTimeAndInOrder(milliseconds: Double) {
+    func framesOfEveryDurationAreOnTimeAndInOrder(milliseconds: Double) {
         var world = AheadWorld(frameMilliseconds: milliseconds)
         let count = Int(5_000 / milliseconds)
         world.publish(count, ticks: Int(milliseconds * 48))
@@ -44,7 +44,7 @@ struct AheadPacingTests {
         #expect(world.messages().allSatisfy { $0.frames.count <= max(1, Int(100 / milliseconds)) })
     }
 
-    @Test func aLookThatIsHalfASecondLateMakesUpForIt() {
+    @Test func tickHalfASecondLateCatchesUp() {
         var world = AheadWorld()
         world.publish(500)
         world.run(2_000)
@@ -60,7 +60,7 @@ struct AheadPacingTests {
         #expect(world.afterDrop().isEmpty)
     }
 
-    @Test func silenceBetweenFramesThatWaitIsKept() {
+    @Test func silenceBetweenQueuedFramesIsKept() {
         var world = AheadWorld()
         world.publish(20)
         world.pause(milliseconds: 2_000)
@@ -68,23 +68,23 @@ struct AheadPacingTests {
         world.run(1_000)
         #expect(world.sequences() == Array(0..<20))
         world.run(1_100)
-        #expect(world.sequences().count == 20, "what follows plays at 2,400")
+        #expect(world.sequences().count == 20, "the next frame plays at 2,400")
         world.run(1_000)
         #expect(world.leads()[20...].allSatisfy { 180...300 ~= $0 })
         #expect(world.sequences() == Array(0..<40))
     }
 
-    @Test func whatComesInRealTimeLeavesAtOnce() {
+    @Test func realTimeFramesAreReleasedAtOnce() {
         var world = AheadWorld()
         for _ in 0..<100 {
             world.publish(1)
             world.freeze(20)
         }
         #expect(world.messages().enumerated().allSatisfy { $1.at == $0 * 20 })
-        #expect(world.messages().allSatisfy { $0.bytes == 92 }, "and alone, without a bundle around it")
+        #expect(world.messages().allSatisfy { $0.bytes == 92 }, "as a single frame, not as a bundle")
     }
 
-    @Test func aTrickleThatIsLateStartsANewClockAndBuildsUpNoLead() {
+    @Test func lateTrickleRestartsTheClockWithoutALead() {
         var world = AheadWorld()
         // Frames of 20 ms every 30 ms: none can be in time.
         for _ in 0..<100 {
@@ -95,7 +95,7 @@ struct AheadPacingTests {
         #expect(world.messages().enumerated().allSatisfy { $1.at == $0 * 30 })
     }
 
-    @Test func twiceAsFastAsItPlaysIsNeverMoreThan300MillisecondsAhead() {
+    @Test func doubleSpeedPublishingStaysWithin300Milliseconds() {
         var world = AheadWorld()
         // 200 ms of audio every 100 ms, for 10 s.
         for _ in 0..<100 {
@@ -108,7 +108,7 @@ struct AheadPacingTests {
         #expect(world.leads().dropFirst(100).allSatisfy { $0 >= 180 })
     }
 
-    @Test func framesThatComeOneByOneAreGathered() {
+    @Test func singleFramesAreBundled() {
         var world = AheadWorld()
         for _ in 0..<500 { world.publish(1) }
         world.run(1_000)
@@ -117,7 +117,7 @@ struct AheadPacingTests {
         #expect(world.leads().allSatisfy { $0 >= 0 })
     }
 
-    @Test func countersMayWrapOnTheWay() {
+    @Test func wrappingCountersKeepTheOrder() {
         var world = AheadWorld(sequence: 65_300, time: UInt32.max - 100_000)
         world.publish(500)
         world.run(10_000)
@@ -125,7 +125,7 @@ struct AheadPacingTests {
         for second in 1..<9 { #expect(world.messages().count { $0.at / 1_000 == second } == 10) }
     }
 
-    @Test func aClockIsStillRightWhenTimestampsHaveWrapped() {
+    @Test func clockSurvivesTimestampWrap() {
         var world = AheadWorld()
         // A frame every 50 s, the next one always there before: one clock for more than the 24.8 hours after which timestamps wrap.
         world.publish(20)
@@ -137,8 +137,8 @@ struct AheadPacingTests {
         }
         world.run(2_000)
         #expect(world.sequences() == Array(0..<1_870))
-        #expect(world.facts.count { if case .started = $0 { true } else { false } } == 1)
+        #expect(world.reports.count { if case .started = $0 { true } else { false } } == 1)
         let leads = world.messages().suffix(1_850).enumerated().map { 51_000 + 50_000 * $0 - $1.at }
-        #expect(Set(leads.dropLast()) == [0], "at the look that is just in time")
+        #expect(Set(leads.dropLast()) == [0], "at the last tick that is in time")
     }
 }

@@ -2,12 +2,12 @@ import Engine
 import Testing
 import Wire
 
-/// What a shard is sent that begins to listen to a track of another.
+/// Replay to a shard that subscribes to a track of another shard.
 struct AheadReplayTests {
     private let elsewhere = ParticipantHandle(shard: 1, slot: 0, generation: 0)
 
-    /// Both replays were on their way when the shard looked: it had stopped options and begun again by then.
-    @Test func whoStopsAndListensAgainAtOnceIsGivenItOnce() {
+    /// Both replays are under way when the shard processes its mailbox: it has unsubscribed and subscribed again by then.
+    @Test func resubscribingAtOnceReceivesFramesOnce() {
         var published = AheadWorld(subscribers: [])
         published.publish(3)
         var sent = replay(of: published, 1)
@@ -16,14 +16,14 @@ struct AheadReplayTests {
         #expect(taken(sent, awaiting: 2) == [0, 1, 2, 3, 4])
     }
 
-    @Test func whatComesBeforeTheMarkBelongsToAnEarlierSubscriber() {
+    @Test func framesBeforeTheReplayMarkerAreRejected() {
         var published = AheadWorld(subscribers: [])
         published.publish(2)
         let early = replay(of: published, 1).dropFirst()
         #expect(taken(early + replay(of: published, 2), awaiting: 2) == [0, 1])
     }
 
-    @Test func whatFollowsTheReplayIsTaken() {
+    @Test func framesAfterTheReplayAreAccepted() {
         var published = AheadWorld(subscribers: [])
         published.publish(2)
         var sent = replay(of: published, 7)
@@ -32,14 +32,14 @@ struct AheadReplayTests {
         #expect(taken(sent, awaiting: 7) == [0, 1, 2])
     }
 
-    /// What the publisher's shard sends for a `listen` of that number.
+    /// Frames that the publisher's shard sends for the subscription of that number.
     private func replay(of world: AheadWorld, _ number: UInt32) -> [[UInt8]] {
         var frames = [world.track.marker(ofReplay: number).bytes]
         world.track.replay(from: nil, at: .at(world.now)) { frames.append(Array($0)) }
         return frames
     }
 
-    /// Sequences of what a shard takes that has begun to listen with the `listen` of that number.
+    /// Sequence numbers that a shard accepts which awaits the subscription of that number.
     private func taken(_ sent: [[UInt8]], awaiting number: UInt32) -> [Int] {
         var track = AheadTrack(
             nil, alias: AheadWorld.alias, by: elsewhere, epoch: 0, frameMilliseconds: 20, awaiting: number, at: .at(0))

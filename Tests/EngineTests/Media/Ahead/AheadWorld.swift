@@ -2,7 +2,7 @@ import Engine
 import Testing
 import Wire
 
-/// One `ahead` track with a clock that only the test moves, looked at every 20 ms as a shard does.
+/// One `ahead` track with a virtual clock and a tick every 20 ms, as on a shard.
 struct AheadWorld {
     struct Message {
         let at: Int
@@ -18,11 +18,11 @@ struct AheadWorld {
     var track: AheadTrack
     /// Milliseconds since the start.
     private(set) var now = 0
-    /// What each subscriber got, by slot.
-    private(set) var heard: [UInt32: [Message]] = [:]
+    /// Messages of each subscriber, by slot.
+    private(set) var received: [UInt32: [Message]] = [:]
     private(set) var skipped: [UInt32: Int] = [:]
-    private(set) var facts: [Room.PlayoutQueueReport] = []
-    private(set) var refused: [DropReason] = []
+    private(set) var reports: [Room.PlayoutQueueReport] = []
+    private(set) var rejected: [DropReason] = []
     /// Subscribers whose sockets have no room.
     var stalled: Set<UInt32> = []
     private var sequence: UInt16
@@ -40,7 +40,7 @@ struct AheadWorld {
         for slot in subscribers { track.add(subscriber: slot, from: nil, at: .at(0)) }
     }
 
-    /// Publishes frames one after the other, all now.
+    /// Publishes consecutive frames, all now.
     @discardableResult
     mutating func publish(
         _ count: Int, ticks: Int = Self.frameTicks, epoch: UInt8 = 0, flags: FrameFlags = [], packetBytes: Int = 80
@@ -55,23 +55,23 @@ struct AheadWorld {
             sequence &+= 1
             time = time.advanced(by: ticks)
         }
-        look(onlyIfUrgent: true)
+        tick(onlyIfUrgent: true)
         return reasons
     }
 
-    /// Silence: timestamps go on, no frames come.
+    /// Silence: timestamps advance without frames.
     mutating func pause(milliseconds: Int) { time = time.advanced(by: milliseconds * MediaTime.ticksPerMillisecond) }
 
-    /// Lets time pass, with a look every 20 ms.
+    /// Advances the clock with a tick every 20 ms.
     mutating func run(_ milliseconds: Int, everyMilliseconds step: Int = 20) {
         let end = now + milliseconds
         while now < end {
             now = min(end, now + step)
-            look(onlyIfUrgent: false)
+            tick(onlyIfUrgent: false)
         }
     }
 
-    /// Lets time pass and nobody looks.
+    /// Advances the clock without ticks.
     mutating func freeze(_ milliseconds: Int) { now += milliseconds }
 
     mutating func subscribe(_ slot: UInt32, from: MediaTime? = nil) { track.add(subscriber: slot, from: from, at: .at(now)) }
@@ -84,19 +84,19 @@ struct AheadWorld {
         return forgotten
     }
 
-    private mutating func look(onlyIfUrgent: Bool) {
+    private mutating func tick(onlyIfUrgent: Bool) {
         track.releaseReference(at: .at(now), onlyIfUrgent: onlyIfUrgent)
         for index in 0..<track.subscriberCount {
             let slot = track.slot(ofSubscriber: index)
             skipped[slot, default: 0] += track.takeSkippedFrames(ofSubscriber: index)
             guard !stalled.contains(slot), track.isDue(forSubscriber: index, at: .at(now), onlyIfUrgent: onlyIfUrgent) else { continue }
-            while let message = release(to: index) { heard[slot, default: []].append(message) }
+            while let message = release(to: index) { received[slot, default: []].append(message) }
         }
         if !onlyIfUrgent { isActive = track.settle(at: .at(now)) != nil }
         takeReports()
     }
 
-    private mutating func takeReports() { if track.hasReports { facts += track.takeReports() } }
+    private mutating func takeReports() { if track.hasReports { reports += track.takeReports() } }
 
     private mutating func release(to index: Int) -> Message? {
         var buffer = [UInt8](repeating: 0, count: ProtocolLimits.messageBytesMax)
@@ -115,15 +115,15 @@ struct AheadWorld {
         }
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
-    func sequences(_ slot: UInt32 = 1) -> [Int] { (heard[slot] ?? []).flatMap(\.sequences) }
-    func messages(_ slot: UInt32 = 1) -> [Message] { heard[slot] ?? [] }
+    func sequences(_ slot: UInt32 = 1) -> [Int] { (received[slot] ?? []).flatMap(\.sequences) }
+    func messages(_ slot: UInt32 = 1) -> [Message] { received[slot] ?? [] }
     func afterDrop(_ slot: UInt32 = 1) -> [Int] {
         messages(slot).flatMap(\.frames).filter { $0[1] & 0x08 != 0 }.map { Int($0[4]) << 8 | Int($0[5]) }
     }
 
-    /// How long before it plays each frame came, in milliseconds, if the track's time 0 plays at `start`.
+    /// Lead of each frame in milliseconds, if the track's time 0 plays at `start`.
     func leads(_ slot: UInt32 = 1, start: Int = 0) -> [Int] {
         messages(slot).flatMap { message in
             message.frames.map { frame in

@@ -2,7 +2,7 @@ import Engine
 import Testing
 import Wire
 
-/// A room in which ann listens to what her helper says ahead of time. Places on the track are milliseconds since the first frame.
+/// A room in which ann subscribes to an `ahead` track of her helper. Positions are milliseconds since the first frame.
 struct PlayoutWorld {
     var world: RoomWorld
     let ann: ParticipantHandle
@@ -17,7 +17,7 @@ struct PlayoutWorld {
         ann = world.join("ann")
         helper = world.join("helper", kind: .agent)
         track = try world.publish(helper, PublishTrack(source: .assistant, mode: .ahead))
-        world.forgetNews()
+        world.discardEvents()
     }
 
     func time(_ milliseconds: Int) -> MediaTime { first.advanced(by: milliseconds * MediaTime.ticksPerMillisecond) }
@@ -26,26 +26,26 @@ struct PlayoutWorld {
         HeardPosition(playedTs: time(milliseconds).ticks, playedMs: milliseconds, isEstimated: isEstimated)
     }
 
-    mutating func tells(_ fact: Room.PlayoutQueueReport) { world.happens(.playout(track.sid, fact)) }
+    mutating func queueReports(_ report: Room.PlayoutQueueReport) { world.receive(.playout(track.sid, report)) }
 
-    mutating func begins(at milliseconds: Int = 0) {
-        tells(.started(epoch: epoch, at: time(milliseconds), playsAt: world.now))
+    mutating func starts(at milliseconds: Int = 0) {
+        queueReports(.started(epoch: epoch, at: time(milliseconds), playsAt: world.now))
     }
 
-    mutating func runsDry(at milliseconds: Int) { tells(.drained(epoch: epoch, end: time(milliseconds))) }
+    mutating func drains(at milliseconds: Int) { queueReports(.drained(epoch: epoch, end: time(milliseconds))) }
 
-    /// An utterance of that length is let out as its time comes.
-    mutating func speaks(_ milliseconds: Int, from start: Int = 0) {
-        begins(at: start)
+    /// An utterance of that length is released on time.
+    mutating func plays(_ milliseconds: Int, from start: Int = 0) {
+        starts(at: start)
         if milliseconds > 300 { pass(milliseconds - 300) }
-        runsDry(at: start + milliseconds)
+        drains(at: start + milliseconds)
     }
 
     mutating func pass(_ milliseconds: Int) { world.pass(.milliseconds(milliseconds)) }
 
     @discardableResult
     mutating func mark(_ milliseconds: Int, _ name: String = "m") -> RoomWorld.Answer? {
-        world.ask(helper, .playoutMark(PlayoutMark(track: track.sid, ts: time(milliseconds).ticks, name: name)))
+        world.send(helper, .playoutMark(PlayoutMark(track: track.sid, ts: time(milliseconds).ticks, name: name)))
     }
 
     @discardableResult
@@ -54,42 +54,42 @@ struct PlayoutWorld {
     {
         let progress = PlayoutProgress(
             track: track.sid, epoch: epoch ?? self.epoch, playedTs: milliseconds.map { time($0).ticks }, bufferedMs: buffered)
-        return world.ask(subscriber ?? ann, .playoutProgress(progress))
+        return world.send(subscriber ?? ann, .playoutProgress(progress))
     }
 
-    /// Clears, and lets the publisher's shard say that it is done.
+    /// Clears the track and reports the completion by the publisher's shard.
     @discardableResult
     mutating func clear(by requester: ParticipantHandle? = nil, publishedTo end: Int?) -> ClearedPlayout? {
-        world.ask(requester ?? ann, .playoutClear(track.sid, reason: "barge-in"))
+        world.send(requester ?? ann, .playoutClear(track.sid, reason: "barge-in"))
         epoch &+= 1
-        tells(.cleared(epoch: epoch, end: end.map(time)))
+        queueReports(.cleared(epoch: epoch, end: end.map(time)))
         for effect in world.effects { if case .reply(.cleared(let cut), _, _) = effect { return cut } }
         return nil
     }
 
-    /// What became of marks since it was last asked.
-    mutating func answers() -> [MarkAnswer] {
-        world.news(helper).compactMap {
+    /// Results of marks since the last call.
+    mutating func answers() -> [MarkResult] {
+        world.takeEvents(helper).compactMap {
             guard case .playoutMarked(_, let name, let status, let time) = $0 else { return nil }
-            return MarkAnswer(name: name, status: status, place: time.map { Int($0.distance(from: first)) / 48 })
+            return MarkResult(name: name, status: status, position: time.map { Int($0.distance(from: first)) / 48 })
         }
     }
 
-    /// From where on the track's queue is told to keep what it let out.
-    mutating func kept(_ happening: (inout PlayoutWorld) -> Void) -> [MediaTime?] {
-        happening(&self)
+    /// The retention positions sent to the track's queue.
+    mutating func retentionUpdates(_ action: (inout PlayoutWorld) -> Void) -> [MediaTime?] {
+        action(&self)
         return world.effects.compactMap { if case .patch(.retain(_, _, let time)) = $0 { .some(time) } else { nil } }
     }
 
-    /// The playout events that ann has heard since she was last asked.
-    mutating func annHears() -> [String] {
-        world.news(ann).words.filter { $0.hasPrefix("playout") }
+    /// The playout events that ann received since the last call.
+    mutating func annsPlayoutEvents() -> [String] {
+        world.takeEvents(ann).words.filter { $0.hasPrefix("playout") }
     }
 }
 
-struct MarkAnswer: Hashable {
+struct MarkResult: Hashable {
     var name: String
     var status: MarkStatus
     /// Milliseconds since the first frame.
-    var place: Int?
+    var position: Int?
 }

@@ -2,47 +2,47 @@ import Engine
 import Testing
 import Wire
 
-/// Anything in any order on one track: what was set and asked is answered exactly once, and what was heard is never taken back.
+/// Random inputs on one track: marks and clears are answered exactly once, and the position never goes back.
 struct RandomPlayoutTests {
     @Test(arguments: 0..<300)
-    func aPlayoutKeepsItsPromises(seed: Int) throws {
-        var storm = try Storm(seed: UInt64(seed))
-        storm.run(steps: 300)
-        #expect(storm.problems.isEmpty, "seed \(seed): \(storm.problems.prefix(5))")
+    func randomPlayoutsKeepTheInvariants(seed: Int) throws {
+        var playout = try RandomPlayout(seed: UInt64(seed))
+        playout.run(steps: 300)
+        #expect(playout.problems.isEmpty, "seed \(seed): \(playout.problems.prefix(5))")
     }
 
-    /// If chance never did what the promises are about, they were kept for nothing.
-    @Test func chanceTriesEverything() throws {
-        var told: Set<String> = []
+    /// The random inputs must cover the cases that the invariants are about.
+    @Test func randomInputsCoverEveryCase() throws {
+        var covered: Set<String> = []
         var fates: Set<MarkStatus> = []
         for seed in 0..<100 {
-            var storm = try Storm(seed: UInt64(seed))
-            storm.run(steps: 300)
-            told.formUnion(storm.told)
-            fates.formUnion(storm.fates)
+            var playout = try RandomPlayout(seed: UInt64(seed))
+            playout.run(steps: 300)
+            covered.formUnion(playout.covered)
+            fates.formUnion(playout.fates)
         }
-        #expect(told.count == 5, "\(told)")
+        #expect(covered.count == 5, "\(covered)")
         #expect(fates == Set(MarkStatus.allCases), "\(fates)")
     }
 }
 
-/// A queue that lets out by the clock, subscribers who report as they like, and shards whose words take their time.
-private struct Storm {
+/// A queue that releases by the clock, subscribers that report at random, and shards with message delays.
+private struct RandomPlayout {
     private(set) var problems: [String] = []
-    private(set) var told: Set<String> = []
+    private(set) var covered: Set<String> = []
     private(set) var fates: Set<MarkStatus> = []
 
     private var call: PlayoutWorld
-    private var chance: SplitMix64
-    /// In milliseconds on the track.
+    private var random: SplitMix64
+    /// Milliseconds on the track.
     private var published = 0
-    private var isDry = true
-    /// Words of the publisher's shard that are still under way.
+    private var isDrained = true
+    /// Reports of the publisher's shard that are under way.
     private var mail: [Room.PlayoutQueueReport] = []
     private var marks: [String: Int] = [:]
     private var clears = 0
     private var answered = 0
-    /// What was last told as heard in this epoch.
+    /// The position last reported in this epoch.
     private var heard: MediaTime?
     private var isUnderWay = false
     private var subscribers: [ParticipantHandle]
@@ -50,7 +50,7 @@ private struct Storm {
 
     init(seed: UInt64) throws {
         call = try PlayoutWorld()
-        chance = SplitMix64(seed: seed)
+        random = SplitMix64(seed: seed)
         subscribers = [call.ann]
         seen = call.world.history.count
     }
@@ -81,7 +81,7 @@ private struct Storm {
         case 12: changeSubscribers(number)
         case 13: say(.backlog(.full, queuedMilliseconds: 60_000, dropped: below(2)))
         default:
-            // Words take a moment, not seconds.
+            // Reports take milliseconds, not seconds.
             call.pass(below(100))
             deliver()
             call.pass(below(500))
@@ -89,58 +89,59 @@ private struct Storm {
     }
 
     private mutating func publish() {
-        if isDry {
+        if isDrained {
             published += below(2) * below(5_000)
             say(
                 below(4) == 0
                     ? .refilled(epoch: call.epoch) : .started(epoch: call.epoch, at: call.time(published), playsAt: call.world.now))
         }
         published += below(1_000)
-        isDry = below(3) > 0
-        if isDry { say(.drained(epoch: call.epoch, end: call.time(published))) }
+        isDrained = below(3) > 0
+        if isDrained { say(.drained(epoch: call.epoch, end: call.time(published))) }
     }
 
     private mutating func setMark(_ name: String) {
-        let place = published + below(4_000) - 2_000
-        if call.mark(place, name) == .reply(.done) { marks[name] = 0 }
+        let position = published + below(4_000) - 2_000
+        if call.mark(position, name) == .reply(.done) { marks[name] = 0 }
     }
 
     private mutating func report() {
-        let place = below(6) == 0 ? nil : published - below(1_500)
-        call.report(place, buffered: Double(below(400)), epoch: call.epoch &- UInt8(below(8) / 7), by: subscribers[below(subscribers.count)])
+        let position = below(6) == 0 ? nil : published - below(1_500)
+        call.report(
+            position, buffered: Double(below(400)), epoch: call.epoch &- UInt8(below(8) / 7), by: subscribers[below(subscribers.count)])
     }
 
     private mutating func clear() {
         let request = Request.playoutClear(call.track.sid, reason: nil)
-        switch call.world.ask(below(2) == 0 ? call.helper : call.ann, request) {
-        case .refused: return
+        switch call.world.send(below(2) == 0 ? call.helper : call.ann, request) {
+        case .rejected: return
         default: clears += 1
         }
         call.epoch &+= 1
-        isDry = true
+        isDrained = true
         say(.cleared(epoch: call.epoch, end: below(4) == 0 ? nil : call.time(published)))
     }
 
     private mutating func mayMute() {
-        call.world.ask(call.helper, .mute(call.track.sid, muted: below(2) == 0))
+        call.world.send(call.helper, .mute(call.track.sid, muted: below(2) == 0))
     }
 
     private mutating func changeSubscribers(_ number: Int) {
         if subscribers.count > 1, below(2) == 0 {
-            call.world.happens(.left(subscribers.removeLast(), .signalClose))
+            call.world.receive(.left(subscribers.removeLast(), .signalClose))
         } else {
             subscribers.append(call.world.join("listener \(number)"))
         }
     }
 
-    /// Words arrive in their order, now or later.
-    private mutating func say(_ fact: Room.PlayoutQueueReport) {
-        mail.append(fact)
+    /// Reports arrive in order, now or later.
+    private mutating func say(_ report: Room.PlayoutQueueReport) {
+        mail.append(report)
         if below(3) > 0 { deliver() }
     }
 
     private mutating func deliver() {
-        for fact in mail { call.tells(fact) }
+        for report in mail { call.queueReports(report) }
         mail = []
     }
 
@@ -160,10 +161,10 @@ private struct Storm {
 
     private mutating func follow(_ event: Event) {
         let word = RoomWorld.word(event)
-        if word.hasPrefix("playout") { told.insert(word) }
+        if word.hasPrefix("playout") { covered.insert(word) }
         switch event {
         case .playoutStarted:
-            if isUnderWay { problems.append("an utterance in an utterance") }
+            if isUnderWay { problems.append("an utterance started within another") }
             isUnderWay = true
         case .playoutMarked(_, let name, let status, let time):
             fates.insert(status)
@@ -171,21 +172,21 @@ private struct Storm {
             if status == .played { advance(to: time, "mark \(name)") }
         case .playoutFinished(_, _, let epoch, let heard):
             if epoch != call.epoch { problems.append("epoch \(epoch) finished in \(call.epoch)") }
-            if !isUnderWay { problems.append("an end without a beginning") }
+            if !isUnderWay { problems.append("an end without a start") }
             isUnderWay = false
             if let time = heard.playedTs { advance(to: MediaTime(ticks: time), "finish") }
         case .playoutCleared(let cut, _):
-            if cut.heard.playedMs < 0 || cut.discardedMs < 0 { problems.append("less than nothing: \(cut)") }
+            if cut.heard.playedMs < 0 || cut.discardedMs < 0 { problems.append("negative duration: \(cut)") }
             isUnderWay = false
         default: break
         }
     }
 
     private mutating func advance(to time: MediaTime?, _ what: String) {
-        guard let time else { return problems.append("\(what) without a place") }
-        if let heard, time.distance(from: heard) < 0 { problems.append("\(what) took back what was heard") }
+        guard let time else { return problems.append("\(what) without a position") }
+        if let heard, time.distance(from: heard) < 0 { problems.append("\(what) moved the position back") }
         heard = time
     }
 
-    private mutating func below(_ bound: Int) -> Int { chance.below(bound) }
+    private mutating func below(_ bound: Int) -> Int { random.below(bound) }
 }

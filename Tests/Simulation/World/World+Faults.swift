@@ -1,0 +1,70 @@
+internal import Engine
+internal import Wire
+
+extension World {
+    func scheduleFault() {
+        let rate = swarm.faults.reduce(0, +)
+        guard rate > 0 else { return }
+        schedule.add(.fault, at: now + random.exponential(mean: .nanoseconds(Int64(1e9 / rate))))
+    }
+
+    /// Injects one fault, drawn according to the rates of this world.
+    func fault() {
+        guard case .chaos = phase else { return }
+        defer { scheduleFault() }
+        var target = random.unit() * swarm.faults.reduce(0, +)
+        for fault in Fault.allCases {
+            target -= swarm.faults[fault.rawValue]
+            if target < 0, swarm.faults[fault.rawValue] > 0 { return make(fault) }
+        }
+    }
+
+    private func make(_ fault: Fault) {
+        switch fault {
+        case .pauseShard:
+            let shard = random.below(shards.count)
+            shards[shard].pause(for: draw(upTo: swarm.pauseMax))
+        case .clogUp, .clogDown, .freeze, .readSlowly, .reset, .vanish, .duplicate:
+            guard let session = random.pick(peers.compactMap(\.session)) else { return }
+            note("\(fault) for \(session)")
+            disturb(session, by: fault)
+        case .deleteRoom, .removeParticipant, .muteTrack, .changePermission, .changeMetadata:
+            administer(fault)
+        }
+    }
+
+    private func disturb(_ session: PeerSession, by fault: Fault) {
+        switch fault {
+        case .clogUp: session.connection.upClogUntil = now + draw(upTo: swarm.clogMax)
+        case .clogDown: session.connection.downClogUntil = now + draw(upTo: swarm.clogMax)
+        case .freeze: session.connection.readsAgainAt = now + draw(upTo: swarm.clogMax)
+        case .readSlowly: session.connection.readingPause = session.connection.readingPause == .zero ? draw(upTo: .milliseconds(100)) : .zero
+        case .reset: session.disconnect(isReset: true)
+        case .vanish: session.disconnect(isReset: false)
+        // The older connection stays open: the gateway must close it.
+        case .duplicate: session.peer.connect()
+        default: break
+        }
+    }
+
+    /// Posts an administrative command to the room's home shard.
+    private func administer(_ fault: Fault) {
+        let room = random.below(swarm.roomCount)
+        guard let home = directory.home(of: roomName(room)), let peer = random.pick(peers.filter { $0.room == room }) else { return }
+        let command: Room.AdminCommand
+        switch fault {
+        case .deleteRoom: command = .delete
+        case .removeParticipant: command = .remove(peer.identity)
+        case .muteTrack:
+            guard let track = random.pick(peer.session?.published ?? []) else { return }
+            command = .mute(track.sid, muted: true)
+        case .changePermission: command = .updatePermission(peer.identity, peer.drawPermission())
+        default: command = .updateMetadata("\(random.below(1_000))")
+        }
+        note("\(fault) in room \(room)")
+        mailboxes[home].post(.administer(roomName(room), command))
+        shards[home].wakeSoon()
+    }
+
+    func roomName(_ room: Int) -> String { "room-\(room)" }
+}
