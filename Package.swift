@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// How every target of ours is compiled. Warnings are errors; see STYLE in ARCHITECTURE.md for what each setting buys.
+/// Settings of all targets. Warnings are errors.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -12,7 +12,7 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Targets that call C say `unsafe` where they do.
+/// Settings of targets that call C: unsafe expressions are marked with `unsafe`.
 let settingsAtC: [SwiftSetting] = settings + [.strictMemorySafety()]
 
 /// Dependencies of the server only. A package that uses `PatchbayClient` with `traits: []` neither fetches nor builds them.

@@ -4,7 +4,7 @@ internal import Wire
 /// libwebsockets' `lws_hdr_copy`, defined anew for the whole program.
 ///
 /// libwebsockets copies `Sec-WebSocket-Protocol` into 128 bytes at the upgrade and drops the connection if the header is longer, as it is
-/// when a browser puts its token there (PROTOCOL section 2). This function leaves the tokens, which have been read by then, out of that
+/// when a browser puts its token there (PROTOCOL, "Location of the token"). This function leaves the tokens, which have been read by then, out of that
 /// one header. No public call can shorten or replace a parsed header before the upgrade.
 @_cdecl("lws_hdr_copy")
 public func interposedHeaderCopy(

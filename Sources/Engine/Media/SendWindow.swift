@@ -3,7 +3,7 @@ package import Wire
 /// Limits the bytes to a subscriber that are unacknowledged: sent, or queued in the kernel.
 ///
 /// Data in the kernel's send buffer can no longer expire. So media is written only while the unacknowledged bytes fit a window:
-/// what the subscriber receives in two round trips and 100 ms at its current rate (PROTOCOL section 5). Asking the kernel is a
+/// what the subscriber receives in two round trips and 100 ms at its current rate (PROTOCOL, "What delays frames"). Asking the kernel is a
 /// system call (SIOCOUTQ), made only when writes since the last one could have filled the window.
 ///
 /// The rate is what was acknowledged over at least a round trip. A window that has become too small, after a stall or because more

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Wire
 
-/// A user's call channel (PROTOCOL section 13): its pending requests, and the list of calls that all messages update. Bound to its event loop;
+/// A user's call channel (PROTOCOL, "Calls"): its pending requests, and the list of calls that all messages update. Bound to its event loop;
 /// `CallChannelHandle` is its thread-safe side.
 final class CallChannelSession: ReconnectingSocket {
     typealias Opening = CheckedContinuation<Result<Void, ConnectError>, Never>

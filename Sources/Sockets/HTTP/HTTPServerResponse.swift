@@ -19,7 +19,7 @@ package struct HTTPServerResponse: Sendable {
         self.init(status: status, fields: [.contentType: type], body: Array(text.utf8))
     }
 
-    /// An error as PROTOCOL section 2 defines it: `{"code","message"}`. The code is in a header field too, because some WebSocket clients
+    /// An error as PROTOCOL, "Rejected connections" defines it: `{"code","message"}`. The code is in a header field too, because some WebSocket clients
     /// show the head of a refused upgrade to their caller but not its body.
     package static func error(_ status: HTTPResponse.Status, _ code: String, _ message: String) -> HTTPServerResponse {
         HTTPServerResponse(

@@ -1,4 +1,4 @@
-/// An event of a call, sent on the user channel of each user concerned (PROTOCOL section 13).
+/// An event of a call, sent on the user channel of each user concerned (PROTOCOL, "Calls").
 public struct CallEvent: Sendable, Hashable {
     public var kind: Kind
     /// The call after this event; `call.seq` is the event's number.

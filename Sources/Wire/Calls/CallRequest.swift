@@ -1,4 +1,4 @@
-/// A request about calls, on a user channel or by HTTP (PROTOCOL section 13).
+/// A request about calls, on a user channel or by HTTP (PROTOCOL, "Calls").
 public enum CallRequest: Sendable, Hashable {
     /// Rings the callees. The caller joins the call at once and receives a room token.
     case start(CallStart)

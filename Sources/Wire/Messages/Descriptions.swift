@@ -112,7 +112,7 @@ public struct RoomInfo: Sendable, Hashable, Codable {
     }
 }
 
-/// One segment of a live transcript, replaced by revisions until it is final (PROTOCOL section 6).
+/// One segment of a live transcript, replaced by revisions until it is final (PROTOCOL, "Transcripts").
 public struct TranscriptSegment: Sendable, Hashable, Codable {
     /// Unique within the room.
     public var id: String

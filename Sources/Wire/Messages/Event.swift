@@ -1,4 +1,4 @@
-/// An event that the gateway sends to a client (PROTOCOL section 6).
+/// An event that the gateway sends to a client (PROTOCOL, "Events").
 public enum Event: Sendable, Hashable {
     case hello(Hello)
     case participantJoined(ParticipantInfo)

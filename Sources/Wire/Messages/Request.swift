@@ -1,4 +1,4 @@
-/// A request from a client (PROTOCOL section 5).
+/// A request from a client (PROTOCOL, "Requests").
 public enum Request: Sendable, Hashable {
     case publish(PublishTrack)
     case unpublish(TrackSID)

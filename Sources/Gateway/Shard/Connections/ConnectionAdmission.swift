@@ -7,7 +7,7 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Decides who may upgrade to a WebSocket, with an HTTP status for every refusal (PROTOCOL section 2).
+/// Decides who may upgrade to a WebSocket, with an HTTP status for every refusal (PROTOCOL, "Rejected connections").
 final class ConnectionAdmission {
     static var roomPath: String { "/v1/rtc" }
     static var channelPath: String { "/v1/events" }

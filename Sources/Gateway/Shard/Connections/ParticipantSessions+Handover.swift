@@ -2,7 +2,7 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// Lost sockets and the sessions that resume them (PROTOCOL section 7).
+/// Lost sockets and the sessions that resume them (PROTOCOL, "Resuming").
 ///
 /// Until the handover has arrived at the new slot, events from the room are held, so that the replay comes first. Frames are dropped: a
 /// live frame of that moment is not worth waiting for.
