@@ -23,7 +23,7 @@ package struct GatewaySettings: Sendable {
     package var allowedOrigins: [String]
     /// How long a peer may take for the TLS handshake, and again for its request, in seconds.
     package var handshakeSecondsMax: Int
-    /// What replaces OpenSSL's record layer; nil in programs without the module `TLSFastPath`.
+    /// The record layer that replaces OpenSSL's; nil in programs without the module `TLSFastPath`.
     package var recordLayer: (any RecordLayer)?
     package var nodeName: String
     package var version: String

@@ -9,7 +9,7 @@ internal import COpenSSL
 enum FastPathTrial {
     enum Result: Hashable {
         case passed
-        /// What did not work.
+        /// The failed check.
         case failed(String)
     }
 
@@ -33,7 +33,7 @@ enum FastPathTrial {
 
     // MARK: Interposition
 
-    /// Calls an interposed function on objects that only this module gives a meaning to.
+    /// Calls an interposed function on objects that only this module recognizes.
     private static func leadsHere(_ symbol: InterposedSymbol, _ function: UnsafeMutableRawPointer) -> Bool {
         if symbol == .pollStart { return unsafe pollStartLeadsHere(function) }
         // Has no effect outside a request; that its address is ours has been checked.

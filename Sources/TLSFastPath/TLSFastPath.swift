@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import Sockets
 
-/// The server's record layer: checks what clients send, and after the handshake seals and opens TLS records itself where that is safe.
+/// The server's record layer: checks client frames, and after the handshake seals and opens TLS records itself where that is safe.
 ///
 /// Linked only into programs that run gateways or swarms of test clients, because it defines functions of OpenSSL, libwebsockets and libuv
 /// anew for the whole process. README.md in this folder lists them.
@@ -10,7 +10,7 @@ package struct TLSFastPath: RecordLayer {
     package enum Mode: String, CaseIterable, Sendable {
         /// On if this OpenSSL is one that was tested and the trial passes.
         case auto
-        /// All records are OpenSSL's.
+        /// OpenSSL processes all records.
         case off
     }
 

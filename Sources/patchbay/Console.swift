@@ -4,7 +4,7 @@ import Foundation
 enum Console {
     static func say(_ line: String) {
         print(line)
-        // All streams: the variable `stdout` is C's, and not for Swift's concurrency.
+        // Flush all streams: C's variable `stdout` is not concurrency-safe in Swift.
         fflush(nil)
     }
 
@@ -12,7 +12,7 @@ enum Console {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
-    /// JSON as people read it, its names in snake case and in the order of the alphabet.
+    /// Pretty-printed JSON with sorted keys in snake_case.
     static func say(json value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase

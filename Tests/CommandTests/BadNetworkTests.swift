@@ -12,7 +12,7 @@ struct BadNetworkTests {
         folder = try TemporaryFolder()
     }
 
-    /// As `join --events --listen` tells it every second.
+    /// One line of `join --events --listen`, printed every second.
     private struct Playout: Decodable {
         struct Data: Decodable {
             var playedMs: Double
@@ -49,9 +49,9 @@ struct BadNetworkTests {
         return path
     }
 
-    /// A gateway, and listeners beyond the wire, who hear a speaker beside the gateway for as long as `body` does.
+    /// Runs a gateway, a publisher beside it and subscribers behind the impaired network while `body` runs.
     ///
-    /// - Returns: how a listener beside the gateway heard it.
+    /// - Returns: the statistics of a subscriber beside the gateway.
     private func call(
         on network: BadNetwork, listeners names: [String], _ body: ([RunningProgram]) async throws -> Void
     ) async throws -> Playout.Data? {

@@ -22,7 +22,7 @@ struct InteropTests {
     }
 }
 
-/// A gateway that is killed in the middle of everything. What it leaves to be told is waited for, up to a minute and a half.
+/// Kills a gateway under load and waits up to 90 s for the webhooks that the next start sends.
 @Suite(.timeLimit(.minutes(5)))
 struct KillTests {
     @Test func acknowledgedDataSurvivesAKill() async throws {

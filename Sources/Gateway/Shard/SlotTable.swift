@@ -74,7 +74,7 @@ package final class SlotTable<Occupant: AnyObject> {
         assert(noteReturned())
     }
 
-    /// Where the occupant of an existing slot is in memory, for prefetching; 0 if there is none.
+    /// The memory address of a slot's occupant, for prefetching; 0 if there is none.
     @inline(__always)
     package func address(ofOccupantAt slot: UInt32) -> UInt {
         // Loading the reference itself would count it.

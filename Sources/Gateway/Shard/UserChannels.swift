@@ -136,7 +136,7 @@ final class UserChannels {
 
     // MARK: Out
 
-    /// What the call service orders.
+    /// Handles messages from the call service.
     func perform(_ order: DeviceOrder) {
         switch order {
         case .tell(let message, let numbers):

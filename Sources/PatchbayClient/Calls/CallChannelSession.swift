@@ -107,7 +107,7 @@ final class CallChannelSession: ReconnectingSocket {
 
     private func handle(_ message: CallMessage) {
         if case .hello(let hello) = message { return handleHello(hello) }
-        // Update the list before resuming a caller, who may look at it.
+        // Update the list before resuming a caller, which may read it.
         emit(channel.update { $0.calls.apply(message) })
         switch message {
         case .reply(let id, let reply):

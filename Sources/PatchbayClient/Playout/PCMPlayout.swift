@@ -15,7 +15,7 @@ struct PCMPlayout: ~Copyable {
     private let channels: Int
     /// Decoded samples that were not returned yet.
     private var samples: [Int16] = []
-    /// What the latest samples are.
+    /// The kind of the latest samples.
     private var content = PCMChunk.Content.silence
     private var epoch: UInt8?
     private(set) var hasStarted = false

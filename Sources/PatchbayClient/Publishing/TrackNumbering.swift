@@ -73,7 +73,7 @@ struct TrackNumbering {
     }
 }
 
-/// Where an outgoing frame lies on its track's 48 kHz clock.
+/// The position of an outgoing frame on its track's 48 kHz clock.
 public enum FrameTiming: Sendable, Hashable {
     /// Directly after the previous frame. If 200 ms or more have passed since its end, the pause is inserted.
     case following

@@ -1,4 +1,4 @@
-/// Where a server is, and what a client shows it.
+/// A server's address, and the credentials that a client presents.
 package struct Endpoint: Sendable, Hashable {
     package var host: String
     package var port: Int
@@ -6,7 +6,7 @@ package struct Endpoint: Sendable, Hashable {
     package var path: String
     package var authorization: String?
     package var usesTLS: Bool
-    /// A numeric address of the host, if it is known; otherwise lws asks for one, and its loop waits as long as that takes.
+    /// The host's numeric address, if known; otherwise libwebsockets resolves the name, which blocks the loop.
     package var address: String?
 
     package init(
@@ -20,8 +20,8 @@ package struct Endpoint: Sendable, Hashable {
         self.address = address
     }
 
-    /// As the request's `Host` has it. With TLS lws cuts it at the first colon and holds the certificate against what is left, so there an
-    /// IPv6 address is held against nothing.
+    /// The request's `Host`. With TLS, libwebsockets checks the certificate against the part before the first colon, so the certificate of an
+    /// IPv6 address is not checked.
     var hostField: String {
         if host.contains(":") && usesTLS { return host }
         let name = host.contains(":") ? "[\(host)]" : host

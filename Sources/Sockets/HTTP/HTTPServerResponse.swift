@@ -14,7 +14,7 @@ package struct HTTPServerResponse: Sendable {
         self.body = body
     }
 
-    /// A text body; plain text unless `type` says otherwise.
+    /// A text body, by default plain text.
     package init(status: HTTPResponse.Status = .ok, text: String, type: String = "text/plain; charset=utf-8") {
         self.init(status: status, fields: [.contentType: type], body: Array(text.utf8))
     }

@@ -44,7 +44,7 @@ internal import Wire
         eventPipe = unsafe EventPipe(of: uv)
     }
 
-    /// Begins to close everything; libwebsockets goes on with it in the following turns of its loop.
+    /// Starts closing everything; libwebsockets continues in the following turns of its loop.
     ///
     /// - Returns: whether it may have these turns. If not, its memory is leaked.
     func destroy() -> Bool {

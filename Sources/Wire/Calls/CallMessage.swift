@@ -56,7 +56,7 @@ public struct CallsHello: Sendable, Hashable, Codable {
     public var device: DeviceID
     /// Calls that this user is invited to or has joined, oldest first.
     public var calls: [CallInfo]
-    /// Seconds until the channel needs a renewed token; nil if the gateway does not say.
+    /// Seconds until the channel needs a renewed token; nil if not sent.
     public var expiresIn: Int64?
 
     public init(server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo], expiresIn: Int64? = nil) {

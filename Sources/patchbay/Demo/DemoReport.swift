@@ -3,7 +3,7 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// What the call came to.
+/// The result of the demonstration call.
 struct DemoReport: Sendable {
     private let joinTime: Duration
     private let sent: Int
@@ -39,7 +39,7 @@ struct DemoReport: Sendable {
 
     private var lost: Int { 2 * sent - heardByAssistant - heardByUser }
 
-    /// Bit for bit, and nothing lost.
+    /// All packets returned bit for bit.
     var isPerfect: Bool { packetsAreEqual && soundIsEqual && lost == 0 && unsent == 0 && sent > 0 }
 
     var text: String {
@@ -65,7 +65,7 @@ struct DemoReport: Sendable {
         String(format: "%.1f ms", Double(span.inNanoseconds) / 1e6)
     }
 
-    /// Empty if it cannot be decoded.
+    /// Empty if decoding fails.
     private static func decode(_ packets: [[UInt8]]) -> [Int16] {
         guard var decoder = try? OpusDecoder() else { return [] }
         var samples: [Int16] = []

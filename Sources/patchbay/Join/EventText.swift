@@ -2,7 +2,7 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// An event in words; nil for what is of no interest to a person who watches.
+/// An event as text for people; nil for events that are not shown.
 enum EventText {
     static func describe(_ event: RoomEvent) -> String? {
         switch event {
@@ -19,7 +19,7 @@ enum EventText {
 
     private static func describe(_ event: Event) -> String? {
         switch event {
-        // Followed by the word that we are back.
+        // Followed by the event of the reconnection.
         case .hello(let hello) where hello.resumed == true: nil
         case .hello(let hello):
             "in room \(hello.room.name) as \(hello.participant.identity), with "
@@ -65,12 +65,12 @@ enum EventText {
         }
     }
 
-    /// LiveKit's name in small letters.
+    /// LiveKit's name in lower case.
     private static func words(_ reason: DisconnectReason) -> String {
         reason.rawValue.lowercased().replacing("_", with: " ")
     }
 
-    /// Eight steps.
+    /// A level meter with eight steps.
     private static func bar(_ level: Double) -> String {
         let full = max(0, min(8, Int((level * 8).rounded())))
         return String(repeating: "▮", count: full) + String(repeating: "▯", count: 8 - full)

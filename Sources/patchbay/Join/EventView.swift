@@ -2,7 +2,7 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// Shows what happens on standard output, line by line.
+/// Prints events on standard output, one per line.
 struct EventView: Sendable {
     enum Form: Sendable {
         case none, json, readable
@@ -18,7 +18,7 @@ struct EventView: Sendable {
         }
     }
 
-    /// Only for programs: a person reads the summary.
+    /// Printed for scripts only; people read the summary.
     func show(_ report: PlayoutReport) {
         if form == .json { Console.say(EventJSON.line(report)) }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import PatchbayClient
 
-/// Where the gateway is and whose word we take for it: the same for all commands that talk to a running gateway.
+/// The gateway's URL and trusted authority, shared by all commands that use a running gateway.
 struct GatewayOptions: ParsableArguments {
     @Option(help: "The gateway.")
     var url = "wss://127.0.0.1:7880"
@@ -13,7 +13,7 @@ struct GatewayOptions: ParsableArguments {
     @Flag(help: "Trust any certificate. For experiments only.")
     var insecure = false
 
-    /// - Throws: `UsageError` if the certificate that was named is not there.
+    /// - Throws: `UsageError` if the certificate file does not exist.
     func trust() throws -> TLSTrust {
         if insecure { return .anybody }
         guard let path = ca ?? (dev ? DevelopmentCertificate.authorityPath : nil) else { return .system }

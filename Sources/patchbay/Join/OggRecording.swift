@@ -3,11 +3,11 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// One track's file. It can be played at any moment, also after the process was killed.
+/// The recording of one track. The file is playable at any time, even if the process is killed.
 final class OggRecording {
     private let file: FileHandle
     private var writer: OggOpusWriter?
-    /// Where the next frame should begin.
+    /// The expected timestamp of the next frame.
     private var end: MediaTime?
 
     init(path: String, channels: Int) throws {
@@ -18,11 +18,11 @@ final class OggRecording {
         writer = try OggOpusWriter(OpusHead(channels: channels))
     }
 
-    /// Adds a frame, after as much silence as lies between it and the one before: lost frames and pauses alike.
+    /// Appends a frame, after silence for the gap since the previous one (a pause or lost frames).
     func append(_ frame: ReceivedFrame) throws {
         guard let ticks = try? OpusPacket(frame.packet).ticks else { return }
         let gap = end.map { Int(frame.header.timestamp.distance(from: $0)) } ?? 0
-        // A timestamp that goes back is a track that was published anew.
+        // A timestamp that decreases belongs to a track that was published again.
         if gap > 0 { try write(writer?.appendGap(ticks: min(gap, OggOpusWriter.gapTicksLimit))) }
         try write(writer?.append(frame.packet))
         end = frame.header.timestamp.advanced(by: ticks)

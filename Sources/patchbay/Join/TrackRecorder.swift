@@ -4,7 +4,7 @@ import PatchbayClient
 import Synchronization
 import Wire
 
-/// Writes what others say to Ogg Opus files, one for each track that sends anything, packets as they came and pauses as long as they were.
+/// Records subscribed tracks to Ogg Opus files, one per track with audio; packets are unchanged and pauses keep their length.
 final class TrackRecorder: Sendable {
     private let path: String
     private let tracks: (stream: AsyncStream<TrackInfo>, continuation: AsyncStream<TrackInfo>.Continuation)
@@ -17,10 +17,10 @@ final class TrackRecorder: Sendable {
         guard FileManager.default.createFile(atPath: path, contents: nil) else { throw UsageError("--record \(path): cannot write there") }
     }
 
-    /// The files that hold something.
+    /// The files with audio.
     var files: [String] { written.withLock { $0 } }
 
-    /// Takes note of what happens in the room.
+    /// Handles a room event.
     func handle(_ event: RoomEvent) {
         for track in event.newTracks { tracks.continuation.yield(track) }
     }
@@ -29,7 +29,7 @@ final class TrackRecorder: Sendable {
         tracks.continuation.finish()
     }
 
-    /// Records until `end()` and all tracks' ends.
+    /// Records until `end()` is called and all tracks have ended.
     func run(in room: RoomConnection) async throws {
         var known: Set<TrackSID> = []
         let own = room.localParticipant.identity
@@ -40,7 +40,7 @@ final class TrackRecorder: Sendable {
             }
             try await group.waitForAll()
         }
-        // The one made to see whether one may write there.
+        // The file created to check write permission.
         if files.isEmpty { try? FileManager.default.removeItem(atPath: path) }
     }
 

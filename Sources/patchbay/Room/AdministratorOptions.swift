@@ -10,7 +10,7 @@ struct AdministratorOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// An administrator whose token is good for a minute and for one thing.
+    /// An administrator whose token is valid for one minute and one grant.
     func administrator(_ grant: (inout VideoGrant) -> Void) throws -> GatewayAdministrator {
         var video = VideoGrant()
         grant(&video)

@@ -3,9 +3,9 @@ import Glibc
 
 /// Reads a password without echo.
 enum PasswordPrompt {
-    /// The next line of standard input; where that is a terminal, asked for and not shown.
+    /// Reads a line of standard input; on a terminal, with a prompt and without echo.
     ///
-    /// - Throws: `UsageError` where there is none.
+    /// - Throws: `UsageError` at the end of the input.
     static func ask(_ question: String) throws -> String {
         var shown = termios()
         let isTerminal = isatty(STDIN_FILENO) != 0 && tcgetattr(STDIN_FILENO, &shown) == 0

@@ -80,7 +80,7 @@ struct TrunkBatch: Sendable {
     }
 }
 
-/// Frames that were taken from the trunks, by the shard that they came from.
+/// Frames taken from the trunks, by source shard.
 struct TrunkArrivals {
     var batches: [TrunkBatch]
     /// Frames were taken from a trunk after the mailbox was read: messages that precede them may be unread.
