@@ -122,8 +122,8 @@ struct BadNetworkTests {
         #expect(abs(after - before) <= 20, "\(before) ms before, \(after) ms after")
     }
 
-    /// Who hears the same speaker over no bad wire at all hears nothing bad, unless the machine has no time for a call: then it is tried
-    /// again. The third time counts in any case.
+    /// Repeats an attempt if the subscriber beside the gateway has bad audio too, because then the machine is overloaded. The third attempt
+    /// counts in any case.
     private func retriesWhileTheMachineIsBusy(_ attempt: () async throws -> Playout.Data?) async throws {
         for _ in 1...3 {
             if let beside = try await attempt(), beside.concealedPercent < 0.2, beside.delayMs < 60 { return }

@@ -1,3 +1,5 @@
+// Both modules include OpenSSL's headers, and the compiler attributes a struct to the one it has loaded first.
+internal import CLibwebsockets
 internal import COpenSSL
 internal import Glibc
 

@@ -39,7 +39,9 @@ internal import Glibc
     static var storageBytes: Int { 64 }
 
     /// - Returns: nil if `secret` is not as long as the suite's hash.
-    init?(copying secret: borrowing SecretBytes, of suite: CipherSuite, in storage: consuming SecretBytes = SecretBytes(count: storageBytes)) {
+    init?(
+        copying secret: borrowing SecretBytes, of suite: CipherSuite, in storage: consuming SecretBytes = SecretBytes(count: storageBytes)
+    ) {
         guard secret.count == suite.hashLength else { return nil }
         unsafe storage.start.update(from: secret.start, count: secret.count)
         self.suite = suite
