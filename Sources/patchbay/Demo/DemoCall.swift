@@ -7,7 +7,7 @@ import Wire
 struct DemoCall: Sendable {
     /// The call did not complete in time.
     struct NoEcho: Error, CustomStringConvertible {
-        var description: String { "the assistant did not answer in time" }
+        var description: String { "the assistant did not return the audio in time" }
     }
 
     let gateway: DemoGateway

@@ -41,7 +41,7 @@ final class EchoAssistant: Sendable {
     func handle(_ event: RoomEvent) {
         for track in event.newTracks { consider(track) }
         guard case .gateway(.talkStopped(_, let track, _, let reason), _) = event, listenedTo.withLock({ $0 }) == track else { return }
-        say(collector.withLock { $0.talkStopped(reason) })
+        enqueue(collector.withLock { $0.talkStopped(reason) })
     }
 
     /// Stops listening; queued utterances are still returned while a user is present.
@@ -69,7 +69,7 @@ final class EchoAssistant: Sendable {
         listenedTo.withLock { $0 = track.sid }
         for await frame in room.frames(of: track.sid) {
             witness(.heard(frame))
-            say(collector.withLock { $0.collect(frame) })
+            enqueue(collector.withLock { $0.collect(frame) })
         }
         collector.withLock { $0 = UtteranceCollector() }
     }
@@ -77,27 +77,27 @@ final class EchoAssistant: Sendable {
     /// A timer, because missing frames do not resume the reader.
     private func watchForPauses() async {
         while (try? await Task.sleep(for: .milliseconds(50))) != nil {
-            say(collector.withLock { $0.tick(at: MediaClock.now) })
+            enqueue(collector.withLock { $0.tick(at: MediaClock.now) })
         }
     }
 
-    private func say(_ utterance: [ReceivedFrame]?) {
+    private func enqueue(_ utterance: [ReceivedFrame]?) {
         if let utterance { utterances.continuation.yield(utterance) }
     }
 
     private func speak(_ utterance: [ReceivedFrame]) async throws {
         var frames = SpokenFrame.repeating(utterance)[...]
-        await tell(.speaking)
+        await setState(.speaking)
         do {
             try await voice.speak(frames: { frames.popFirst() }, sent: { witness(.said($0, at: $1)) })
         } catch RequestFailure.ended {
             return
         }
-        await tell(.listening)
+        await setState(.listening)
     }
 
     /// Failures are ignored: the state is informational.
-    private func tell(_ state: AgentState) async {
+    private func setState(_ state: AgentState) async {
         if room.localParticipant.kind == .agent { try? await room.setAgentState(state) }
     }
 }

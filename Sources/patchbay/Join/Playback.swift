@@ -23,11 +23,11 @@ struct Playback: Sendable {
         if path == "-" {
             let input = StandardInput()
             let first = await input.read(atLeast: 4)
-            guard !first.isEmpty else { throw UsageError("--play -: nothing comes from standard input") }
+            guard !first.isEmpty else { throw UsageError("--play -: standard input is empty; pipe audio into it") }
             if Self.isContainer(first) {
                 content = try Self.decode(first + (await input.readAll()), name: "standard input")
             } else if isAhead {
-                throw UsageError("--ahead needs a whole file; raw samples come in real time")
+                throw UsageError("--ahead requires a WAV or Ogg Opus file; raw samples arrive in real time")
             } else {
                 content = .raw(first: first, input)
             }

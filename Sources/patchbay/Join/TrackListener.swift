@@ -94,8 +94,8 @@ struct PlayoutReport: Encodable, Sendable {
     }
 
     var text: String {
-        "\(participant) was heard for \(Int(playout.playedMs / 1_000)) s with \(Int(playout.delayMs)) ms of delay; "
-            + "concealed \(String(format: "%.1f", playout.concealedShare * 100)) %, left out \(Int(playout.skippedMs)) ms"
+        "\(participant): played \(Int(playout.playedMs / 1_000)) s with \(Int(playout.delayMs)) ms of delay; "
+            + "concealed \(String(format: "%.1f", playout.concealedShare * 100)) %, skipped \(Int(playout.skippedMs)) ms"
     }
 
     private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }

@@ -14,7 +14,9 @@ final class TrackRecorder: Sendable {
     init(path: String) throws {
         self.path = path
         tracks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_024))
-        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw UsageError("--record \(path): cannot write there") }
+        guard FileManager.default.createFile(atPath: path, contents: nil) else {
+            throw UsageError("--record \(path): cannot write the file; check the path and its permissions")
+        }
     }
 
     /// The files with audio.
