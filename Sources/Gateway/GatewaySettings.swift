@@ -35,7 +35,8 @@ package struct GatewaySettings: Sendable {
         host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, shardPortsFrom: Int = 0, tls: TLSFiles,
         room: RoomSettings = RoomSettings(),
         createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000,
-        allowedOrigins: [String] = [], handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil, nodeName: String = "node", version: String = "0"
+        allowedOrigins: [String] = [], handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil, nodeName: String = "node",
+        version: String = "0"
     ) {
         self.host = host
         self.port = port

@@ -20,7 +20,8 @@ enum FastPathTrial {
         resolvingBy resolve: (String) -> UnsafeMutableRawPointer? = { unsafe DynamicSymbol.resolved($0) }
     ) -> Result {
         for name in InterposedSymbol.allCases {
-            guard let found = unsafe resolve(name.rawValue), let own = unsafe DynamicSymbol.library(name.rawValue), unsafe found != own else {
+            guard let found = unsafe resolve(name.rawValue), let own = unsafe DynamicSymbol.library(name.rawValue), unsafe found != own
+            else {
                 return .failed("\(name.rawValue) is not interposed")
             }
             guard unsafe leadsHere(name, found) else { return .failed("\(name.rawValue) does not lead to this module") }

@@ -51,7 +51,8 @@ package final class SlotTable<Occupant: AnyObject> {
 
     /// Removes the occupant. The slot stays reserved until `free(_:)`.
     package func vacate(_ handle: ParticipantHandle) {
-        assert(!lentSlots.contains(handle.slot), "slot \(handle.slot) is vacated while its occupant is lent; defer it to the end of the turn")
+        assert(
+            !lentSlots.contains(handle.slot), "slot \(handle.slot) is vacated while its occupant is lent; defer it to the end of the turn")
         occupants[Int(handle.slot)] = nil
     }
 

@@ -39,7 +39,8 @@ internal import Wire
             }
         }
         guard unsafe pointer != nil else {
-            throw LoopError("libwebsockets cannot create a context; check that libwebsockets-evlib-uv is installed and `ulimit -n` is high enough")
+            throw LoopError(
+                "libwebsockets cannot create a context; check that libwebsockets-evlib-uv is installed and `ulimit -n` is high enough")
         }
         eventPipe = unsafe EventPipe(of: uv)
     }

@@ -19,7 +19,8 @@ struct DemoGateway: Sendable {
             certificatePath: DevelopmentCertificate.certificatePath, privateKeyPath: DevelopmentCertificate.privateKeyPath)
         let gateway: Gateway
         do {
-            gateway = try Gateway(settings: GatewaySettings(port: 0, tls: files, recordLayer: TLSFastPath(.auto), version: Version.text), keys: keys)
+            gateway = try Gateway(
+                settings: GatewaySettings(port: 0, tls: files, recordLayer: TLSFastPath(.auto), version: Version.text), keys: keys)
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }

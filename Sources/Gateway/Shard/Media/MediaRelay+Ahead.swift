@@ -17,7 +17,8 @@ extension MediaRelay {
 
     /// Appends a frame from the publisher's shard.
     func appendRemote(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, from publisher: ParticipantHandle) {
-        guard let track = aheads.index(forFrameOf: header.alias, from: publisher), aheads.tracks[track].accepts(frame, header, from: publisher)
+        guard let track = aheads.index(forFrameOf: header.alias, from: publisher),
+            aheads.tracks[track].accepts(frame, header, from: publisher)
         else { return }
         if let reason = aheads.append(frame, header, to: track, at: context.now) { context.countDropped(reason) }
     }

@@ -91,7 +91,8 @@ extension MediaRelay {
 
     /// Unreleased frames move along, to the new publisher's shard: its queue is the one that reports to the room.
     func moveAhead(
-        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate, heardBy subscribers: [ParticipantHandle]
+        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
+        heardBy subscribers: [ParticipantHandle]
     ) {
         let index = aheads.index(of: track.alias, by: old)
         if let index { aheads.rename(index, to: new) }
