@@ -74,7 +74,7 @@ internal import Wire
         case ending
     }
 
-    /// How much of a response has been written: nothing, or the head and so many bytes of the body.
+    /// How much of a response has been written: nothing, or the head and a number of bytes of the body.
     private enum Progress {
         case nothing, body(Int)
     }

@@ -82,7 +82,7 @@ public func interposedGetError(_ ssl: UnsafeMutableRawPointer?, _ result: Int32)
 
 // MARK: Objects attached to an SSL
 
-/// An object of ours that an `SSL` owns.
+/// An object that an `SSL` retains.
 protocol SSLAttachment: AnyObject {
     /// The `SSL` is being freed, or the object was replaced.
     func detached()

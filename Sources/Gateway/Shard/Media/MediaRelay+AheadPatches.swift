@@ -9,7 +9,7 @@ extension MediaRelay {
                 track.sid, alias: track.alias, by: publisher, epoch: track.epoch, frameMilliseconds: track.frameMs, at: context.now))
     }
 
-    /// The track has ended, or it is published on another shard and nobody subscribes to it here any more.
+    /// The track has ended, or it is published on another shard and has no subscribers here any more.
     func closeAhead(_ track: Int) {
         var closed = aheads.tracks[track]
         for index in 0..<closed.subscriberCount {
@@ -81,7 +81,7 @@ extension MediaRelay {
 
     private func replay(_ track: Int, _ owed: AheadTrack.PendingReplay, from: MediaTime?) {
         let (publisher, shard) = (aheads.tracks[track].publisher, Int(owed.shard))
-        // Without the mark the other shard would wait for the beginning of the track for ever.
+        // Without the mark the other shard would wait for the beginning of the track forever.
         let mark = aheads.tracks[track].marker(ofReplay: owed.number)
         mark.bytes.withUnsafeBytes { send($0, from: publisher, to: shard, evenIfFull: true) }
         aheads.tracks[track].replay(from: from, at: context.now) { send($0, from: publisher, to: shard) }

@@ -2,7 +2,7 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// Changes of the forwarding table that rooms ask for.
+/// Changes of the forwarding table that rooms request.
 extension MediaRelay {
     func apply(_ change: Room.PatchChange) {
         switch change {
