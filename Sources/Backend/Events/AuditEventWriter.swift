@@ -52,7 +52,7 @@ package struct AuditEventWriter: Service {
     private func endSession(of room: String) async {
         guard let owner = sessions.sessionRooms.owner(of: room) else { return }
         await persist { _ = try await sessions.end(owner.session, of: owner.user) }
-        sessions.sessionRooms.forget(room)
+        sessions.sessionRooms.remove(room)
     }
 
     private func write(_ transcribed: Room.TranscribedSegment, _ event: RoomAuditEvent) async {

@@ -9,7 +9,7 @@ package struct RecordingDirectory: RecordingStore {
         self.directory = directory
     }
 
-    package func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile {
+    package func makeFile(named name: String, for tap: Room.RecordingTap) throws -> any RecordingFile {
         let url = directory.appending(path: name, directoryHint: .notDirectory)
         try Data().write(to: url, options: .withoutOverwriting)
         return PlainFile(handle: try FileHandle(forWritingTo: url))

@@ -3,7 +3,7 @@ package import Engine
 /// Creates recording files. Called on the recorder's thread, where it may block.
 package protocol RecordingStore: Sendable {
     /// Creates a new file.
-    func makeFile(named name: String, for order: Room.RecordingTap) throws -> any RecordingFile
+    func makeFile(named name: String, for tap: Room.RecordingTap) throws -> any RecordingFile
 }
 
 /// An append-only recording file.

@@ -1,6 +1,6 @@
 package import Engine
-internal import HTTPTypes
 package import HTTPServer
+internal import HTTPTypes
 
 /// Room queries and administrator commands, callable from any thread. Each is sent to the room's home shard.
 package struct RoomService: Sendable {
@@ -31,7 +31,7 @@ package struct RoomService: Sendable {
     }
 
     /// Throws during a drain, when rooms admit nobody.
-    func checkThatRoomsAreOpen() throws(HTTPError) {
+    func checkNotDraining() throws(HTTPError) {
         guard !shards.isDraining() else { throw Self.noAnswer }
     }
 

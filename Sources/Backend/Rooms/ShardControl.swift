@@ -23,5 +23,5 @@ package struct ShardControl: Sendable {
 /// A request to one shard.
 package enum ShardRequest: Sendable {
     case query(RoomQuery, RoomQueryReply)
-    case device(DeviceOrder)
+    case device(DeviceCommand)
 }

@@ -41,7 +41,7 @@ package struct StoredWebhook: Sendable, Hashable {
     /// Ascending in the order of enqueueing.
     package let number: Int64
     package let webhook: OutgoingWebhook
-    package let toldAt: WallTime
+    package let enqueuedAt: WallTime
     /// When retries end: a day after it was enqueued or replayed.
     package let expiresAt: WallTime
     package let status: Status
@@ -51,12 +51,12 @@ package struct StoredWebhook: Sendable, Hashable {
     package let reason: String?
 
     package init(
-        number: Int64, webhook: OutgoingWebhook, toldAt: WallTime, expiresAt: WallTime, status: Status = .waiting, attempts: Int,
+        number: Int64, webhook: OutgoingWebhook, enqueuedAt: WallTime, expiresAt: WallTime, status: Status = .waiting, attempts: Int,
         reason: String? = nil
     ) {
         self.number = number
         self.webhook = webhook
-        self.toldAt = toldAt
+        self.enqueuedAt = enqueuedAt
         self.expiresAt = expiresAt
         self.status = status
         self.attempts = attempts

@@ -42,7 +42,7 @@ extension SessionStore {
     package func announce(_ announcement: Announcement, at now: WallTime) async throws(StoreError) {
         let keychain = keychain
         try await writing { db in
-            try Self.tell(announcement.webhooks, keychain, in: db, at: now)
+            try Self.enqueue(announcement.webhooks, keychain, in: db, at: now)
             switch announcement.effect {
             case .none: break
             case .closes(let key): try db.execute(sql: "DELETE FROM open_announcements WHERE key = ?", arguments: [key])
@@ -55,7 +55,7 @@ extension SessionStore {
                         AND (?4 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = ?4))
                         """,
                     arguments: [
-                        open.key, keychain.shared.seal(open.content, at: Self.announcementPlace(open.key)), open.userID?.text,
+                        open.key, keychain.shared.seal(open.content, at: Self.announcementLocation(open.key)), open.userID?.text,
                         open.sessionID?.text,
                     ])
             }
@@ -69,14 +69,14 @@ extension SessionStore {
             try Row.fetchAll(db, sql: "SELECT * FROM open_announcements ORDER BY key").map { row in
                 let key: String = row["key"]
                 return OpenAnnouncement(
-                    key: key, content: try keychain.shared.openText(row["content"], at: Self.announcementPlace(key)),
+                    key: key, content: try keychain.shared.openText(row["content"], at: Self.announcementLocation(key)),
                     userID: (row["user_id"] as String?).flatMap(UserID.init(text:)),
                     sessionID: (row["session_id"] as String?).flatMap(SessionID.init(text:)))
             }
         }
     }
 
-    private static func announcementPlace(_ key: String) -> String { "open_announcements.content.\(key)" }
+    private static func announcementLocation(_ key: String) -> String { "open_announcements.content.\(key)" }
 }
 
 /// What a process that was killed leaves behind.

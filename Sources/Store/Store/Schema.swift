@@ -69,7 +69,7 @@ enum Schema {
         """
 
     /// Summaries are clustered in list order and the list's index is covering, so that a page of the list reads about a dozen pages.
-    /// Encrypted values need no change: their place names the session.
+    /// Encrypted values need no change: their location names the session.
     private static let lists = """
         DROP INDEX sessions_of_user;
         CREATE INDEX sessions_listed ON sessions (user_id, started_at DESC, id DESC, ended_at);

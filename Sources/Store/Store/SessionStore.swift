@@ -49,7 +49,7 @@ package final class SessionStore: Sendable {
             case .beside:
                 lock = nil
             }
-            let known = try Self.keysWithoutTouching(path: path, masterKeys: masterKeys)
+            let known = try Self.readKeys(path: path, masterKeys: masterKeys)
             guard known != nil || access == .owner else { throw StoreError.missing(directory: directory) }
 
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
@@ -82,7 +82,7 @@ package final class SessionStore: Sendable {
     static let fileName = "patchbay.sqlite"
 
     /// Reads the keys of the store at `path` without writing anything; nil if there is no store.
-    private static func keysWithoutTouching(path: String, masterKeys: [MasterKey]) throws -> Keychain? {
+    private static func readKeys(path: String, masterKeys: [MasterKey]) throws -> Keychain? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         var configuration = Self.configuration
         configuration.readonly = true
@@ -96,7 +96,7 @@ package final class SessionStore: Sendable {
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "Store"
-        configuration.busyMode = .timeout(StoreLimits.lockPatience)
+        configuration.busyMode = .timeout(StoreLimits.lockTimeout)
         configuration.foreignKeysEnabled = true
         configuration.observesSuspensionNotifications = false
         configuration.prepareDatabase { db in

@@ -77,6 +77,6 @@ package struct SummaryWorker: Sendable {
     private func save(_ content: SummaryContent, _ session: Session, _ job: Job, isProvisional: Bool = false, now: WallTime) async throws {
         try await store.saveSummary(
             content, for: session.id, of: session.userID, isProvisional: isProvisional, finishing: job,
-            telling: { [webhooks] in webhooks(session, $0) }, at: now)
+            webhooks: { [webhooks] in webhooks(session, $0) }, at: now)
     }
 }

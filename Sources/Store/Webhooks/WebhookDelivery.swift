@@ -53,7 +53,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
             }
             wake()
             for await _ in looks.stream {
-                for (webhook, place) in await due() { group.addTask { await self.deliver(webhook, at: place) } }
+                for (webhook, index) in await due() { group.addTask { await self.deliver(webhook, at: index) } }
             }
             group.cancelAll()
         }
@@ -64,15 +64,15 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         let time = now()
         let rooms = endpoints.withLock { $0.map { (url: $0.url, room: $0.room(at: time)) } }
         var due: [(StoredWebhook, at: Int)] = []
-        for (place, endpoint) in rooms.enumerated() where endpoint.room > 0 {
+        for (index, endpoint) in rooms.enumerated() where endpoint.room > 0 {
             guard let leased = try? await queue.lease(endpoint.url, endpoint.room, time) else { continue }
-            endpoints.withLock { endpoints in leased.forEach { _ in endpoints[place].begin() } }
-            due += leased.map { ($0, at: place) }
+            endpoints.withLock { endpoints in leased.forEach { _ in endpoints[index].begin() } }
+            due += leased.map { ($0, at: index) }
         }
         return due
     }
 
-    private func deliver(_ webhook: StoredWebhook, at place: Int) async {
+    private func deliver(_ webhook: StoredWebhook, at index: Int) async {
         let (answer, reason) = await attempt(webhook)
         let step = plan.step(afterAttempts: webhook.attempts, expiresAt: webhook.expiresAt, now: now(), chance: chance())
         // The outcome is stored before the next lease. If that fails, the lease expires and decides.
@@ -83,10 +83,10 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         }
         endpoints.withLock { endpoints in
             switch (answer, step) {
-            case (.delivered, _), (.gone, _): endpoints[place].answered()
-            case (.failed, .again(let next)): endpoints[place].failed(next: next)
+            case (.delivered, _), (.gone, _): endpoints[index].answered()
+            case (.failed, .again(let next)): endpoints[index].failed(next: next)
             // The next webhook may be tried at once.
-            case (.failed, .givenUp): endpoints[place].failed(next: now())
+            case (.failed, .givenUp): endpoints[index].failed(next: now())
             }
         }
         wake()

@@ -131,7 +131,8 @@ struct ServeCommand: AsyncParsableCommand {
         var calls: CallService?
         do {
             gateway = try Gateway(
-                settings: configuration.settings, keys: configuration.keys, facts: backend?.auditEvents, recordings: backend?.recordings,
+                settings: configuration.settings, keys: configuration.keys, auditEvents: backend?.auditEvents,
+                recordings: backend?.recordings,
                 calls: backend?.callInbox
             ) { rooms, keys in
                 guard let backend else { return [] }
@@ -153,7 +154,9 @@ struct ServeCommand: AsyncParsableCommand {
                 service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
                 successTerminationBehavior: .ignore),
         ]
-        if let auditEventWriter { services.append(.init(service: LastToLeave(service: auditEventWriter), successTerminationBehavior: .ignore)) }
+        if let auditEventWriter {
+            services.append(.init(service: LastToLeave(service: auditEventWriter), successTerminationBehavior: .ignore))
+        }
         if let backend, let webhooks = configuration.webhooks {
             let client = try OutgoingClient(trusting: webhooks.trust)
             services.append(

@@ -4,8 +4,8 @@ import Foundation
 import Gateway
 import HTTPServer
 import Sockets
-import TLSFastPath
 import Synchronization
+import TLSFastPath
 
 /// A gateway on a free port that stops with its last reference. The suite traits wait until it has.
 final class TestGateway: Sendable {
@@ -16,15 +16,15 @@ final class TestGateway: Sendable {
 
     /// Sessions cannot be resumed, unless `change` sets a resume window.
     convenience init(
-        facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
+        auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
-        try self.init(facts: facts, recordings: recordings, serving: { _, _ in routes }, change)
+        try self.init(auditEvents: auditEvents, recordings: recordings, serving: { _, _ in routes }, change)
     }
 
     /// - Parameter routes: makes additional HTTP routes.
     init(
-        facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
+        auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
         serving routes: (RoomService, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
@@ -33,7 +33,7 @@ final class TestGateway: Sendable {
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), recordLayer: Self.recordLayer, version: "tests")
         change(&settings)
         let gateway = try Gateway(
-            settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings, calls: calls, routes: routes)
+            settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, calls: calls, routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }
@@ -83,6 +83,7 @@ final class TestGateway: Sendable {
         _ ask: HTTPAsk, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, segmentBytes: Int32? = nil, shard: Int? = nil
     ) throws -> RawWebSocket {
         let port = shard.map { gateway.shardPorts[$0] } ?? port
-        return try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer, segmentBytes: segmentBytes), asking: ask)
+        return try RawWebSocket(
+            on: .secure(port: port, from: source, receiveBuffer: receiveBuffer, segmentBytes: segmentBytes), asking: ask)
     }
 }

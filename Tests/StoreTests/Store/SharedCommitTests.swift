@@ -11,7 +11,7 @@ struct SharedCommitTests {
 
     init() throws { world = try StoreWorld() }
 
-    @Test func whatWaitsIsCommittedTogether() async throws {
+    @Test func queuedWritesShareACommit() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         try await store.compact()
@@ -31,7 +31,7 @@ struct SharedCommitTests {
         #expect(try world.commitsInLog() < writes)
     }
 
-    @Test func aWriteThatFailsLeavesItsNeighboursAlone() async throws {
+    @Test func aFailedWriteDoesNotAffectItsBatch() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let holder = try world.holdWrites()
@@ -57,7 +57,7 @@ struct SharedCommitTests {
     }
 
     /// The turns have the same time, so that only the order of the writes tells them apart.
-    @Test func whatOneWritesIsKeptInOrderWhateverOthersWrite() async throws {
+    @Test func writesOfOneCallerKeepTheirOrder() async throws {
         let user = try await world.makeUser()
         let sessions = try await (0..<8).asyncMap { _ in try await world.startSession(of: user) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -73,14 +73,14 @@ struct SharedCommitTests {
         }
     }
 
-    @Test func whoComesWhenTooManyWaitIsRefusedAtOnceAndNobodyElse() async throws {
+    @Test func writesBeyondTheQueueLimitAreRefusedAtOnce() async throws {
         let holder = try world.holdWrites()
         let count = StoreLimits.writesWaitingMax + StoreLimits.writesPerCommitMax + 20
         await withTaskGroup(of: StoreError?.self) { group in
             for index in 0..<count {
                 group.addTask { () -> StoreError? in
                     do throws(StoreError) {
-                        try await store.forgetFiles(["\(index).ogg"])
+                        try await store.removeOrphanedFiles(["\(index).ogg"])
                         return nil
                     } catch {
                         return error

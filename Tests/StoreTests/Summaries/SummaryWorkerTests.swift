@@ -68,7 +68,7 @@ struct SummaryWorkerTests {
         #expect(try await store.webhooks().map(\.webhook.body).sorted() == ["final", "provisional"])
     }
 
-    @Test func aModelThatNeverAnswersIsGivenUpAndTheProvisionalSummaryStays() async throws {
+    @Test func theProvisionalSummaryRemainsIfTheModelNeverAnswers() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["Hello there, how are you?"])
         let clock = Clock(world.now + .seconds(60))

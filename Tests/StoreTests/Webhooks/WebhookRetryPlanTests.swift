@@ -19,13 +19,13 @@ struct WebhookRetryPlanTests {
         #expect(latest <= time && time <= WallTime(milliseconds: milliseconds))
     }
 
-    @Test("spreads over the upper half of a delay")
+    @Test("jitter covers the upper half of the delay")
     func chance() {
         #expect(plan.step(afterAttempts: 1, expiresAt: end, now: start, chance: 0) == .again(at: WallTime(milliseconds: 500)))
         #expect(plan.step(afterAttempts: 1, expiresAt: end, now: start, chance: 0.5) == .again(at: WallTime(milliseconds: 750)))
     }
 
-    @Test("gives up when the time is over, and not before")
+    @Test("gives up at expiry, not before")
     func givesUp() {
         let day: Int64 = 24 * 3_600_000
         #expect(plan.step(afterAttempts: 90, expiresAt: end, now: WallTime(milliseconds: day - 300_000), chance: 0) == .givenUp)
