@@ -4,8 +4,6 @@ internal import Wire
 
 /// A bounded queue of announcements to the store, so that producers do not wait for a disk.
 package struct WebhookBacklog: Sendable {
-    private static let storeRetryInterval = Duration.seconds(1)
-
     private let store: SessionStore
     private let announcements: AsyncStream<Announcement>
     private let continuation: AsyncStream<Announcement>.Continuation
@@ -30,14 +28,10 @@ package struct WebhookBacklog: Sendable {
     }
 
     private func write(_ announcement: Announcement) async {
-        while !Task.isCancelled {
-            do {
-                return try await store.announce(announcement, at: .now)
-            } catch StoreError.full, StoreError.busy {
-                try? await Task.sleep(for: Self.storeRetryInterval)
-            } catch {
-                return log.error("webhooks of a call were lost", metadata: ["error": "\(error)"])
-            }
+        do {
+            try await StoreError.retryingWhileUnavailable { try await store.announce(announcement, at: .now) }
+        } catch {
+            log.error("webhooks of a call were lost", metadata: ["error": "\(error)"])
         }
     }
 }

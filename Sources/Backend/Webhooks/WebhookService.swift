@@ -17,7 +17,7 @@ package struct WebhookService: Service {
     ) {
         delivery = WebhookDelivery(
             WebhookQueue(store, leaseSpan: leaseSpan), to: settings.urls, signedWith: settings.key, clock: ContinuousClock(), now: now,
-            chance: { Double.random(in: 0..<1) }, sending: client.outgoing())
+            random: { Double.random(in: 0..<1) }, sending: client.outgoing())
     }
 
     /// Call after writing webhooks to the store.

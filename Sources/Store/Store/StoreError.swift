@@ -68,3 +68,21 @@ extension StoreError: CustomStringConvertible {
         }
     }
 }
+
+extension StoreError {
+    private static let retryInterval = Duration.seconds(1)
+
+    /// Runs `body`, and repeats it while the store is `full` or `busy`, until the task is cancelled.
+    ///
+    /// - Parameter willRetry: called before each pause.
+    package static func retryingWhileUnavailable(willRetry: () -> Void = {}, body: () async throws -> Void) async throws {
+        while !Task.isCancelled {
+            do {
+                return try await body()
+            } catch StoreError.full, StoreError.busy {
+                willRetry()
+                try? await Task.sleep(for: retryInterval)
+            }
+        }
+    }
+}

@@ -50,7 +50,7 @@ package enum StoreLimits {
 
     /// How long an idempotency key identifies a session.
     package static let idempotencyWindow = Duration.seconds(24 * 3_600)
-    /// Attempts before a job fails: four days of `SummaryWorker.retryDelay(afterAttempts:)`.
+    /// Attempts before a job fails: four days of `SummaryWorker.backoff`.
     package static let jobAttemptsMax = 24
     /// How long failed jobs are kept for operators.
     package static let failedJobsKept = Duration.seconds(7 * 86_400)

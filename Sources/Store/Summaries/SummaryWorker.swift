@@ -1,3 +1,5 @@
+package import Wire
+
 /// Makes the summaries that are due (`JobKind.summary`), with the built-in summarizer in reserve.
 ///
 /// When the configured model has failed `failuresBeforeProvisional` times, a summary by `ExtractiveSummarizer` is stored and marked provisional. The job
@@ -6,7 +8,8 @@ package struct SummaryWorker: Sendable {
     package static let failuresBeforeProvisional = 3
     /// A summary that takes longer is begun again.
     package static let leaseSpan = Duration.seconds(120)
-    private static let retryDelayMax = Duration.seconds(6 * 3_600)
+    /// 1, 2, 4, … minutes, at most 6 hours.
+    package static let backoff = Backoff(.exponential, unit: .seconds(60), delayMax: .seconds(6 * 3_600))
 
     private let store: SessionStore
     private let summarizer: any Summarizer
@@ -31,11 +34,6 @@ package struct SummaryWorker: Sendable {
         case skipped
     }
 
-    /// 1, 2, 4, … minutes, at most 6 hours.
-    package static func retryDelay(afterAttempts attempts: Int) -> Duration {
-        min(.seconds(60 << min(max(attempts - 1, 0), 16)), retryDelayMax)
-    }
-
     /// Makes the summary that has been due the longest.
     ///
     /// - Parameter now: a clock, for making a summary takes time.
@@ -53,7 +51,7 @@ package struct SummaryWorker: Sendable {
                 content = try await summarizer.summary(of: record.session, turns: record.turns)
             } catch let error where !(error is CancellationError) {
                 let isStored = try await saveProvisional(record, job, now: now())
-                let due = now() + Self.retryDelay(afterAttempts: job.attempts)
+                let due = now() + Self.backoff.delay(afterFailures: job.attempts, random: 0)
                 try await store.retry(job, due: due, reason: "\(type(of: error))", at: now())
                 return isStored ? .stored(user) : .skipped
             }

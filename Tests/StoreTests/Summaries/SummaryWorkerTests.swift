@@ -1,6 +1,7 @@
 import Store
 import Synchronization
 import Testing
+import Wire
 
 struct SummaryWorkerTests {
     let world: StoreWorld
@@ -84,7 +85,7 @@ struct SummaryWorkerTests {
     }
 
     @Test func retriesBackOffToSixHours() {
-        #expect((1...4).map { SummaryWorker.retryDelay(afterAttempts: $0) } == [.seconds(60), .seconds(120), .seconds(240), .seconds(480)])
-        #expect(SummaryWorker.retryDelay(afterAttempts: 24) == .seconds(21_600))
+        #expect((1...4).map { SummaryWorker.backoff.delay(afterFailures: $0, random: 0) } == [.seconds(60), .seconds(120), .seconds(240), .seconds(480)])
+        #expect(SummaryWorker.backoff.delay(afterFailures: 24, random: 0) == .seconds(21_600))
     }
 }

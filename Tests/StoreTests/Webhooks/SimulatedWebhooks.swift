@@ -140,7 +140,7 @@ final class SimulatedWebhooks: Sendable {
     /// Runs a delivery to `urls` while `body` goes on.
     func delivering(to urls: [String], _ body: (SimulatedWebhooks) async -> Void) async {
         let delivery = WebhookDelivery(
-            queue, to: urls, signedWith: Self.key, clock: ContinuousClock(), pause: .milliseconds(2), now: { self.now }, chance: { 0.5 },
+            queue, to: urls, signedWith: Self.key, clock: ContinuousClock(), pause: .milliseconds(2), now: { self.now }, random: { 0.5 },
             sending: send)
         await withDiscardingTaskGroup { group in
             group.addTask { await delivery.run() }
