@@ -11,14 +11,14 @@ package struct RoomService: Sendable {
     }
 
     /// All open rooms, oldest first.
-    package func rooms() async -> [RoomSummary] {
-        let rooms = await askAll(.rooms).flatMap { answer -> [RoomSummary] in
+    package func rooms() async -> [RoomListEntry] {
+        let rooms = await askAll(.rooms).flatMap { answer -> [RoomListEntry] in
             if case .rooms(let rooms) = answer { rooms } else { [] }
         }
         return rooms.sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
     }
 
-    func detail(of room: String) async throws(HTTPError) -> RoomDetail {
+    func detail(of room: String) async throws(HTTPError) -> RoomView {
         guard case .room(let detail)? = try await ask(.room(room), aboutRoom: room) else { throw Self.noAnswer }
         return detail
     }
@@ -96,9 +96,9 @@ package enum RoomQuery: Sendable {
 }
 
 package enum RoomQueryResult: Sendable {
-    case rooms([RoomSummary])
+    case rooms([RoomListEntry])
     case openRooms([RoomService.OpenRoom])
-    case room(RoomDetail)
+    case room(RoomView)
     case done
     case error(HTTPError)
 }

@@ -56,7 +56,7 @@ package final class OutgoingClient: Sendable {
     }
 
     /// - Throws: `OutgoingURLError`, `OutgoingError`.
-    private func send(_ request: OutgoingRequest, timeout: Duration) async throws -> OutgoingResponse {
+    private func send(_ request: OutgoingHTTPRequest, timeout: Duration) async throws -> OutgoingResponse {
         let url = try OutgoingURL(request.url)
         guard requests.add(1, ordering: .relaxed).newValue <= requestsMax else {
             requests.subtract(1, ordering: .relaxed)

@@ -53,7 +53,7 @@ package final class SessionStore: Sendable {
             guard known != nil || access == .owner else { throw StoreError.missing(directory: directory) }
 
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
-            let migrator = Schema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }
+            let migrator = DatabaseSchema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }
             if access == .owner {
                 try migrator.migrate(pool)
                 try pool.write(CrashRecovery.releaseLeases)
@@ -88,7 +88,7 @@ package final class SessionStore: Sendable {
         configuration.readonly = true
         return try DatabaseQueue(path: path, configuration: configuration).read { db in
             guard try db.tableExists("store_keys") else { return nil }
-            guard try !Schema.migrator(fill: { _ in }).hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
+            guard try !DatabaseSchema.migrator(fill: { _ in }).hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
             return try Keychain.open(in: db, with: masterKeys)
         }
     }

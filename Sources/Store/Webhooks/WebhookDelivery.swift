@@ -96,7 +96,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private func attempt(_ webhook: StoredWebhook) async -> (WebhookAnswer, reason: String) {
         do {
             let body = Array(webhook.webhook.body.utf8)
-            let request = OutgoingRequest(
+            let request = OutgoingHTTPRequest(
                 url: webhook.webhook.endpoint,
                 headers: [
                     OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("user-agent", "Patchbay"),

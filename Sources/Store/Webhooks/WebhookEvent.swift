@@ -121,7 +121,7 @@ extension WebhookEvent: Encodable {
             try event.encode(SessionMessage(session: session), forKey: .session)
             try event.encode(["id": summary.text, "sessionId": session.id.text], forKey: .summary)
         case .call(let call):
-            try event.encode(CallMessage(call: call), forKey: .call)
+            try event.encode(CallWebhookMessage(call: call), forKey: .call)
         }
         try event.encode(Self.idPrefix + id.text, forKey: .id)
         // Floor division, for times before 1970.

@@ -18,7 +18,7 @@ struct ChatSummarizerTests {
 
     @Test("requests the schema, with the conversation as the user's message")
     func request() async throws {
-        let (requests, arrivals) = AsyncStream<OutgoingRequest>.makeStream()
+        let (requests, arrivals) = AsyncStream<OutgoingHTTPRequest>.makeStream()
         let summarizer = ChatSummarizer(Self.settings) { request in
             arrivals.yield(request)
             return OutgoingResponse(status: 500)
@@ -77,7 +77,7 @@ struct ChatSummarizerTests {
 
     @Test("shortens a long conversation to its beginning and end")
     func longConversation() async throws {
-        let (requests, arrivals) = AsyncStream<OutgoingRequest>.makeStream()
+        let (requests, arrivals) = AsyncStream<OutgoingHTTPRequest>.makeStream()
         let summarizer = ChatSummarizer(Self.settings) { request in
             arrivals.yield(request)
             throw CancellationError()

@@ -14,7 +14,7 @@ final class SimulatedWebhooks: Sendable {
         var rows: [Row] = []
         var now = WallTime(milliseconds: 0)
         var statuses: [String: Int] = [:]
-        var requests: [OutgoingRequest] = []
+        var requests: [OutgoingHTTPRequest] = []
         var delivered: [String: [Int64]] = [:]
         var givenUp: [Int64] = []
         var retries = 0
@@ -50,7 +50,7 @@ final class SimulatedWebhooks: Sendable {
     func advance(by span: Duration) { state.withLock { $0.now = $0.now + span } }
 
     var now: WallTime { state.withLock { $0.now } }
-    var requests: [OutgoingRequest] { state.withLock { $0.requests } }
+    var requests: [OutgoingHTTPRequest] { state.withLock { $0.requests } }
     var givenUp: [Int64] { state.withLock { $0.givenUp } }
     /// Failures reported to the queue.
     var retries: Int { state.withLock { $0.retries } }

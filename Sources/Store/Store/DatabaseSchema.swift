@@ -2,7 +2,7 @@ internal import GRDB
 
 /// The database schema. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random identifiers and
 /// fixed words.
-enum Schema {
+enum DatabaseSchema {
     /// - Parameter fill: runs once, in the transaction that creates the tables.
     static func migrator(fill: @escaping @Sendable (Database) throws -> Void) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
