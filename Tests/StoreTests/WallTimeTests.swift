@@ -32,7 +32,7 @@ struct WallTimeTests {
         }
         for (index, day) in days.enumerated() {
             let time = WallTime(milliseconds: day * 86_400_000 + Int64(index) * 7_919_011 % 86_400_000)
-            // Half a millisecond more, because a fraction of seconds is often a little short of the millisecond that it stands for.
+            // Plus half a millisecond, because a binary fraction of a second is often slightly below the millisecond.
             let date = Date(timeIntervalSince1970: (Double(time.milliseconds) + 0.5) / 1_000)
             #expect(time.description == style.format(date))
         }

@@ -33,7 +33,7 @@ package final class CallInbox: Sendable {
         }
     }
 
-    /// What a shard posts.
+    /// A message from a shard.
     package enum Message: Sendable {
         case opened(DeviceAddress, Owner)
         case closed(DeviceID)

@@ -28,7 +28,7 @@ package final class AuditEventQueue: Sendable {
     private let state = Mutex(AuditEventBacklog())
     private let countMax: Int
     private let bytesMax: Int
-    /// What to report and record of a room. Called by the shard that creates the room; must not block.
+    /// The reporting and recording settings of a room. Called by the shard that creates the room; must not block.
     package let reporting: @Sendable (_ room: String) -> RoomReporting
     /// Why a participant may not join a room; nil if it may. Called for every join.
     package let joinError: @Sendable (_ room: String, Identity) -> HTTPError?

@@ -18,7 +18,7 @@ package final class RecordedTrack: Sendable {
         var hasEnded = false
     }
 
-    /// What the recorder takes in one pass.
+    /// The result of one `take(into:)`.
     struct Taken {
         var lost: Int
         /// No frames follow.

@@ -97,7 +97,7 @@ package final class SessionRooms: Sendable {
     /// Users with active sessions.
     var users: [UserID] { state.withLock { Array($0.roomsOfUser.keys) } }
 
-    /// What a room reports. Only rooms of logged sessions report transcripts.
+    /// The reporting settings of a room. Only rooms of logged sessions report transcripts.
     package func reporting(of room: String) -> RoomReporting {
         guard room.hasPrefix(Session.roomPrefix) else { return .events }
         guard state.withLock({ $0.entries[room]?.session.loggingEnabledSnapshot == true }) else { return .events }

@@ -5,7 +5,7 @@ internal import GRDB
 package struct OpenAnnouncement: Sendable, Hashable {
     /// Unique among everything that was ever announced.
     package var key: String
-    /// What the webhook of the end is made from. Sealed in the store.
+    /// The data of the webhook that will announce the end. Encrypted in the store.
     package var content: String
     /// Deleting the user or the session deletes the announcement with its webhooks.
     package var userID: UserID?
@@ -19,7 +19,7 @@ package struct OpenAnnouncement: Sendable, Hashable {
     }
 }
 
-/// Webhooks of one event, and what the event opens or closes. Stored in one transaction.
+/// The webhooks of one event, and the open announcement that it adds or removes. Stored in one transaction.
 package struct Announcement: Sendable {
     package enum Effect: Sendable {
         case none
@@ -38,7 +38,7 @@ package struct Announcement: Sendable {
 }
 
 extension SessionStore {
-    /// Queues the webhooks and notes what is open.
+    /// Enqueues the webhooks and updates the open announcements.
     package func announce(_ announcement: Announcement, at now: WallTime) async throws(StoreError) {
         let keychain = keychain
         try await writing { db in
@@ -62,7 +62,7 @@ extension SessionStore {
         }
     }
 
-    /// What was announced and has not ended. Read before anything new is announced, it is what the last process left behind.
+    /// Announced rooms and calls that have not ended. Before the first `announce`, these are the ones of the previous process.
     package func openAnnouncements() async throws(StoreError) -> [OpenAnnouncement] {
         let keychain = keychain
         return try await reading { db in
@@ -79,9 +79,9 @@ extension SessionStore {
     private static func announcementLocation(_ key: String) -> String { "open_announcements.content.\(key)" }
 }
 
-/// What a process that was killed leaves behind.
+/// Recovery after a process was killed.
 enum CrashRecovery {
-    /// `is_leased` tells a lease from a retry that waits for its time: both are a due time in the future.
+    /// `is_leased` distinguishes a lease from a scheduled retry: both have a due time in the future.
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("crash-recovery") { db in
             try db.execute(
@@ -97,7 +97,7 @@ enum CrashRecovery {
         }
     }
 
-    /// Releases all leases. The directory lock is held, so whoever leased is dead. The attempts stay counted.
+    /// Releases all leases: the directory lock is held, so the processes that took them are dead. Attempts stay counted.
     static func releaseLeases(in db: Database) throws {
         try db.execute(
             sql: """

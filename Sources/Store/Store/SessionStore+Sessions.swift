@@ -196,7 +196,7 @@ extension SessionStore {
     }
 }
 
-/// What `SessionStore.append(_:of:)` did with a turn.
+/// The outcome of `SessionStore.append(_:of:)`.
 package enum TurnOutcome: Sendable, Hashable {
     /// A new turn.
     case stored
@@ -210,7 +210,7 @@ package enum TurnOutcome: Sendable, Hashable {
 
 extension SessionStore {
     /// Stores a turn, or replaces it by a later revision; idempotent for the same revision. Turns and revisions may arrive after the session has
-    /// ended: its summary is then made anew.
+    /// ended: its summary is then repeated.
     ///
     /// A revision without text deletes the turn: nothing of it was played. It is remembered, so that an earlier revision does not bring it back.
     ///

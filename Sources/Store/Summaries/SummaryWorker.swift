@@ -6,7 +6,7 @@ package import Wire
 /// stays, with back-off, and the model's summary replaces the provisional one.
 package struct SummaryWorker: Sendable {
     package static let failuresBeforeProvisional = 3
-    /// A summary that takes longer is begun again.
+    /// A summary that takes longer is restarted.
     package static let leaseSpan = Duration.seconds(120)
     /// 1, 2, 4, … minutes, at most 6 hours.
     package static let backoff = Backoff(.exponential, unit: .seconds(60), delayMax: .seconds(6 * 3_600))

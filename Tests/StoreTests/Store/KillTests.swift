@@ -48,7 +48,7 @@ import Testing
             let record = try await store.record(of: id, of: user.id)
             let kept = record.turns.map(\.id.text)
             #expect(Set(kept).isSuperset(of: expected) && Set(kept).count == kept.count)
-            // The webhook stands in the same commit as the end.
+            // The webhook is in the same commit as the end.
             if record.session.endedAt != nil {
                 let told = try await store.webhooks(limit: 100_000).count { $0.webhook.sessionID == id }
                 #expect(told == 1)

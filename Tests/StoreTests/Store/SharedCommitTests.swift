@@ -4,7 +4,7 @@ import Identity
 import Store
 import Testing
 
-/// Writes that come while the disk is busy share the next commit. Somebody else holds the database here until enough of them wait.
+/// Writes that arrive during a commit share the next one. Here another connection locks the database until enough writes are queued.
 struct SharedCommitTests {
     let world: StoreWorld
     var store: SessionStore { world.store }
@@ -87,7 +87,7 @@ struct SharedCommitTests {
                     }
                 }
             }
-            // Nobody can be through before the database is free.
+            // No write can complete while the database is locked.
             #expect(await group.next() == .busy)
             #expect(throws: Never.self) { try holder.inDatabase { db in try db.commit() } }
             var kept = 0

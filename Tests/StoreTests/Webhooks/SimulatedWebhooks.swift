@@ -137,7 +137,7 @@ final class SimulatedWebhooks: Sendable {
         changes.continuation.yield()
     }
 
-    /// Runs a delivery to `urls` while `body` goes on.
+    /// Runs a delivery to `urls` while `body` runs.
     func delivering(to urls: [String], _ body: (SimulatedWebhooks) async -> Void) async {
         let delivery = WebhookDelivery(
             queue, to: urls, signedWith: Self.key, clock: ContinuousClock(), pause: .milliseconds(2), now: { self.now }, random: { 0.5 },
