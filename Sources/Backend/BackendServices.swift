@@ -76,16 +76,18 @@ package struct BackendServices: Sendable {
         collaborators: CallCollaborators? = nil
     ) -> CallService {
         CallService(
-            inbox: callInbox, accounts: accounts, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL), settings: settings,
-            collaborators: collaborators ?? CallCollaborators(server: server, announcement: { [webhooks] in webhooks.announcement(of: $0, at: .now) }))
+            inbox: callInbox, accounts: accounts, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
+            settings: settings,
+            collaborators: collaborators
+                ?? CallCollaborators(server: server, announcement: { [webhooks] in webhooks.announcement(of: $0, at: .now) }))
     }
 
     package func routes(_ sessions: SessionService, _ calls: CallService) -> [Route] {
         let accounts = AccountRoutes.routes(
             accounts, changed: sessions.updateBriefings,
             deleted: { user in
-                await calls.forget(user)
-                await sessions.forget(user)
+                await calls.remove(user)
+                await sessions.closeRooms(of: user)
             })
         let user = self.accounts.userAccess
         return accounts + SessionRoutes.routes(sessions, user: user) + CallRoutes.routes(calls, user: user)

@@ -31,12 +31,13 @@ package final class Gateway: Service {
     ///
     /// - Throws: `ListenError` if a port cannot be bound, `TLSFileError` if the certificate cannot be used.
     /// - Parameters:
-    ///   - facts: receives audit events of rooms; nil reports none.
+    ///   - auditEvents: receives audit events of rooms; nil reports none.
     ///   - recordings: stores recordings of rooms; nil records nothing.
     ///   - calls: the call service's inbox; nil serves no calls.
     ///   - routes: makes additional HTTP routes from the room service and the token verification keys.
     package init(
-        settings: GatewaySettings, keys: KeyRing, facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
+        settings: GatewaySettings, keys: KeyRing, auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil,
+        calls: CallInbox? = nil,
         routes: (RoomService, KeysInUse) throws -> [Route] = { _, _ in [] }
     ) throws {
         try settings.tls.check()
@@ -61,8 +62,8 @@ package final class Gateway: Service {
         self.listeners = listeners
         port = settings.port
         var context = GatewayContext(
-            settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, facts: facts,
-            recorder: recordings.map { Recorder(store: $0, auditEvents: facts) }, calls: calls)
+            settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, auditEvents: auditEvents,
+            recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls)
         context.serve(try routes(context.rooms, context.keysInUse))
         self.context = context
     }
@@ -74,7 +75,7 @@ package final class Gateway: Service {
         startRecorder()
         defer {
             context.calls?.finish()
-            context.facts?.finish()
+            context.auditEvents?.finish()
         }
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -125,7 +126,9 @@ package final class Gateway: Service {
 extension GatewayContext {
     /// Makes the router from the gateway's own and additional routes.
     mutating func serve(_ others: [Route]) {
-        let routes = OperationRoutes.routes(rooms, state, metrics, fastPath: settings.recordLayer?.state ?? .notLinked) + RoomRoutes.routes(rooms, keys: keysInUse) + others
+        let routes =
+            OperationRoutes.routes(rooms, state, metrics, fastPath: settings.recordLayer?.state ?? .notLinked)
+            + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
     }

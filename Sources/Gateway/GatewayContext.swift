@@ -23,18 +23,19 @@ struct GatewayContext: Sendable {
     /// Each shard's own port; empty with a single shard.
     var shardPorts: [Int]
     /// Receives audit events; nil if unused.
-    let facts: AuditEventQueue?
+    let auditEvents: AuditEventQueue?
     /// Writes recordings; nil if recording is disabled.
     let recorder: Recorder?
     /// The call service's inbox; nil without calls.
     let calls: CallInbox?
     private let trunks: [Trunk]
 
-    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], facts: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?) {
+    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], auditEvents: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?)
+    {
         self.settings = settings
         self.keys = keys
         self.shardPorts = shardPorts
-        self.facts = facts
+        self.auditEvents = auditEvents
         self.recorder = recorder
         self.calls = calls
         quota = ConnectionQuota(limit: settings.connectionsMax)

@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -34,7 +35,8 @@ package final class OutgoingClient: Sendable {
             }
         case .anybody: tls.certificateVerification = .none
         }
-        var configuration = AsyncHTTPClient.HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow, decompression: .disabled)
+        var configuration = AsyncHTTPClient.HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow, decompression: .disabled)
         configuration.httpVersion = .http1Only
         // Never reached: `requestsMax` is the limit.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 192
@@ -54,7 +56,7 @@ package final class OutgoingClient: Sendable {
     }
 
     /// - Throws: `OutgoingURLError`, `OutgoingError`.
-    private func send(_ request: OutgoingRequest, timeout: Duration) async throws -> OutgoingResponse {
+    private func send(_ request: OutgoingHTTPRequest, timeout: Duration) async throws -> OutgoingResponse {
         let url = try OutgoingURL(request.url)
         guard requests.add(1, ordering: .relaxed).newValue <= requestsMax else {
             requests.subtract(1, ordering: .relaxed)
@@ -113,4 +115,36 @@ package enum OutgoingError: Error, Sendable, CustomStringConvertible {
         case .trust(let path): "\(path) holds no certificate that can be read"
         }
     }
+}
+
+/// A checked URL of another server: `https://host[:port]/path[?query]`, or `http://` for servers that need no secrecy.
+package struct OutgoingURL: Sendable, Hashable {
+    let host: String
+
+    /// - Throws: `OutgoingURLError`, whose description says how to fix the URL.
+    package init(_ text: String) throws(OutgoingURLError) {
+        guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
+            throw OutgoingURLError("\"\(text)\" is not a URL; write it as https://host/path")
+        }
+        guard let scheme = parts.scheme?.lowercased(), ["https", "http"].contains(scheme) else {
+            throw OutgoingURLError("\"\(text)\" is neither https:// nor http://")
+        }
+        guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
+            throw OutgoingURLError("the URL of \(host) has more than host, port, path and query")
+        }
+        guard parts.port.map({ (1...65_535).contains($0) }) ?? true else {
+            throw OutgoingURLError("\"\(text)\" has an impossible port; use 1 to 65535")
+        }
+        guard !(host.hasPrefix("[") && scheme == "https") else {
+            throw OutgoingURLError("\"\(text)\" has an IPv6 address; https:// needs a host name")
+        }
+        self.host = host
+    }
+}
+
+/// Why a URL cannot be used.
+package struct OutgoingURLError: Error, Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
 }

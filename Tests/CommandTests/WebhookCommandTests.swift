@@ -20,7 +20,7 @@ struct WebhookCommandTests {
             let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
             for id in [delivered, waiting] {
                 let webhook = OutgoingWebhook(id: id, event: "room_started", endpoint: "https://a", room: "den", body: "{}")
-                try await store.tell([webhook], at: now)
+                try await store.enqueue([webhook], at: now)
             }
             let leased = try await store.leaseWebhooks(to: "https://a", limit: 1, for: .seconds(30), at: now)
             try await store.delivered(try #require(leased.first), at: now)

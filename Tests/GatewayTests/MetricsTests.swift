@@ -1,5 +1,7 @@
 import Backend
 import Gateway
+import Sockets
+import TLSFastPath
 import Testing
 import Wire
 
@@ -23,6 +25,16 @@ struct MetricsTests {
             #expect(Set(family.samples.map { [$0.name: $0.labels] }).count == family.samples.count, "\(family.name) has a sample twice")
             #expect(family.samples.allSatisfy { $0.value >= 0 && $0.value.isFinite }, "\(family.name)")
         }
+    }
+
+    @Test(arguments: TLSFastPath.Mode.allCases)
+    func theFastPathStateIsAMetric(mode: TLSFastPath.Mode) throws {
+        let fastPath = TLSFastPath(mode)
+        let gateway = try TestGateway { $0.recordLayer = fastPath }
+        let family = try #require(try gateway.metrics().families.first { $0.name == "patchbay_tls_fast_path" })
+        let labels = ["state": fastPath.state.isActive ? "on" : "off", "cause": fastPath.state.cause]
+        #expect(family.samples == [Metrics.Sample(name: family.name, labels: labels, value: 1)])
+        if mode == .off { #expect(labels == ["state": "off", "cause": "configured"]) }
     }
 
     @Test func histogramBucketsAreCumulative() throws {

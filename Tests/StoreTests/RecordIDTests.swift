@@ -3,7 +3,7 @@ import Store
 import Testing
 
 struct RecordIDTests {
-    @Test func aNewOneIsARandomUUIDInSmallLetters() throws {
+    @Test func aNewIDIsARandomLowerCaseUUID() throws {
         let ids = (0..<100).map { _ in SessionID() }
         #expect(Set(ids).count == 100)
         for id in ids {
@@ -12,7 +12,7 @@ struct RecordIDTests {
         }
     }
 
-    @Test func itsTextIsReadAgainWhateverItsCase() throws {
+    @Test func parsingIsCaseInsensitive() throws {
         for _ in 0..<100 {
             let text = UUID().uuidString
             let id = try #require(SessionID(text: text))
@@ -25,7 +25,7 @@ struct RecordIDTests {
         "g81d4fae-7dec-41d0-a765-00a0c91e6bf6", "f81d4fae-7dec-41d0-a7650-0a0c91e6bf6", "{81d4fae-7dec-41d0-a765-00a0c91e6bf}",
         "+81d4fae-7dec-41d0-a765-00a0c91e6bf6", " 81d4fae-7dec-41d0-a765-00a0c91e6bf6", "f81d4fae-7dec-41d0-a765-00a0c91e6b\u{E9}",
     ])
-    func whatIsNoUUIDIsNoID(text: String) {
+    func malformedIDsAreRefused(text: String) {
         #expect(SessionID(text: text) == nil)
     }
 }

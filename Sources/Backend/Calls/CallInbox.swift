@@ -33,7 +33,7 @@ package final class CallInbox: Sendable {
         }
     }
 
-    /// What a shard posts.
+    /// A message from a shard.
     package enum Message: Sendable {
         case opened(DeviceAddress, Owner)
         case closed(DeviceID)
@@ -71,7 +71,7 @@ package final class CallInbox: Sendable {
     private let tokens: UserTokens
     private let limits: Limits
     private let items: AsyncStream<Item>
-    private let entrance: AsyncStream<Item>.Continuation
+    private let continuation: AsyncStream<Item>.Continuation
     private let state = Mutex(State())
 
     package init(tokens: UserTokens, rooms: CallRooms = CallRooms(), limits: Limits = Limits()) {
@@ -79,7 +79,7 @@ package final class CallInbox: Sendable {
         self.rooms = rooms
         self.limits = limits
         // Bounded by `post`.
-        (items, entrance) = AsyncStream.makeStream(of: Item.self)
+        (items, continuation) = AsyncStream.makeStream(of: Item.self)
     }
 
     /// Verifies a token and returns its owner and expiry, in seconds since 1970.
@@ -124,7 +124,7 @@ package final class CallInbox: Sendable {
             if case .room = message { return true }
             return false
         }
-        entrance.yield(item)
+        continuation.yield(item)
         return true
     }
 
@@ -136,7 +136,7 @@ package final class CallInbox: Sendable {
 
     /// Ends `messages` after the queued ones.
     package func finish() {
-        entrance.finish()
+        continuation.finish()
     }
 
     // MARK: Reader
@@ -148,7 +148,9 @@ package final class CallInbox: Sendable {
         state.withLock { state in
             switch item {
             case .room(let key):
-                guard let change = state.roomChanges.removeValue(forKey: key) else { preconditionFailure("a queued room change has a value") }
+                guard let change = state.roomChanges.removeValue(forKey: key) else {
+                    preconditionFailure("a queued room change has a value")
+                }
                 return .room(key.call, change)
             case .message(let message):
                 switch message {
@@ -192,8 +194,8 @@ package struct DeviceAddress: Sendable {
 }
 
 /// A command from `CallService` to a shard about its devices. Disconnected devices are skipped.
-package enum DeviceOrder: Sendable {
-    case tell([UInt8], to: [Int])
+package enum DeviceCommand: Sendable {
+    case send([UInt8], to: [Int])
     /// Counts a handled request and sends the reply, if any.
     case refuse(RequestError.Code, [UInt8]?, to: Int)
     case close(Int, CloseReason)

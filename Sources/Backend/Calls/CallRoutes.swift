@@ -12,7 +12,7 @@ enum CallRoutes {
                 .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
                 body: CallStart.self, responses: [.json(CallTicket.self, status: .created)] + errorOutcomes
             ) { request, user, start in
-                try calls.checkThatCallsMayStart()
+                try calls.checkNotDraining()
                 var start = start
                 start.idempotencyKey = request.headers[.idempotencyKey]
                 return try .json(try ticket(try await calls.perform(.start(start), of: user, host: request.host)), status: .created)

@@ -70,13 +70,13 @@ package actor CallService: Service {
 
     // MARK: HTTP
 
-    nonisolated func checkThatCallsMayStart() throws(HTTPError) {
-        try rooms.checkThatRoomsAreOpen()
+    nonisolated func checkNotDraining() throws(HTTPError) {
+        try rooms.checkNotDraining()
     }
 
     /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
     func perform(_ request: CallRequest, of user: UserID, host: String?) throws(CallError) -> CallReply {
-        try checkThatNotEnded()
+        try checkNotEnded()
         exchange.lastTicket += 1
         exchange.host = host
         handle(.request(request, from: .web(Identity(text: user.text), ticket: exchange.lastTicket)))
@@ -86,18 +86,18 @@ package actor CallService: Service {
     }
 
     func calls(of user: UserID) throws(CallError) -> [CallInfo] {
-        try checkThatNotEnded()
+        try checkNotEnded()
         return calls.snapshot(of: Identity(text: user.text))
     }
 
     func call(_ id: CallID, of user: UserID) throws(CallError) -> CallInfo {
-        try checkThatNotEnded()
+        try checkNotEnded()
         guard let call = calls.call(id, of: Identity(text: user.text)) else { throw CallError(.notFound, "you have no such call") }
         return call
     }
 
     /// Removes a deleted user from all calls and closes its devices.
-    func forget(_ user: UserID) {
+    func remove(_ user: UserID) {
         let identity = Identity(text: user.text)
         for call in calls.snapshot(of: identity) {
             handle(.failed(call.id, .user(identity), reason: "the account has been deleted"))
@@ -107,7 +107,7 @@ package actor CallService: Service {
 
     private static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
 
-    private func checkThatNotEnded() throws(CallError) {
+    private func checkNotEnded() throws(CallError) {
         guard phase != .ended else { throw Self.noAnswer }
     }
 
@@ -196,13 +196,13 @@ package actor CallService: Service {
         }
     }
 
-    private func send(_ order: DeviceOrder, to shard: Int) {
-        rooms.shards.send(.device(order), shard)
+    private func send(_ command: DeviceCommand, to shard: Int) {
+        rooms.shards.send(.device(command), shard)
     }
 
     private func send(_ message: [UInt8], to ids: [DeviceID]) {
         for (shard, addresses) in Dictionary(grouping: ids.compactMap(devices.address), by: \.shard) {
-            send(.tell(message, to: addresses.map(\.number)), to: shard)
+            send(.send(message, to: addresses.map(\.number)), to: shard)
         }
     }
 

@@ -6,7 +6,7 @@ package import Wire
 /// A bounded queue of audit events from the shards to a single reader.
 ///
 /// When the queue is full, new events are dropped, and the reader gets a `missing` item in their position, so that it can reconcile its
-/// state (`Gateway.openRooms()`). Appending never blocks a shard.
+/// state (`RoomService.openRooms()`). Appending never blocks a shard.
 ///
 /// Events of one room are in order. Events of different rooms are not ordered.
 package final class AuditEventQueue: Sendable {
@@ -28,7 +28,7 @@ package final class AuditEventQueue: Sendable {
     private let state = Mutex(AuditEventBacklog())
     private let countMax: Int
     private let bytesMax: Int
-    /// What to report and record of a room. Called by the shard that creates the room; must not block.
+    /// The reporting and recording settings of a room. Called by the shard that creates the room; must not block.
     package let reporting: @Sendable (_ room: String) -> RoomReporting
     /// Why a participant may not join a room; nil if it may. Called for every join.
     package let joinError: @Sendable (_ room: String, Identity) -> HTTPError?
@@ -41,7 +41,8 @@ package final class AuditEventQueue: Sendable {
     ///   - countMax: maximum number of queued events.
     ///   - bytesMax: maximum bytes of text in queued events.
     package init(
-        countMax: Int = 10_000, bytesMax: Int = 32 << 20, reporting: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
+        countMax: Int = 10_000, bytesMax: Int = 32 << 20,
+        reporting: @escaping @Sendable (_ room: String) -> RoomReporting = { _ in .events },
         joinError: @escaping @Sendable (_ room: String, Identity) -> HTTPError? = { _, _ in nil },
         briefing: @escaping @Sendable (_ room: String) -> SessionBriefing? = { _ in nil },
         observer: @escaping @Sendable (RoomAuditEvent) -> Void = { _ in }
@@ -119,4 +120,28 @@ extension AuditEventQueue: AsyncSequence {
     }
 
     package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(queue: self) }
+}
+
+/// An event in a room, as reported to services.
+package struct RoomAuditEvent: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
+        case room(Room.AuditEvent)
+        /// A track's recording has ended; its file is closed.
+        case recorded(RecordedFile)
+    }
+
+    package var event: Event
+    /// The room at the time of the event.
+    package var room: Room.Snapshot
+    /// Milliseconds since 1970.
+    package var at: Int64
+
+    package init(_ event: Event, room: Room.Snapshot, at: Int64) {
+        self.event = event
+        self.room = room
+        self.at = at
+    }
+
+    /// Converts a time relative to the event to milliseconds since 1970.
+    package func time(of offset: Duration) -> Int64 { at + offset.inMilliseconds }
 }

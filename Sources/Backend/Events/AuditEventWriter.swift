@@ -10,8 +10,6 @@ internal import Wire
 /// The single reader of the `AuditEventQueue`. Runs, together with `SessionMaintenance`, until the queue is finished, that is until the
 /// gateway has stopped.
 package struct AuditEventWriter: Service {
-    private static let storeRetryInterval = Duration.seconds(1)
-
     private let events: AuditEventQueue
     private let sessions: SessionService
     private let webhooks: WebhookWriter
@@ -52,7 +50,7 @@ package struct AuditEventWriter: Service {
     private func endSession(of room: String) async {
         guard let owner = sessions.sessionRooms.owner(of: room) else { return }
         await persist { _ = try await sessions.end(owner.session, of: owner.user) }
-        sessions.sessionRooms.forget(room)
+        sessions.sessionRooms.remove(room)
     }
 
     private func write(_ transcribed: Room.TranscribedSegment, _ event: RoomAuditEvent) async {
@@ -75,19 +73,18 @@ package struct AuditEventWriter: Service {
         await persist { _ = try await sessions.store.append(turn, of: user) }
     }
 
-    /// Repeats `body` while the store is full or busy. Meanwhile events stay queued, up to the queue's limit.
+    /// Retries while the store is full or busy. Meanwhile events stay queued, up to the queue's limit.
     private func persist(_ body: () async throws -> Void) async {
-        while !Task.isCancelled {
-            do {
-                return try await body()
-            } catch StoreError.full, StoreError.busy {
+        do {
+            try await StoreError.retryingWhileUnavailable {
                 log.warning("the store is full or busy; audit events wait")
-                try? await Task.sleep(for: Self.storeRetryInterval)
-            } catch StoreError.notFound {
-                return
-            } catch {
-                return log.error("an audit event was not stored", metadata: ["error": "\(error)"])
+            } body: {
+                try await body()
             }
+        } catch StoreError.notFound {
+            return
+        } catch {
+            log.error("an audit event was not stored", metadata: ["error": "\(error)"])
         }
     }
 }

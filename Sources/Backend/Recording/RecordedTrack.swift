@@ -9,7 +9,7 @@ package final class RecordedTrack: Sendable {
     /// In bytes; 30 seconds at 64 kbit/s.
     static let bytesMax = 256 << 10
 
-    let order: Room.RecordingTap
+    let tap: Room.RecordingTap
     private let state = Mutex(State())
 
     private struct State {
@@ -18,23 +18,23 @@ package final class RecordedTrack: Sendable {
         var hasEnded = false
     }
 
-    /// What the recorder takes in one pass.
+    /// The result of one `take(into:)`.
     struct Taken {
         var lost: Int
         /// No frames follow.
         var isLast: Bool
     }
 
-    init(_ order: Room.RecordingTap) {
-        self.order = order
+    init(_ tap: Room.RecordingTap) {
+        self.tap = tap
     }
 
-    /// - Parameter heardAt: arrival time, or playout time of an `ahead` track's frame.
+    /// - Parameter playedAt: arrival time, or playout time of an `ahead` track's frame.
     /// - Returns: false if the buffer is full.
-    package func append(_ frame: UnsafeRawBufferPointer, heardAt: Instant) -> Bool {
+    package func append(_ frame: UnsafeRawBufferPointer, playedAt: Instant) -> Bool {
         state.withLock { state in
             let fits = state.frames.byteCount + frame.count <= Self.bytesMax
-            if fits { state.frames.append(frame, heardAt: heardAt) } else { state.lost += 1 }
+            if fits { state.frames.append(frame, playedAt: playedAt) } else { state.lost += 1 }
             return fits
         }
     }
@@ -53,7 +53,7 @@ package final class RecordedTrack: Sendable {
     }
 }
 
-/// Concatenated frames, each preceded by its `heardAt` and length.
+/// Concatenated frames, each preceded by its `playedAt` and length.
 struct TapBuffer: Sendable {
     private var bytes: [UInt8] = []
 
@@ -61,14 +61,14 @@ struct TapBuffer: Sendable {
 
     var byteCount: Int { bytes.count }
 
-    mutating func append(_ frame: UnsafeRawBufferPointer, heardAt: Instant) {
-        withUnsafeBytes(of: heardAt.nanoseconds) { bytes.append(contentsOf: $0) }
+    mutating func append(_ frame: UnsafeRawBufferPointer, playedAt: Instant) {
+        withUnsafeBytes(of: playedAt.nanoseconds) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: UInt16(frame.count)) { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: frame)
     }
 
     /// The bytes are valid only during the call.
-    func forEachFrame(_ body: (_ frame: UnsafeRawBufferPointer, _ heardAt: Instant) throws -> Void) rethrows {
+    func forEachFrame(_ body: (_ frame: UnsafeRawBufferPointer, _ playedAt: Instant) throws -> Void) rethrows {
         try bytes.withUnsafeBytes { all in
             var offset = 0
             while offset < all.count {

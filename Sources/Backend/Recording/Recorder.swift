@@ -14,7 +14,7 @@ package final class Recorder: Sendable {
         var tracks: [Key: RecordedTrack] = [:]
         var isEnding = false
         var hasEnded = true
-        var whoWaits: [CheckedContinuation<Void, Never>] = []
+        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     /// A track may be recorded again before its previous file is finished.
@@ -22,9 +22,9 @@ package final class Recorder: Sendable {
         let recording: RecordingID
         let track: TrackSID
 
-        init(_ order: Room.RecordingTap) {
-            recording = order.recording
-            track = order.track.sid
+        init(_ tap: Room.RecordingTap) {
+            recording = tap.recording
+            track = tap.track.sid
         }
     }
 
@@ -42,11 +42,11 @@ package final class Recorder: Sendable {
     // MARK: Called by shards
 
     /// The buffer for a track's frames. Returns the same one after the track has moved to another shard.
-    package func track(_ order: Room.RecordingTap) -> RecordedTrack {
+    package func track(_ tap: Room.RecordingTap) -> RecordedTrack {
         let track = state.withLock { state in
-            if let known = state.tracks[Key(order)] { return known }
-            let track = RecordedTrack(order)
-            state.tracks[Key(order)] = track
+            if let known = state.tracks[Key(tap)] { return known }
+            let track = RecordedTrack(tap)
+            state.tracks[Key(tap)] = track
             return track
         }
         bell.signal()
@@ -75,7 +75,7 @@ package final class Recorder: Sendable {
             defer { bell.signal() }
             let isOver = state.withLock { state in
                 state.isEnding = true
-                if !state.hasEnded { state.whoWaits.append(continuation) }
+                if !state.hasEnded { state.waiters.append(continuation) }
                 return state.hasEnded
             }
             if isOver { continuation.resume() }
@@ -91,44 +91,44 @@ package final class Recorder: Sendable {
             if isEnding { break }
             _ = bell.wait(timeout: tracks.isEmpty ? .distantFuture : .now() + Self.pause)
         }
-        let whoWaits = state.withLock { state in
+        let waiters = state.withLock { state in
             state.hasEnded = true
-            defer { state.whoWaits = [] }
-            return state.whoWaits
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        for continuation in whoWaits { continuation.resume() }
+        for continuation in waiters { continuation.resume() }
     }
 
     private func write(
         _ track: RecordedTrack, _ files: inout [Key: TrackFile], _ buffer: inout TapBuffer, isEnding: Bool,
         _ reportFailure: (Room.RecordingTap) -> Void
     ) {
-        let key = Key(track.order)
+        let key = Key(track.tap)
         let taken = track.take(into: &buffer)
         defer { buffer.removeAll() }
         let isLast = taken.isLast || isEnding
         do {
             if files[key] == nil, buffer.byteCount > 0 {
-                files[key] = try TrackFile(track.order, in: store, startedAt: WallClock.milliseconds)
+                files[key] = try TrackFile(track.tap, in: store, startedAt: WallClock.milliseconds)
             }
             let file = files[key]
             file?.noteLost(taken.lost)
-            try buffer.forEachFrame { try file?.append($0, heardAt: $1) }
+            try buffer.forEachFrame { try file?.append($0, playedAt: $1) }
             if isLast { try file?.finish() }
         } catch {
             log.error("a recording failed and was stopped", metadata: ["track": "\(key.track)", "reason": "\(error)"])
             files[key]?.abandon()
-            forget(track, &files)
-            reportFailure(track.order)
+            remove(track, &files)
+            reportFailure(track.tap)
             return
         }
-        if isLast { forget(track, &files) }
+        if isLast { remove(track, &files) }
     }
 
-    private func forget(_ track: RecordedTrack, _ files: inout [Key: TrackFile]) {
-        let key = Key(track.order)
+    private func remove(_ track: RecordedTrack, _ files: inout [Key: TrackFile]) {
+        let key = Key(track.tap)
         state.withLock { $0.tracks[key] = nil }
         guard let file = files.removeValue(forKey: key) else { return }
-        auditEvents?.append(RoomAuditEvent(.recorded(file.summary), room: track.order.room, at: WallClock.milliseconds))
+        auditEvents?.append(RoomAuditEvent(.recorded(file.summary), room: track.tap.room, at: WallClock.milliseconds))
     }
 }

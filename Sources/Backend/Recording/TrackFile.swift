@@ -17,25 +17,25 @@ final class TrackFile {
     private var end: (time: MediaTime, instant: Instant)?
 
     /// - Parameter startedAt: milliseconds since 1970.
-    init(_ order: Room.RecordingTap, in store: any RecordingStore, startedAt: Int64) throws {
-        let name = RecordedFile.name(of: order.track.sid, in: order.recording)
+    init(_ tap: Room.RecordingTap, in store: any RecordingStore, startedAt: Int64) throws {
+        let name = RecordedFile.name(of: tap.track.sid, in: tap.recording)
         summary = RecordedFile(
-            name: name, recording: order.recording, track: order.track, startedAt: startedAt, milliseconds: 0, byteCount: 0,
+            name: name, recording: tap.recording, track: tap.track, startedAt: startedAt, milliseconds: 0, byteCount: 0,
             framesLost: 0, hasFailed: false)
-        let writer = try OggOpusWriter(OpusHead(channels: order.track.channels))
-        file = try store.makeFile(named: name, for: order)
+        let writer = try OggOpusWriter(OpusHead(channels: tap.track.channels))
+        file = try store.makeFile(named: name, for: tap)
         self.writer = consume writer
     }
 
     /// Skips invalid Opus packets: the relay does not check them, and they would make the file unplayable.
-    func append(_ frame: UnsafeRawBufferPointer, heardAt: Instant) throws {
+    func append(_ frame: UnsafeRawBufferPointer, playedAt: Instant) throws {
         guard let base = frame.baseAddress, frame.count > ProtocolLimits.frameHeaderBytes else { return }
         let time = FrameHeader(unchecked: base).timestamp
         let packet = Array(frame[ProtocolLimits.frameHeaderBytes...])
         guard let ticks = try? OpusPacket(packet).ticks else { return }
-        try write(writer?.appendGap(ticks: gap(before: time, heardAt: heardAt)))
+        try write(writer?.appendGap(ticks: gap(before: time, playedAt: playedAt)))
         try write(writer?.append(packet))
-        end = (time.advanced(by: ticks), heardAt + Self.span(ofTicks: ticks))
+        end = (time.advanced(by: ticks), playedAt + Self.span(ofTicks: ticks))
     }
 
     func noteLost(_ count: Int) {
@@ -64,9 +64,9 @@ final class TrackFile {
         }
     }
 
-    private func gap(before time: MediaTime, heardAt: Instant) -> Int {
+    private func gap(before time: MediaTime, playedAt: Instant) -> Int {
         guard let end else { return 0 }
-        let passed = Self.ticks(of: heardAt - end.instant)
+        let passed = Self.ticks(of: playedAt - end.instant)
         let silent =
             switch summary.track.mode {
             case .live: min(Int(time.distance(from: end.time)), passed + Self.ticks(of: Self.leapMax))

@@ -1,6 +1,6 @@
 internal import Engine
-internal import HTTPTypes
 package import HTTPServer
+internal import HTTPTypes
 internal import Identity
 internal import Sockets
 internal import Wire
@@ -19,7 +19,7 @@ package enum RoomRoutes {
             },
             Route(
                 .get, "/v1/rooms/:room", "Shows a room and its participants", access: administrator,
-                responses: [.json(RoomDetail.self), .error(.notFound)]
+                responses: [.json(RoomView.self), .error(.notFound)]
             ) { request, _ in
                 try .json(try await rooms.detail(of: request.parameter("room")))
             },
@@ -53,7 +53,9 @@ package enum RoomRoutes {
         ]
     }
 
-    private static func done(_ command: Room.AdminCommand, _ request: HTTPServerRequest, _ rooms: RoomService) async throws -> HTTPServerResponse {
+    private static func done(_ command: Room.AdminCommand, _ request: HTTPServerRequest, _ rooms: RoomService) async throws
+        -> HTTPServerResponse
+    {
         try await rooms.perform(command, in: request.parameter("room"))
         return try .json(Done())
     }

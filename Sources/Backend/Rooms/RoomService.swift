@@ -1,6 +1,6 @@
 package import Engine
-internal import HTTPTypes
 package import HTTPServer
+internal import HTTPTypes
 
 /// Room queries and administrator commands, callable from any thread. Each is sent to the room's home shard.
 package struct RoomService: Sendable {
@@ -11,14 +11,14 @@ package struct RoomService: Sendable {
     }
 
     /// All open rooms, oldest first.
-    package func rooms() async -> [RoomSummary] {
-        let rooms = await askAll(.rooms).flatMap { answer -> [RoomSummary] in
+    package func rooms() async -> [RoomListEntry] {
+        let rooms = await askAll(.rooms).flatMap { answer -> [RoomListEntry] in
             if case .rooms(let rooms) = answer { rooms } else { [] }
         }
         return rooms.sorted { ($0.createdAt, $0.name) < ($1.createdAt, $1.name) }
     }
 
-    func detail(of room: String) async throws(HTTPError) -> RoomDetail {
+    func detail(of room: String) async throws(HTTPError) -> RoomView {
         guard case .room(let detail)? = try await ask(.room(room), aboutRoom: room) else { throw Self.noAnswer }
         return detail
     }
@@ -31,7 +31,7 @@ package struct RoomService: Sendable {
     }
 
     /// Throws during a drain, when rooms admit nobody.
-    func checkThatRoomsAreOpen() throws(HTTPError) {
+    func checkNotDraining() throws(HTTPError) {
         guard !shards.isDraining() else { throw Self.noAnswer }
     }
 
@@ -96,9 +96,9 @@ package enum RoomQuery: Sendable {
 }
 
 package enum RoomQueryResult: Sendable {
-    case rooms([RoomSummary])
+    case rooms([RoomListEntry])
     case openRooms([RoomService.OpenRoom])
-    case room(RoomDetail)
+    case room(RoomView)
     case done
     case error(HTTPError)
 }
@@ -119,4 +119,32 @@ package final class RoomQueryReply: Sendable {
         answers.yield(answer)
         answers.finish()
     }
+}
+
+/// The services' interface to the gateway's shards, implemented by `Gateway`.
+package struct ShardControl: Sendable {
+    /// Number of shards.
+    package var count: Int
+    /// The home shard of an open room; nil if no room of that name is open.
+    package var homeShard: @Sendable (_ room: String) -> Int?
+    /// Whether the gateway is draining and admits no new participants.
+    package var isDraining: @Sendable () -> Bool
+    /// Sends a request to a shard's mailbox. A stopped shard drops it.
+    package var send: @Sendable (ShardRequest, _ shard: Int) -> Void
+
+    package init(
+        count: Int, homeShard: @escaping @Sendable (_ room: String) -> Int?, isDraining: @escaping @Sendable () -> Bool,
+        send: @escaping @Sendable (ShardRequest, _ shard: Int) -> Void
+    ) {
+        self.count = count
+        self.homeShard = homeShard
+        self.isDraining = isDraining
+        self.send = send
+    }
+}
+
+/// A request to one shard.
+package enum ShardRequest: Sendable {
+    case query(RoomQuery, RoomQueryReply)
+    case device(DeviceCommand)
 }

@@ -51,7 +51,7 @@ struct SessionMaintenance: Sendable {
         where !sessions.rooms.roomIsOpen(named: session.roomName) {
             try await sessions.end(session.id, of: session.userID)
         }
-        sessions.sessionRooms.forgetEnded(before: latest)
+        sessions.sessionRooms.removeEnded(before: latest)
     }
 
     private func summarize() async throws {
@@ -70,6 +70,6 @@ struct SessionMaintenance: Sendable {
     private func expire() async throws {
         _ = try await sessions.store.expire(at: .now)
         for user in sessions.sessionRooms.users { await sessions.updateBriefings(of: user) }
-        try await sessions.recordings?.removeUnwanted()
+        try await sessions.recordings?.removeOrphaned()
     }
 }

@@ -82,12 +82,12 @@ package struct SessionRecordings: RecordingStore {
     }
 
     /// Removes the files of deleted sessions.
-    func removeUnwanted() async throws {
+    func removeOrphaned() async throws {
         while true {
-            let names = try await store.unwantedFiles()
+            let names = try await store.orphanedFiles()
             guard !names.isEmpty else { return }
             for name in names { try? FileManager.default.removeItem(at: directory.appending(path: name, directoryHint: .notDirectory)) }
-            try await store.forgetFiles(names)
+            try await store.removeOrphanedFiles(names)
         }
     }
 }

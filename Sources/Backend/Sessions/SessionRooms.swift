@@ -70,7 +70,7 @@ package final class SessionRooms: Sendable {
     }
 
     /// Removes a room after its last event.
-    func forget(_ room: String) {
+    func remove(_ room: String) {
         state.withLock { state in
             state.end(room, at: .now)
             state.entries[room] = nil
@@ -78,7 +78,7 @@ package final class SessionRooms: Sendable {
     }
 
     /// Removes ended sessions whose room was never opened.
-    func forgetEnded(before time: WallTime) {
+    func removeEnded(before time: WallTime) {
         state.withLock { state in
             for (room, entry) in state.entries where entry.endedAt.map({ $0 < time }) == true { state.entries[room] = nil }
         }
@@ -97,7 +97,7 @@ package final class SessionRooms: Sendable {
     /// Users with active sessions.
     var users: [UserID] { state.withLock { Array($0.roomsOfUser.keys) } }
 
-    /// What a room reports. Only rooms of logged sessions report transcripts.
+    /// The reporting settings of a room. Only rooms of logged sessions report transcripts.
     package func reporting(of room: String) -> RoomReporting {
         guard room.hasPrefix(Session.roomPrefix) else { return .events }
         guard state.withLock({ $0.entries[room]?.session.loggingEnabledSnapshot == true }) else { return .events }

@@ -19,7 +19,7 @@ package struct SessionService: Sendable {
     /// - Parameter host: the request's Host header.
     /// - Throws: `HTTPError`: 503 in a drain or without a signing key, 409 if the key's session has ended. `StoreError`.
     func start(_ request: SessionRequest, of user: UserID, host: String?) async throws -> SessionTicket {
-        try rooms.checkThatRoomsAreOpen()
+        try rooms.checkNotDraining()
         try tokens.check(host: host)
         let (session, _) = try await store.startSession(request, of: user, at: .now)
         guard session.endedAt == nil else {
@@ -28,14 +28,15 @@ package struct SessionService: Sendable {
         sessionRooms.add(session, clientContext: request.clientContext)
         await sessionRooms.brief(session.roomName, from: store)
         let ticket = try tokens.ticket(
-            to: session.roomName, for: Identity(text: user.text), host: host, sessionID: session.id.text, receivesText: !session.isWithoutText)
+            to: session.roomName, for: Identity(text: user.text), host: host, sessionID: session.id.text,
+            receivesText: !session.isWithoutText)
         return SessionTicket(sessionId: session.id, livekitUrl: ticket.url, livekitToken: ticket.token, roomName: session.roomName)
     }
 
     /// Ends a session and closes its room. Idempotent.
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
-        let (session, _) = try await store.endSession(id, of: user, telling: { webhooks.webhooks(forEndOf: $0, at: .now) }, at: .now)
+        let (session, _) = try await store.endSession(id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now) }, at: .now)
         sessionRooms.end(session.roomName, at: .now)
         await rooms.closeRoom(named: session.roomName, reason: .roomClosed)
         return session
@@ -45,19 +46,19 @@ package struct SessionService: Sendable {
         try await store.deleteSession(id, of: user)
         await close(Session.roomPrefix + id.text)
         await updateBriefings(of: user)
-        try await recordings?.removeUnwanted()
+        try await recordings?.removeOrphaned()
     }
 
     func deleteAll(of user: UserID) async throws {
         _ = try await store.deleteSessions(of: user)
-        await forget(user)
+        await closeRooms(of: user)
     }
 
     /// Closes a user's rooms after its account or sessions have been deleted.
-    func forget(_ user: UserID) async {
+    func closeRooms(of user: UserID) async {
         for room in sessionRooms.rooms(of: user) { await close(room) }
         // `SessionMaintenance` retries failures.
-        try? await recordings?.removeUnwanted()
+        try? await recordings?.removeOrphaned()
     }
 
     /// Reloads the briefings of the user's sessions, for assistants that join from now on.

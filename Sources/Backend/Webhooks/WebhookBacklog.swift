@@ -4,25 +4,23 @@ internal import Wire
 
 /// A bounded queue of announcements to the store, so that producers do not wait for a disk.
 package struct WebhookBacklog: Sendable {
-    private static let storeRetryInterval = Duration.seconds(1)
-
     private let store: SessionStore
     private let announcements: AsyncStream<Announcement>
-    private let entrance: AsyncStream<Announcement>.Continuation
+    private let continuation: AsyncStream<Announcement>.Continuation
     private let log = Logger(label: "patchbay.calls")
 
     /// - Parameter batchesMax: maximum number of queued announcements. Beyond it new ones are dropped and logged.
     package init(store: SessionStore, batchesMax: Int) {
         self.store = store
-        (announcements, entrance) = AsyncStream.makeStream(of: Announcement.self, bufferingPolicy: .bufferingOldest(batchesMax))
+        (announcements, continuation) = AsyncStream.makeStream(of: Announcement.self, bufferingPolicy: .bufferingOldest(batchesMax))
     }
 
     package func append(_ announcement: Announcement) {
         guard !announcement.webhooks.isEmpty else { return }
-        if case .dropped = entrance.yield(announcement) { log.error("webhooks of a call were dropped; the store was too slow") }
+        if case .dropped = continuation.yield(announcement) { log.error("webhooks of a call were dropped; the store was too slow") }
     }
 
-    package func finish() { entrance.finish() }
+    package func finish() { continuation.finish() }
 
     /// Writes until `finish()` is called and the queue is empty, or the task is cancelled.
     package func run() async {
@@ -30,14 +28,10 @@ package struct WebhookBacklog: Sendable {
     }
 
     private func write(_ announcement: Announcement) async {
-        while !Task.isCancelled {
-            do {
-                return try await store.announce(announcement, at: .now)
-            } catch StoreError.full, StoreError.busy {
-                try? await Task.sleep(for: Self.storeRetryInterval)
-            } catch {
-                return log.error("webhooks of a call were lost", metadata: ["error": "\(error)"])
-            }
+        do {
+            try await StoreError.retryingWhileUnavailable { try await store.announce(announcement, at: .now) }
+        } catch {
+            log.error("webhooks of a call were lost", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -1,4 +1,6 @@
+package import Identity
 internal import ServiceLifecycle
+package import Sockets
 package import Store
 internal import Wire
 
@@ -15,7 +17,7 @@ package struct WebhookService: Service {
     ) {
         delivery = WebhookDelivery(
             WebhookQueue(store, leaseSpan: leaseSpan), to: settings.urls, signedWith: settings.key, clock: ContinuousClock(), now: now,
-            chance: { Double.random(in: 0..<1) }, sending: send)
+            random: { Double.random(in: 0..<1) }, sending: send)
     }
 
     /// Call after writing webhooks to the store.
@@ -23,4 +25,21 @@ package struct WebhookService: Service {
 
     /// Runs until the task is cancelled or graceful shutdown begins. Call once.
     package func run() async { await cancelWhenGracefulShutdown { await delivery.run() } }
+}
+
+/// Webhook endpoints and the key that signs webhooks.
+package struct WebhookSettings: Sendable {
+    /// Endpoints that receive all webhooks.
+    package static let urlsMax = 16
+
+    package var urls: [String]
+    /// An HS256 key. Its issuer identifies the gateway to receivers.
+    package var key: IssuerKey
+    package var trust: ClientTrust
+
+    package init(urls: [String], key: IssuerKey, trust: ClientTrust = .system) {
+        self.urls = urls
+        self.key = key
+        self.trust = trust
+    }
 }

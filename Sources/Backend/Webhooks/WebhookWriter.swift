@@ -18,9 +18,9 @@ package struct WebhookWriter: Sendable {
     package func announcement(
         of event: RoomAuditEvent, session: SessionID? = nil, user: UserID? = nil, id: WebhookID = WebhookID()
     ) -> Announcement {
-        guard !endpoints.isEmpty, let fact = WebhookEvent.Fact(event) else { return Announcement() }
+        guard !endpoints.isEmpty, let content = WebhookEvent.Content(event) else { return Announcement() }
         let webhooks = webhooks(
-            for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: event.at), fact: fact), of: session, user: user)
+            for: WebhookEvent(id: id, createdAt: WallTime(milliseconds: event.at), content: content), of: session, user: user)
         let key = Self.key(of: event.room.info)
         switch event.event {
         case .room(.started):
@@ -33,7 +33,7 @@ package struct WebhookWriter: Sendable {
 
     package func announcement(of record: CallRecord, user: UserID? = nil, at now: WallTime, id: WebhookID = WebhookID()) -> Announcement {
         guard !endpoints.isEmpty else { return Announcement() }
-        let event = WebhookEvent(id: id, createdAt: now, fact: .call(WebhookCall(record)))
+        let event = WebhookEvent(id: id, createdAt: now, content: .call(WebhookCall(record)))
         let webhooks = webhooks(for: event, of: nil, user: user)
         let key = Self.key(of: record.call)
         if record.call.status.isOver { return Announcement(webhooks, effect: .closes(key: key)) }
@@ -43,30 +43,30 @@ package struct WebhookWriter: Sendable {
 
     /// Announces the end of a room or call that a crashed process left open: `room_finished` or `call_failed`.
     package func end(of open: OpenAnnouncement, at now: WallTime, id: WebhookID = WebhookID()) -> Announcement {
-        let content = Array(open.content.utf8)
-        let fact: WebhookEvent.Fact? =
+        let stored = Array(open.content.utf8)
+        let content: WebhookEvent.Content? =
             if open.key.hasPrefix(Self.roomPrefix) {
-                (try? JSON.decode(RoomInfo.self, from: content, names: .snakeCase)).map {
+                (try? JSON.decode(RoomInfo.self, from: stored, names: .snakeCase)).map {
                     .roomFinished(WebhookRoom($0, participants: 0, publishers: 0))
                 }
             } else {
-                (try? JSON.decode(CallInfo.self, from: content, names: .snakeCase)).map { .call(WebhookCall($0.failed)) }
+                (try? JSON.decode(CallInfo.self, from: stored, names: .snakeCase)).map { .call(WebhookCall($0.failed)) }
             }
-        let event = fact.map { WebhookEvent(id: id, createdAt: now, fact: $0) }
+        let event = content.map { WebhookEvent(id: id, createdAt: now, content: $0) }
         return Announcement(
             event.map { webhooks(for: $0, of: open.sessionID, user: open.userID) } ?? [], effect: .closes(key: open.key))
     }
 
     /// - Parameter session: the ended session.
     package func webhooks(forEndOf session: Session, at now: WallTime, id: WebhookID = WebhookID()) -> [OutgoingWebhook] {
-        webhooks(for: WebhookEvent(id: id, createdAt: now, fact: .sessionEnded(session)), of: session.id, user: session.userID)
+        webhooks(for: WebhookEvent(id: id, createdAt: now, content: .sessionEnded(session)), of: session.id, user: session.userID)
     }
 
     /// - Parameter session: its summary status must be `ready`.
     package func webhooks(
         for summary: Summary, of session: Session, at now: WallTime, id: WebhookID = WebhookID()
     ) -> [OutgoingWebhook] {
-        let event = WebhookEvent(id: id, createdAt: now, fact: .summaryReady(session, summary.id))
+        let event = WebhookEvent(id: id, createdAt: now, content: .summaryReady(session, summary.id))
         return webhooks(for: event, of: session.id, user: session.userID)
     }
 
@@ -102,7 +102,7 @@ extension CallInfo {
     }
 }
 
-extension WebhookEvent.Fact {
+extension WebhookEvent.Content {
     /// Nil for events that LiveKit's webhooks do not report.
     fileprivate init?(_ event: RoomAuditEvent) {
         guard case .room(let roomEvent) = event.event else { return nil }

@@ -47,7 +47,7 @@ package struct Counters: Sendable {
     package var closed: [UInt16: UInt64] = [:]
     package var receiptsAsked: UInt64 = 0
     /// Audit events that did not fit into the queue.
-    package var factsLost: UInt64 = 0
+    package var auditEventsLost: UInt64 = 0
     /// Frames missing from recordings because the disk could not keep up.
     package var recordingFramesLost: UInt64 = 0
     /// How late the shard's timer fired, in seconds; everything else on this thread was as late.

@@ -65,12 +65,14 @@ struct PrometheusText {
         }
         perShard("patchbay_receipts_asked_total", "counter", "Pings sent as delivery probes.") { Double($0.receiptsAsked) }
         perShard("patchbay_facts_lost_total", "counter", "Audit events that did not fit into the queue.") {
-            Double($0.factsLost)
+            Double($0.auditEventsLost)
         }
         perShard("patchbay_recording_frames_lost_total", "counter", "Frames missing from recordings because the disk could not keep up.") {
             Double($0.recordingFramesLost)
         }
-        perShard("patchbay_connections_turned_away_total", "counter", "Connections refused because of the limit.") { Double($0.connectionsTurnedAway) }
+        perShard("patchbay_connections_turned_away_total", "counter", "Connections refused because of the limit.") {
+            Double($0.connectionsTurnedAway)
+        }
         perShard("patchbay_handshakes_abandoned_total", "counter", "Connections that ended before a complete request.") {
             Double($0.handshakesAbandoned)
         }

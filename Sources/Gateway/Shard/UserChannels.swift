@@ -136,10 +136,10 @@ final class UserChannels {
 
     // MARK: Out
 
-    /// Handles messages from the call service.
-    func perform(_ order: DeviceOrder) {
-        switch order {
-        case .tell(let message, let numbers):
+    /// Performs a command of the call service.
+    func perform(_ command: DeviceCommand) {
+        switch command {
+        case .send(let message, let numbers):
             for number in numbers {
                 if let channel = channels[number] { send(message, to: channel) }
             }

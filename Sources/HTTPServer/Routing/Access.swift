@@ -1,3 +1,8 @@
+internal import HTTPTypes
+package import Identity
+internal import Synchronization
+internal import Wire
+
 /// Authenticates and authorizes a route's caller, before the request's body is read, and passes the caller to the handler.
 ///
 /// A handler that needs a user declares one as its parameter, so it cannot skip authentication.
@@ -24,4 +29,55 @@ package struct Access<Caller: Sendable>: Sendable {
 extension Access<Void> {
     /// Anyone may call the route.
     package static var open: Access { Access(needsToken: false, statuses: [], executor: nil) { _ in } }
+}
+
+extension Access<AccessToken> {
+    /// Requires a token from a known issuer with the grant that the request needs.
+    package static func grant(_ keys: KeysInUse, _ grant: @escaping @Sendable (HTTPServerRequest) -> AdminGrant) -> Access {
+        .token(refusing: [403]) { request in
+            let token: AccessToken
+            do throws(TokenError) {
+                let text = try RequestToken.extract(authorization: request.headers[.authorization], subprotocols: [], query: nil)
+                token = try TokenVerifier().verify(text, keys: keys.current, now: WallClock.seconds)
+            } catch {
+                throw HTTPError(.unauthorized, error.code, error.message)
+            }
+            do throws(GrantError) {
+                try grant(request).check(token)
+            } catch {
+                throw HTTPError(.forbidden, error.code, error.message)
+            }
+            return token
+        }
+    }
+}
+
+/// The current token verification keys, replaceable while the gateway runs.
+package final class KeysInUse: Sendable {
+    private let keys: Mutex<KeyRing>
+
+    package init(_ keys: KeyRing) {
+        self.keys = Mutex(keys)
+    }
+
+    package var current: KeyRing { keys.withLock { $0 } }
+
+    package func replace(with newKeys: KeyRing) {
+        keys.withLock { $0 = newKeys }
+    }
+}
+
+/// Extracts a request's token from the `Authorization` header, a subprotocol item or the query, in this order (PROTOCOL section 2).
+package enum RequestToken {
+    package static func extract(authorization: String?, subprotocols: [Substring], query: String?) throws(TokenError) -> String {
+        if let authorization {
+            let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+            guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .malformed }
+            return String(parts[1])
+        }
+        let prefix = ProtocolLimits.bearerSubprotocolPrefix
+        if let item = subprotocols.first(where: { $0.hasPrefix(prefix) }) { return String(item.dropFirst(prefix.count)) }
+        if let query, !query.isEmpty { return query }
+        throw .missing
+    }
 }

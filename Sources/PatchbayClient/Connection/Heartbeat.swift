@@ -53,24 +53,18 @@ struct Heartbeat {
     }
 }
 
-/// Delays between reconnect attempts, as LiveKit's clients use them: 0, 0.3, 1.2, 2.7 and 4.8 s, then 7 s each.
-///
-/// From the third attempt on, up to 1 s of jitter is added so that the clients of one gateway do not return in the same moment. Ten attempts
-/// take about 50 s.
-enum BackOff {
-    static let attemptsMax = 10
-    static let jitterMax = Duration.seconds(1)
-    private static let delays = [0, 300, 1_200, 2_700, 4_800].map(Duration.milliseconds)
-    private static let laterDelay = Duration.seconds(7)
-
-    /// The delay before an attempt; nil to give up.
+extension Backoff {
+    /// The reconnect schedule of LiveKit's clients: 0, 0.3, 1.2, 2.7 and 4.8 s, then 7 s each.
     ///
-    /// - Parameters:
-    ///   - attempt: 1 for the first.
-    ///   - jitter: a random number from 0 to 1.
-    static func delay(beforeAttempt attempt: Int, jitter: Double) -> Duration? {
-        guard 1...attemptsMax ~= attempt else { return nil }
-        let delay = attempt <= delays.count ? delays[attempt - 1] : laterDelay
-        return attempt <= 2 ? delay : delay + jitterMax * jitter
+    /// From the third attempt on, up to 1 s of jitter is added so that the clients of one gateway do not return in the same moment.
+    private static let reconnect = Backoff(.quadratic, unit: .milliseconds(300), delayMax: .seconds(7), jitter: .added(.seconds(1)))
+    /// Ten attempts take about 50 s.
+    static let reconnectAttemptsMax = 10
+
+    /// The delay before a reconnect attempt, 1 for the first; nil to give up.
+    ///
+    /// - Parameter random: a random number from 0 to 1, for the jitter.
+    static func reconnectDelay(beforeAttempt attempt: Int, random: Double) -> Duration? {
+        attempt <= reconnectAttemptsMax ? reconnect.delay(afterFailures: attempt, random: random) : nil
     }
 }

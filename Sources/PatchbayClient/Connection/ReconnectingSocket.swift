@@ -156,7 +156,8 @@ class ReconnectingSocket {
         detach()
         attemptFailed(
             ConnectError(
-                .timeout, "no answer from \(address.host) port \(address.port) within \(options.connectTimeout); check host, port and firewall"))
+                .timeout,
+                "no answer from \(address.host) port \(address.port) within \(options.connectTimeout); check host, port and firewall"))
     }
 
     private func connectionLost(_ reason: Disconnection) {
@@ -184,7 +185,7 @@ class ReconnectingSocket {
 
     private func scheduleAttempt(because reason: Disconnection, lastError: ConnectError) {
         attempt += 1
-        guard let delay = BackOff.delay(beforeAttempt: attempt, jitter: .random(in: 0..<1)) else {
+        guard let delay = Backoff.reconnectDelay(beforeAttempt: attempt, random: .random(in: 0..<1)) else {
             end(.gaveUp(lastError))
             return
         }

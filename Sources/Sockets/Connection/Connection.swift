@@ -395,7 +395,7 @@ package import Wire
         let status = unsafe wsi.map { unsafe Int(lws_http_client_http_response($0)) }.flatMap { $0 > 0 ? $0 : nil }
         let name = HTTPField.Name.patchbayError.canonicalName
         let code = status == nil ? nil : unsafe wsi.flatMap { unsafe RequestHeader.custom(name, of: $0) }
-        unsafe loop.delegate.failed(self, ConnectError(status: status, code: code, message: message))
+        unsafe loop.delegate.failed(self, ConnectionFailure(status: status, code: code, message: message))
     }
 }
 

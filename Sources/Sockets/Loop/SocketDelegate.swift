@@ -20,7 +20,7 @@ package protocol SocketDelegate: AnyObject {
     func refused(_ reason: CloseReason, on connection: Connection)
     func closed(_ connection: Connection, _ end: ConnectionEnd)
     /// An outgoing connection could not be established.
-    func failed(_ connection: Connection, _ error: ConnectError)
+    func failed(_ connection: Connection, _ error: ConnectionFailure)
 
     /// The loop's mailbox has messages.
     func woken()
@@ -38,7 +38,7 @@ extension SocketDelegate {
     package func handle(_ exchange: HTTPExchange) {
         exchange.respond(HTTPServerResponse(status: .notFound))
     }
-    package func failed(_ connection: Connection, _ error: ConnectError) {}
+    package func failed(_ connection: Connection, _ error: ConnectionFailure) {}
     package func refused(_ reason: CloseReason, on connection: Connection) {}
     package func acceptFailed(_ error: AcceptError) {}
 }
@@ -76,7 +76,7 @@ package enum ConnectionEnd: Hashable, Sendable {
 }
 
 /// Why a connection could not be established.
-package struct ConnectError: Error, Sendable, CustomStringConvertible {
+package struct ConnectionFailure: Error, Sendable, CustomStringConvertible {
     /// The HTTP status of the response, if there was one.
     package var status: Int?
     /// The gateway's error code, such as `token_expired`.

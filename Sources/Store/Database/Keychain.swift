@@ -40,14 +40,14 @@ struct Keychain: Sendable {
 // MARK: - One key in another
 
 extension Keychain {
-    private static let storeKeyPlace = "store_keys.sealed.store"
+    private static let storeKeyLocation = "store_keys.sealed.store"
 
     /// - Throws: `wrongMasterKey`, `damaged`.
     static func open(in db: Database, with masterKeys: [MasterKey]) throws -> Keychain {
         guard let row = try Row.fetchOne(db, sql: "SELECT master_key, sealed FROM store_keys WHERE name = 'store'") else {
-            throw StoreError.damaged(place: storeKeyPlace)
+            throw StoreError.damaged(location: storeKeyLocation)
         }
-        return Keychain(masterKeys: masterKeys, storeKey: try unwrap(row[1], wrappedWith: row[0], at: storeKeyPlace, masterKeys))
+        return Keychain(masterKeys: masterKeys, storeKey: try unwrap(row[1], wrappedWith: row[0], at: storeKeyLocation, masterKeys))
     }
 
     /// Creates the keys of a new store.
@@ -55,7 +55,7 @@ extension Keychain {
         let storeKey = SealingKey()
         try db.execute(
             sql: "INSERT INTO store_keys VALUES ('store', ?, ?)",
-            arguments: [masterKeys[0].id, wrap(storeKey, with: masterKeys[0], at: storeKeyPlace)])
+            arguments: [masterKeys[0].id, wrap(storeKey, with: masterKeys[0], at: storeKeyLocation)])
         return Keychain(masterKeys: masterKeys, storeKey: storeKey)
     }
 
@@ -68,7 +68,7 @@ extension Keychain {
         let key = SealingKey()
         try db.execute(
             sql: "INSERT INTO user_keys VALUES (?, ?, ?)",
-            arguments: [user.text, master.id, Self.wrap(key, with: master, at: Self.userKeyPlace(user.text))])
+            arguments: [user.text, master.id, Self.wrap(key, with: master, at: Self.userKeyLocation(user.text))])
         return key
     }
 
@@ -76,7 +76,7 @@ extension Keychain {
     func userKey(of user: UserID, in db: Database) throws -> SealingKey {
         let statement = try db.cachedStatement(sql: "SELECT master_key, sealed FROM user_keys WHERE user_id = ?")
         guard let row = try Row.fetchOne(statement, arguments: [user.text]) else { throw StoreError.notFound }
-        return try Self.unwrap(row[1], wrappedWith: row[0], at: Self.userKeyPlace(user.text), masterKeys)
+        return try Self.unwrap(row[1], wrappedWith: row[0], at: Self.userKeyLocation(user.text), masterKeys)
     }
 
     /// Wraps every key with `new`, in the caller's transaction.
@@ -84,65 +84,66 @@ extension Keychain {
         let keys = [("store_keys", "name"), ("user_keys", "user_id")]
         for (table, column) in keys {
             for id in try String.fetchAll(db, sql: "SELECT \(column) FROM \(table)") {
-                let place = "\(table).sealed.\(id)"
+                let location = "\(table).sealed.\(id)"
                 guard let row = try Row.fetchOne(db, sql: "SELECT master_key, sealed FROM \(table) WHERE \(column) = ?", arguments: [id])
                 else {
                     continue
                 }
-                let key = try Self.unwrap(row[1], wrappedWith: row[0], at: place, masterKeys)
+                let key = try Self.unwrap(row[1], wrappedWith: row[0], at: location, masterKeys)
                 try db.execute(
                     sql: "UPDATE \(table) SET master_key = ?, sealed = ? WHERE \(column) = ?",
-                    arguments: [new.id, Self.wrap(key, with: new, at: place), id])
+                    arguments: [new.id, Self.wrap(key, with: new, at: location), id])
             }
         }
     }
 
-    private static func userKeyPlace(_ user: String) -> String { "user_keys.sealed.\(user)" }
+    private static func userKeyLocation(_ user: String) -> String { "user_keys.sealed.\(user)" }
 
-    private static func wrap(_ key: SealingKey, with master: MasterKey, at place: String) -> Data {
-        Data(SealedBox.seal(key.revealedBytes, with: master.key, at: place))
+    private static func wrap(_ key: SealingKey, with master: MasterKey, at location: String) -> Data {
+        Data(SealedBox.seal(key.revealedBytes, with: master.key, at: location))
     }
 
-    private static func unwrap(_ sealed: Data, wrappedWith id: String, at place: String, _ masterKeys: [MasterKey]) throws -> SealingKey {
+    private static func unwrap(_ sealed: Data, wrappedWith id: String, at location: String, _ masterKeys: [MasterKey]) throws -> SealingKey
+    {
         guard let master = masterKeys.first(where: { $0.id == id }) else { throw StoreError.wrongMasterKey(neededID: id) }
-        guard let bytes = SealedBox.open(Array(sealed), with: master.key, at: place), let key = SealingKey(bytes: bytes) else {
-            throw StoreError.damaged(place: place)
+        guard let bytes = SealedBox.open(Array(sealed), with: master.key, at: location), let key = SealingKey(bytes: bytes) else {
+            throw StoreError.damaged(location: location)
         }
         return key
     }
 }
 
-/// Encryption of columns. A value opens only at its place, `table.column.row`.
+/// Encryption of columns. A value opens only at its location, `table.column.row`.
 extension SealingKey {
-    func seal(_ text: String, at place: String) -> Data {
-        Data(SealedBox.seal(Array(text.utf8), with: self, at: place))
+    func seal(_ text: String, at location: String) -> Data {
+        Data(SealedBox.seal(Array(text.utf8), with: self, at: location))
     }
 
-    func seal(_ value: some Encodable, at place: String) throws -> Data {
-        Data(SealedBox.seal(try JSON.encode(value, names: .asDeclared), with: self, at: place))
+    func seal(_ value: some Encodable, at location: String) throws -> Data {
+        Data(SealedBox.seal(try JSON.encode(value, names: .asDeclared), with: self, at: location))
     }
 
-    func openText(_ sealed: Data, at place: String) throws(StoreError) -> String {
-        guard let text = String(validating: try openBytes(sealed, at: place), as: UTF8.self) else { throw .damaged(place: place) }
+    func openText(_ sealed: Data, at location: String) throws(StoreError) -> String {
+        guard let text = String(validating: try openBytes(sealed, at: location), as: UTF8.self) else { throw .damaged(location: location) }
         return text
     }
 
-    func open<T: Decodable>(_ sealed: Data, as type: T.Type, at place: String) throws(StoreError) -> T {
-        let bytes = try openBytes(sealed, at: place)
-        guard let value = try? JSON.decode(type, from: bytes, names: .asDeclared) else { throw .damaged(place: place) }
+    func open<T: Decodable>(_ sealed: Data, as type: T.Type, at location: String) throws(StoreError) -> T {
+        let bytes = try openBytes(sealed, at: location)
+        guard let value = try? JSON.decode(type, from: bytes, names: .asDeclared) else { throw .damaged(location: location) }
         return value
     }
 
-    private func openBytes(_ sealed: Data, at place: String) throws(StoreError) -> [UInt8] {
-        guard let bytes = SealedBox.open(Array(sealed), with: self, at: place) else { throw .damaged(place: place) }
+    private func openBytes(_ sealed: Data, at location: String) throws(StoreError) -> [UInt8] {
+        guard let bytes = SealedBox.open(Array(sealed), with: self, at: location) else { throw .damaged(location: location) }
         return bytes
     }
 }
 
-/// Decrypts texts of many rows that have one key, without allocating for each place (`table.column.row`).
+/// Decrypts texts of many rows that have one key, without allocating for each location (`table.column.row`).
 struct SealedReader: ~Copyable {
     private var opener: SealedBoxOpener
-    private var place: [UInt8] = []
+    private var location: [UInt8] = []
 
     init(_ key: SealingKey) {
         opener = SealedBoxOpener(key)
@@ -161,21 +162,21 @@ struct SealedReader: ~Copyable {
     /// - Throws: `damaged`.
     mutating func turn(_ sealed: UnsafeRawBufferPointer, of session: SessionID, _ id: TurnID) throws(StoreError) -> String {
         begin("turns.text.", session)
-        place.append(UInt8(ascii: " "))
-        id.append(to: &place)
+        location.append(UInt8(ascii: " "))
+        id.append(to: &location)
         return try open(sealed)
     }
 
     private mutating func begin(_ column: StaticString, _ row: SessionID) {
-        place.removeAll(keepingCapacity: true)
-        place += UnsafeBufferPointer(start: column.utf8Start, count: column.utf8CodeUnitCount)
-        row.append(to: &place)
+        location.removeAll(keepingCapacity: true)
+        location += UnsafeBufferPointer(start: column.utf8Start, count: column.utf8CodeUnitCount)
+        row.append(to: &location)
     }
 
     private mutating func open(_ sealed: UnsafeRawBufferPointer) throws(StoreError) -> String {
-        let place = place
-        guard let text = opener.openText(sealed.bytes, at: place.span.bytes) else {
-            throw .damaged(place: String(decoding: place, as: UTF8.self))
+        let location = location
+        guard let text = opener.openText(sealed.bytes, at: location.span.bytes) else {
+            throw .damaged(location: String(decoding: location, as: UTF8.self))
         }
         return text
     }

@@ -97,12 +97,12 @@ extension WriteAheadLog {
     private func emptyNow() throws -> Bool {
         for _ in 0..<StoreLimits.logRoundsMax {
             // Another process may be checkpointing, which serves as well.
-            guard let log = try? bringOver(), log.all - log.done > StoreLimits.logRestMax else { break }
+            guard let log = try? bringOver(), log.all - log.done > StoreLimits.logRemainderMax else { break }
         }
         return try pool.writeWithoutTransaction { db in
             // Writers wait meanwhile.
-            try db.execute(sql: "PRAGMA busy_timeout = \(StoreLimits.logReadersPatience)")
-            defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Int(StoreLimits.lockPatience * 1_000))") }
+            try db.execute(sql: "PRAGMA busy_timeout = \(StoreLimits.logReadersTimeout)")
+            defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Int(StoreLimits.lockTimeout * 1_000))") }
             do {
                 _ = try db.checkpoint(.truncate)
                 return true

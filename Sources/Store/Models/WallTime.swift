@@ -107,8 +107,8 @@ struct CivilTime {
         var end = 0
         func put(_ number: Int64, digits: Int, _ separator: UInt8) {
             var rest = number
-            for place in stride(from: end + digits - 1, through: end, by: -1) {
-                text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            for index in stride(from: end + digits - 1, through: end, by: -1) {
+                text[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             }
             text[end + digits] = separator

@@ -5,7 +5,7 @@ internal import GRDB
 package struct OpenAnnouncement: Sendable, Hashable {
     /// Unique among everything that was ever announced.
     package var key: String
-    /// What the webhook of the end is made from. Sealed in the store.
+    /// The data of the webhook that will announce the end. Encrypted in the store.
     package var content: String
     /// Deleting the user or the session deletes the announcement with its webhooks.
     package var userID: UserID?
@@ -19,7 +19,7 @@ package struct OpenAnnouncement: Sendable, Hashable {
     }
 }
 
-/// Webhooks of one event, and what the event opens or closes. Stored in one transaction.
+/// The webhooks of one event, and the open announcement that it adds or removes. Stored in one transaction.
 package struct Announcement: Sendable {
     package enum Effect: Sendable {
         case none
@@ -38,11 +38,11 @@ package struct Announcement: Sendable {
 }
 
 extension SessionStore {
-    /// Queues the webhooks and notes what is open.
+    /// Enqueues the webhooks and updates the open announcements.
     package func announce(_ announcement: Announcement, at now: WallTime) async throws(StoreError) {
         let keychain = keychain
         try await writing { db in
-            try Self.tell(announcement.webhooks, keychain, in: db, at: now)
+            try Self.enqueue(announcement.webhooks, keychain, in: db, at: now)
             switch announcement.effect {
             case .none: break
             case .closes(let key): try db.execute(sql: "DELETE FROM open_announcements WHERE key = ?", arguments: [key])
@@ -55,33 +55,33 @@ extension SessionStore {
                         AND (?4 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = ?4))
                         """,
                     arguments: [
-                        open.key, keychain.shared.seal(open.content, at: Self.announcementPlace(open.key)), open.userID?.text,
+                        open.key, keychain.shared.seal(open.content, at: Self.announcementLocation(open.key)), open.userID?.text,
                         open.sessionID?.text,
                     ])
             }
         }
     }
 
-    /// What was announced and has not ended. Read before anything new is announced, it is what the last process left behind.
+    /// Announced rooms and calls that have not ended. Before the first `announce`, these are the ones of the previous process.
     package func openAnnouncements() async throws(StoreError) -> [OpenAnnouncement] {
         let keychain = keychain
         return try await reading { db in
             try Row.fetchAll(db, sql: "SELECT * FROM open_announcements ORDER BY key").map { row in
                 let key: String = row["key"]
                 return OpenAnnouncement(
-                    key: key, content: try keychain.shared.openText(row["content"], at: Self.announcementPlace(key)),
+                    key: key, content: try keychain.shared.openText(row["content"], at: Self.announcementLocation(key)),
                     userID: (row["user_id"] as String?).flatMap(UserID.init(text:)),
                     sessionID: (row["session_id"] as String?).flatMap(SessionID.init(text:)))
             }
         }
     }
 
-    private static func announcementPlace(_ key: String) -> String { "open_announcements.content.\(key)" }
+    private static func announcementLocation(_ key: String) -> String { "open_announcements.content.\(key)" }
 }
 
-/// What a process that was killed leaves behind.
+/// Recovery after a process was killed.
 enum CrashRecovery {
-    /// `is_leased` tells a lease from a retry that waits for its time: both are a due time in the future.
+    /// `is_leased` distinguishes a lease from a scheduled retry: both have a due time in the future.
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("crash-recovery") { db in
             try db.execute(
@@ -97,7 +97,7 @@ enum CrashRecovery {
         }
     }
 
-    /// Releases all leases. The directory lock is held, so whoever leased is dead. The attempts stay counted.
+    /// Releases all leases: the directory lock is held, so the processes that took them are dead. Attempts stay counted.
     static func releaseLeases(in db: Database) throws {
         try db.execute(
             sql: """

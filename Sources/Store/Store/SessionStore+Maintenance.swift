@@ -16,7 +16,7 @@ extension SessionStore {
                 sql: "UPDATE users SET lookup = randomblob(32), profile = x'', password = NULL WHERE id = ?", arguments: [id.text])
             try db.execute(sql: "DELETE FROM refresh_families WHERE user_id = ?", arguments: [id.text])
         }
-        try await deleteRemains(of: id)
+        try await deleteRemainingRows(of: id)
         try await compactUnlessRead()
     }
 
@@ -41,7 +41,7 @@ extension SessionStore {
         return count
     }
 
-    func deleteRemains(of id: UserID) async throws(StoreError) {
+    func deleteRemainingRows(of id: UserID) async throws(StoreError) {
         try await deleteInSteps("SELECT id FROM sessions WHERE user_id = ?", [id.text])
         try await writing { db in try db.execute(sql: "DELETE FROM users WHERE id = ?", arguments: [id.text]) }
     }
@@ -67,13 +67,13 @@ extension SessionStore {
 // MARK: - Files
 
 extension SessionStore {
-    /// Names of recordings whose session is gone. Call `forgetFiles(_:)` after deleting the files.
-    package func unwantedFiles() async throws(StoreError) -> [String] {
+    /// Names of recordings whose session is gone. Call `removeOrphanedFiles(_:)` after deleting the files.
+    package func orphanedFiles() async throws(StoreError) -> [String] {
         try await reading { db in try String.fetchAll(db, sql: "SELECT name FROM unwanted_files ORDER BY name LIMIT 1000") }
     }
 
-    /// Removes names from `unwantedFiles()`. Call after deleting the files.
-    package func forgetFiles(_ names: [String]) async throws(StoreError) {
+    /// Removes names from `orphanedFiles()`. Call after deleting the files.
+    package func removeOrphanedFiles(_ names: [String]) async throws(StoreError) {
         guard !names.isEmpty else { return }
         try await writing { db in
             for name in names { try db.execute(sql: "DELETE FROM unwanted_files WHERE name = ?", arguments: [name]) }
@@ -98,7 +98,7 @@ extension SessionStore {
         let forgotten = try await reading { db in
             try String.fetchAll(db, sql: "SELECT id FROM users WHERE NOT EXISTS (SELECT 1 FROM user_keys k WHERE k.user_id = users.id)")
         }
-        for id in forgotten.compactMap(UserID.init(text:)) { try await deleteRemains(of: id) }
+        for id in forgotten.compactMap(UserID.init(text:)) { try await deleteRemainingRows(of: id) }
 
         try await writing { db in
             try Self.expireWebhooks(in: db, at: now)
@@ -124,7 +124,7 @@ extension SessionStore {
     /// - Throws: `busy` if a long read (`verify()`, `backup(to:)`) blocks the log.
     package func compact() async throws(StoreError) {
         do {
-            while try await givePagesBack() {}
+            while try await freePages() {}
             var attempts = 1
             while try await !log.empty() {
                 guard attempts < StoreLimits.logAttemptsMax else { throw StoreError.busy }
@@ -144,7 +144,7 @@ extension SessionStore {
     /// Frees a few pages.
     ///
     /// - Returns: whether there may be more.
-    private func givePagesBack() async throws -> Bool {
+    private func freePages() async throws -> Bool {
         try await pool.writeWithoutTransaction { db in
             guard let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count"), free > 0 else { return false }
             try db.execute(sql: "PRAGMA incremental_vacuum(500)")
@@ -223,7 +223,7 @@ extension SessionStore {
             let sealed = try Row.fetchCursor(db, sql: "SELECT id, text FROM turns WHERE session_id = ?", arguments: [id.text])
             while let turn = try sealed.next() {
                 turns += 1
-                report.note(try damage { _ = try key.openText(turn[1], at: turnPlace(id, turn[0])) })
+                report.note(try damage { _ = try key.openText(turn[1], at: turnLocation(id, turn[0])) })
             }
             report.turns += turns
             if turns != row["turn_count"] { report.note("Session \(id) has \(turns) turns and counts another number.") }
@@ -239,7 +239,7 @@ extension SessionStore {
         }
         let jobs = try Row.fetchCursor(db, sql: "SELECT id, reason FROM jobs WHERE reason IS NOT NULL")
         while let row = try jobs.next() {
-            report.note(try damage { _ = try keychain.shared.openText(row[1], at: jobPlace(row[0])) })
+            report.note(try damage { _ = try keychain.shared.openText(row[1], at: jobLocation(row[0])) })
         }
         let stuck = try Int.fetchOne(
             db,

@@ -9,7 +9,7 @@ extension SessionStore {
     /// - Returns: the session, and whether it is new: an idempotency key identifies one session for a day.
     /// - Throws: `notFound` if there is no such user; `refused`.
     package func startSession(
-        _ request: SessionRequest, of user: UserID, telling webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
+        _ request: SessionRequest, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
         at now: WallTime
     ) async throws(StoreError) -> (session: Session, isNew: Bool) {
         guard (request.clientContext?.utf8.count ?? 0) <= StoreLimits.clientContextMax else {
@@ -30,7 +30,7 @@ extension SessionStore {
             try db.execute(
                 sql: "INSERT INTO sessions VALUES (?, ?, ?, ?, NULL, ?, ?, 0)",
                 arguments: [
-                    id.text, user.text, try key.seal(about, at: Self.aboutPlace(id)), now.milliseconds, isLogged,
+                    id.text, user.text, try key.seal(about, at: Self.aboutLocation(id)), now.milliseconds, isLogged,
                     session.summaryStatus.rawValue,
                 ])
             if let start {
@@ -38,7 +38,7 @@ extension SessionStore {
                     sql: "INSERT OR REPLACE INTO session_starts VALUES (?, ?, ?, ?)",
                     arguments: [user.text, start, id.text, now.milliseconds])
             }
-            try Self.tell(webhooks(session), keychain, in: db, at: now)
+            try Self.enqueue(webhooks(session), keychain, in: db, at: now)
             return (session, true)
         }
     }
@@ -49,7 +49,7 @@ extension SessionStore {
     /// - Parameter webhooks: enqueued if the session was open.
     /// - Throws: `notFound`.
     package func endSession(
-        _ id: SessionID, of user: UserID, telling webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
+        _ id: SessionID, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
         at now: WallTime
     ) async throws(StoreError) -> (session: Session, isEndedNow: Bool) {
         let keychain = keychain
@@ -66,7 +66,7 @@ extension SessionStore {
             if session.loggingEnabledSnapshot {
                 try Self.enqueue(kind: .summary, subject: id.text, of: user, session: id, due: now, in: db)
             }
-            try Self.tell(webhooks(session), keychain, in: db, at: now)
+            try Self.enqueue(webhooks(session), keychain, in: db, at: now)
             return (session, true)
         }
     }
@@ -157,7 +157,7 @@ private struct About: Codable {
 }
 
 extension SessionStore {
-    private static func aboutPlace(_ id: SessionID) -> String { "sessions.about.\(id)" }
+    private static func aboutLocation(_ id: SessionID) -> String { "sessions.about.\(id)" }
 
     static func sessionRow(_ id: SessionID, of user: UserID, in db: Database) throws -> Row? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM sessions WHERE id = ? AND user_id = ?")
@@ -167,7 +167,7 @@ extension SessionStore {
     static func session(
         _ id: SessionID, of user: UserID, from row: Row, _ key: SealingKey
     ) throws -> (session: Session, clientContext: String?) {
-        let about = try key.open(row["about"], as: About.self, at: aboutPlace(id))
+        let about = try key.open(row["about"], as: About.self, at: aboutLocation(id))
         let session = Session(
             id: id, userID: user, context: about.context, assistantID: about.assistantID,
             startedAt: WallTime(milliseconds: row["started_at"]), endedAt: (row["ended_at"] as Int64?).map(WallTime.init(milliseconds:)),
@@ -188,7 +188,7 @@ extension SessionStore {
     }
 
     private static func listing(from row: borrowing RowReader, _ sealed: inout SealedReader) throws -> SessionListing {
-        guard let id = row.bytes(0).flatMap(SessionID.init(utf8:)) else { throw StoreError.damaged(place: "sessions.id") }
+        guard let id = row.bytes(0).flatMap(SessionID.init(utf8:)) else { throw StoreError.damaged(location: "sessions.id") }
         return SessionListing(
             id: id, title: try sealed.text(row.bytes(3), at: "summaries.title.", id),
             summarySnippet: try sealed.text(row.bytes(4), at: "summaries.summary_text.", id).map(Snippet.of),
@@ -196,7 +196,7 @@ extension SessionStore {
     }
 }
 
-/// What `SessionStore.append(_:of:)` did with a turn.
+/// The outcome of `SessionStore.append(_:of:)`.
 package enum TurnOutcome: Sendable, Hashable {
     /// A new turn.
     case stored
@@ -210,7 +210,7 @@ package enum TurnOutcome: Sendable, Hashable {
 
 extension SessionStore {
     /// Stores a turn, or replaces it by a later revision; idempotent for the same revision. Turns and revisions may arrive after the session has
-    /// ended: its summary is then made anew.
+    /// ended: its summary is then repeated.
     ///
     /// A revision without text deletes the turn: nothing of it was played. It is remembered, so that an earlier revision does not bring it back.
     ///
@@ -254,7 +254,7 @@ extension SessionStore {
                 """)
         try statement.execute(arguments: [
             turn.sessionID.text, turn.id.text, position, turn.timestamp.milliseconds, turn.speaker.rawValue,
-            key.seal(turn.text, at: turnPlace(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs, turn.revision,
+            key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs, turn.revision,
         ])
     }
 
@@ -265,7 +265,7 @@ extension SessionStore {
                 WHERE session_id = ? AND id = ?
                 """)
         try statement.execute(arguments: [
-            turn.timestamp.milliseconds, turn.speaker.rawValue, key.seal(turn.text, at: turnPlace(turn.sessionID, turn.id.text)),
+            turn.timestamp.milliseconds, turn.speaker.rawValue, key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)),
             turn.audioRef, turn.durationMs, turn.revision, turn.sessionID.text, turn.id.text,
         ])
     }
@@ -315,7 +315,7 @@ extension SessionStore {
 // MARK: - Rows
 
 extension SessionStore {
-    static func turnPlace(_ session: SessionID, _ id: String) -> String { "turns.text.\(session) \(id)" }
+    static func turnLocation(_ session: SessionID, _ id: String) -> String { "turns.text.\(session) \(id)" }
 
     static func turns(of session: SessionID, _ key: SealingKey, in db: Database) throws -> [Turn] {
         // Sorted here, because SQLite's sorter copies whole rows.
@@ -329,7 +329,7 @@ extension SessionStore {
             guard let id = rows.bytes(0).flatMap(TurnID.init(utf8:)), let speaker = rows.text(2).flatMap(Turn.Speaker.init(rawValue:)),
                 let timestamp = rows.integer(1), let text = rows.bytes(3), let position = rows.integer(6)
             else {
-                throw StoreError.damaged(place: "turns.\(session) \(rows.text(0) ?? "")")
+                throw StoreError.damaged(location: "turns.\(session) \(rows.text(0) ?? "")")
             }
             let turn = Turn(
                 id: id, sessionID: session, timestamp: WallTime(milliseconds: timestamp), speaker: speaker,
@@ -355,7 +355,7 @@ extension SessionStore {
     @discardableResult
     package func saveSummary(
         _ content: SummaryContent, for session: SessionID, of user: UserID, isProvisional: Bool = false, finishing job: Job? = nil,
-        telling webhooks: @escaping @Sendable (Summary) -> [OutgoingWebhook] = { _ in [] }, at now: WallTime
+        webhooks: @escaping @Sendable (Summary) -> [OutgoingWebhook] = { _ in [] }, at now: WallTime
     ) async throws(StoreError) -> Summary {
         let (keychain, summary) = (
             keychain, Summary(id: SummaryID(), sessionID: session, content: content, createdAt: now, isProvisional: isProvisional)
@@ -372,15 +372,15 @@ extension SessionStore {
                     SELECT user_id, started_at, id, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
                     """,
                 arguments: [
-                    summary.id.text, now.milliseconds, key.seal(content.title, at: Self.summaryPlace("title", session)),
-                    key.seal(content.summaryText, at: Self.summaryPlace("summary_text", session)),
-                    try key.seal(content.actionItems, at: Self.summaryPlace("action_items", session)),
-                    try key.seal(content.tags, at: Self.summaryPlace("tags", session)), isProvisional, session.text,
+                    summary.id.text, now.milliseconds, key.seal(content.title, at: Self.summaryLocation("title", session)),
+                    key.seal(content.summaryText, at: Self.summaryLocation("summary_text", session)),
+                    try key.seal(content.actionItems, at: Self.summaryLocation("action_items", session)),
+                    try key.seal(content.tags, at: Self.summaryLocation("tags", session)), isProvisional, session.text,
                 ])
             if let job {
                 guard try isProvisional ? Self.isLeased(job, in: db) : Self.finish(job, in: db) else { throw StoreError.notFound }
             }
-            try Self.tell(webhooks(summary), keychain, in: db, at: now)
+            try Self.enqueue(webhooks(summary), keychain, in: db, at: now)
             return summary
         }
     }
@@ -399,17 +399,17 @@ extension SessionStore {
 // MARK: - Rows
 
 extension SessionStore {
-    static func summaryPlace(_ column: String, _ session: SessionID) -> String { "summaries.\(column).\(session)" }
+    static func summaryLocation(_ column: String, _ session: SessionID) -> String { "summaries.\(column).\(session)" }
 
     static func summary(of session: SessionID, _ key: SealingKey, in db: Database) throws -> Summary? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM summaries WHERE session_id = ?")
         guard let row = try Row.fetchOne(statement, arguments: [session.text]) else { return nil }
-        guard let id = SummaryID(text: row["id"]) else { throw StoreError.damaged(place: "summaries.id.\(session)") }
+        guard let id = SummaryID(text: row["id"]) else { throw StoreError.damaged(location: "summaries.id.\(session)") }
         let content = SummaryContent(
-            title: try key.openText(row["title"], at: summaryPlace("title", session)),
-            summaryText: try key.openText(row["summary_text"], at: summaryPlace("summary_text", session)),
-            actionItems: try key.open(row["action_items"], as: [String].self, at: summaryPlace("action_items", session)),
-            tags: try key.open(row["tags"], as: [String].self, at: summaryPlace("tags", session)))
+            title: try key.openText(row["title"], at: summaryLocation("title", session)),
+            summaryText: try key.openText(row["summary_text"], at: summaryLocation("summary_text", session)),
+            actionItems: try key.open(row["action_items"], as: [String].self, at: summaryLocation("action_items", session)),
+            tags: try key.open(row["tags"], as: [String].self, at: summaryLocation("tags", session)))
         return Summary(
             id: id, sessionID: session, content: content, createdAt: WallTime(milliseconds: row["created_at"]),
             isProvisional: row["is_provisional"])
@@ -450,10 +450,10 @@ extension SessionStore {
         return try Row.fetchAll(
             statement, arguments: [session.userID.text, session.startedAt.milliseconds, session.id.text, limit]
         ).map { row in
-            guard let id = SessionID(text: row["id"]) else { throw StoreError.damaged(place: "sessions.id") }
+            guard let id = SessionID(text: row["id"]) else { throw StoreError.damaged(location: "sessions.id") }
             return PastSession(
-                id: id, title: try key.openText(row["title"], at: summaryPlace("title", id)),
-                summaryText: try key.openText(row["summary_text"], at: summaryPlace("summary_text", id)),
+                id: id, title: try key.openText(row["title"], at: summaryLocation("title", id)),
+                summaryText: try key.openText(row["summary_text"], at: summaryLocation("summary_text", id)),
                 endedAt: WallTime(milliseconds: row["ended_at"]))
         }
     }

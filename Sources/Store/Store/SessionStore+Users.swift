@@ -27,7 +27,7 @@ extension SessionStore {
             let key = try keychain.userKey(of: id, in: db)
             guard let row = try Self.userRow(id, in: db) else { return nil }
             guard let sealed = row["password"] as Data? else { return nil }
-            let text = try key.openText(sealed, at: Self.userPlace("password", id))
+            let text = try key.openText(sealed, at: Self.userLocation("password", id))
             return (try Self.user(id, from: row, key), PasswordHash(text: text))
         }
         return try await passwords.isRight(password, for: found?.hash) ? found?.user : nil
@@ -101,7 +101,7 @@ extension SessionStore {
                     WHERE id = ?
                     """,
                 arguments: [
-                    try key.seal(Profile(user), at: Self.userPlace("profile", id)), user.settings.loggingEnabled,
+                    try key.seal(Profile(user), at: Self.userLocation("profile", id)), user.settings.loggingEnabled,
                     user.settings.retentionDays,
                     user.settings.hasSeenOnboarding, user.settings.sharesPastSummaries, id.text,
                 ])
@@ -130,7 +130,7 @@ extension Keychain {
 }
 
 extension SessionStore {
-    private static func userPlace(_ column: String, _ id: UserID) -> String { "users.\(column).\(id)" }
+    private static func userLocation(_ column: String, _ id: UserID) -> String { "users.\(column).\(id)" }
 
     private static func userID(_ lookup: [UInt8], in db: Database) throws -> UserID? {
         let statement = try db.cachedStatement(sql: "SELECT id FROM users WHERE lookup = ?")
@@ -142,7 +142,7 @@ extension SessionStore {
     }
 
     private static func user(_ id: UserID, from row: Row, _ key: SealingKey) throws -> User {
-        let profile = try key.open(row["profile"], as: Profile.self, at: userPlace("profile", id))
+        let profile = try key.open(row["profile"], as: Profile.self, at: userLocation("profile", id))
         var settings = UserSettings()
         settings.loggingEnabled = row["logging_enabled"]
         settings.retentionDays = row["retention_days"]
@@ -167,15 +167,15 @@ extension SessionStore {
         try db.execute(
             sql: "UPDATE users SET profile = ?, password = ? WHERE id = ?",
             arguments: [
-                try key.seal(Profile(user), at: userPlace("profile", id)),
-                password.map { key.seal($0.text, at: userPlace("password", id)) }, id.text,
+                try key.seal(Profile(user), at: userLocation("profile", id)),
+                password.map { key.seal($0.text, at: userLocation("password", id)) }, id.text,
             ])
     }
 
     /// Used by `verify`: decrypts everything in a user's row.
     static func checkUser(_ id: UserID, from row: Row, _ key: SealingKey) throws {
         _ = try user(id, from: row, key)
-        if let password = row["password"] as Data? { _ = try key.openText(password, at: userPlace("password", id)) }
+        if let password = row["password"] as Data? { _ = try key.openText(password, at: userLocation("password", id)) }
     }
 }
 

@@ -66,7 +66,7 @@ extension SessionStore {
             try db.execute(
                 sql: "UPDATE jobs SET due_at = ?, reason = ?, is_leased = 0 WHERE id = ? AND attempts = ? AND failed_at IS NULL",
                 arguments: [
-                    due.milliseconds, keychain.shared.seal(reason, at: Self.jobPlace(job.id)), job.id, job.attempts,
+                    due.milliseconds, keychain.shared.seal(reason, at: Self.jobLocation(job.id)), job.id, job.attempts,
                 ])
             return db.changesCount == 1
         }
@@ -76,7 +76,7 @@ extension SessionStore {
     package func fail(_ job: Job, reason: String, at now: WallTime) async throws(StoreError) {
         let keychain = keychain
         try await writing { db in
-            let sealed = keychain.shared.seal(reason, at: Self.jobPlace(job.id))
+            let sealed = keychain.shared.seal(reason, at: Self.jobLocation(job.id))
             try db.execute(
                 sql: "UPDATE jobs SET reason = ? WHERE id = ? AND attempts = ? AND failed_at IS NULL",
                 arguments: [sealed, job.id, job.attempts])
@@ -91,7 +91,7 @@ extension SessionStore {
             let rows = try Row.fetchAll(
                 db, sql: "SELECT * FROM jobs WHERE failed_at IS NOT NULL ORDER BY failed_at DESC, id DESC LIMIT ?", arguments: [limit])
             return try rows.map { row in
-                let reason = try (row["reason"] as Data?).map { try keychain.shared.openText($0, at: Self.jobPlace(row["id"])) }
+                let reason = try (row["reason"] as Data?).map { try keychain.shared.openText($0, at: Self.jobLocation(row["id"])) }
                 return (JobKind(rawValue: row["kind"]), row["subject"], reason)
             }
         }
@@ -101,7 +101,7 @@ extension SessionStore {
 // MARK: - Rows
 
 extension SessionStore {
-    static func jobPlace(_ id: Int64) -> String { "jobs.reason.\(id)" }
+    static func jobLocation(_ id: Int64) -> String { "jobs.reason.\(id)" }
 
     @discardableResult
     static func enqueue(
@@ -143,14 +143,14 @@ extension SessionStore {
 
 extension SessionStore {
     /// Enqueues webhooks, to be sent in this order.
-    package func tell(_ webhooks: [OutgoingWebhook], at now: WallTime) async throws(StoreError) {
+    package func enqueue(_ webhooks: [OutgoingWebhook], at now: WallTime) async throws(StoreError) {
         guard !webhooks.isEmpty else { return }
         let keychain = keychain
-        try await writing { db in try Self.tell(webhooks, keychain, in: db, at: now) }
+        try await writing { db in try Self.enqueue(webhooks, keychain, in: db, at: now) }
     }
 
     /// Leases webhooks for `endpoint`: the first of each lane (one room, one endpoint), so that none overtakes another. A lane is leased
-    /// until `span` has passed or its webhook is delivered or returned. Webhooks older than `StoreLimits.webhookPatience` become dead.
+    /// until `span` has passed or its webhook is delivered or returned. Webhooks older than `StoreLimits.webhookLifetime` become dead.
     package func leaseWebhooks(
         to endpoint: String, limit: Int, for span: Duration, at now: WallTime
     ) async throws(StoreError) -> [StoredWebhook] {
@@ -171,7 +171,7 @@ extension SessionStore {
                     sql: "UPDATE webhooks SET closed_at = ?, status = 'dead' WHERE lane = ? AND closed_at IS NULL AND expires_at <= ?",
                     arguments: [now.milliseconds, lane, now.milliseconds])
                 guard let row = try Self.firstWaiting(in: lane, db) else {
-                    try Self.forgetLane(lane, in: db)
+                    try Self.deleteLane(lane, in: db)
                     return nil
                 }
                 try db.execute(sql: "UPDATE webhooks SET attempts = attempts + 1 WHERE number = ?", arguments: [row["number"] as Int64])
@@ -193,7 +193,7 @@ extension SessionStore {
                     """,
                 arguments: [now.milliseconds, webhook.number, webhook.attempts])
             guard db.changesCount == 1 else { return false }
-            try Self.passOn(Self.lane(of: webhook.webhook, keychain), in: db, at: now)
+            try Self.advance(Self.lane(of: webhook.webhook, keychain), in: db, at: now)
             return true
         }
     }
@@ -205,13 +205,13 @@ extension SessionStore {
         let keychain = keychain
         try await writing { db in
             let lane = Self.lane(of: webhook.webhook, keychain)
-            let sealed = keychain.shared.seal(reason, at: Self.place("reason", webhook.webhook.id.text, lane))
+            let sealed = keychain.shared.seal(reason, at: Self.location("reason", webhook.webhook.id.text, lane))
             try db.execute(
                 sql: """
                     UPDATE webhooks SET closed_at = ?, status = 'dead', reason = ? WHERE number = ? AND attempts = ? AND closed_at IS NULL
                     """,
                 arguments: [now.milliseconds, sealed, webhook.number, webhook.attempts])
-            if db.changesCount == 1 { try Self.passOn(lane, in: db, at: now) }
+            if db.changesCount == 1 { try Self.advance(lane, in: db, at: now) }
         }
     }
 
@@ -222,7 +222,7 @@ extension SessionStore {
         let keychain = keychain
         try await writing { db in
             let lane = Self.lane(of: webhook.webhook, keychain)
-            let sealed = keychain.shared.seal(reason, at: Self.place("reason", webhook.webhook.id.text, lane))
+            let sealed = keychain.shared.seal(reason, at: Self.location("reason", webhook.webhook.id.text, lane))
             try db.execute(
                 sql: "UPDATE webhooks SET reason = ? WHERE number = ? AND attempts = ? AND closed_at IS NULL",
                 arguments: [sealed, webhook.number, webhook.attempts])
@@ -251,7 +251,7 @@ extension SessionStore {
         try await writing { db in
             try db.execute(
                 sql: "UPDATE webhooks SET status = 'waiting', closed_at = NULL, reason = NULL, expires_at = ? WHERE id = ?",
-                arguments: [(now + StoreLimits.webhookPatience).milliseconds, id.text])
+                arguments: [(now + StoreLimits.webhookLifetime).milliseconds, id.text])
             guard db.changesCount > 0 else { throw StoreError.notFound }
             for row in try Row.fetchAll(db, sql: "SELECT * FROM webhooks WHERE id = ?", arguments: [id.text]) {
                 try Self.openLane(of: try Self.webhook(from: row, attempts: 0, keychain).webhook, keychain, in: db, at: now)
@@ -275,7 +275,7 @@ extension SessionStore {
 // MARK: - Rows
 
 extension SessionStore {
-    static func tell(_ webhooks: [OutgoingWebhook], _ keychain: Keychain, in db: Database, at now: WallTime) throws {
+    static func enqueue(_ webhooks: [OutgoingWebhook], _ keychain: Keychain, in db: Database, at now: WallTime) throws {
         for webhook in webhooks {
             // Its user or session was deleted in the meantime.
             guard try exists(webhook.userID?.text, in: "users", db), try exists(webhook.sessionID?.text, in: "sessions", db) else {
@@ -288,10 +288,10 @@ extension SessionStore {
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting')
                     """,
                 arguments: [
-                    id, lane, webhook.event, key.seal(webhook.endpoint, at: place("endpoint", id, lane)),
-                    key.seal(webhook.room, at: place("room", id, lane)), key.seal(webhook.body, at: place("body", id, lane)),
+                    id, lane, webhook.event, key.seal(webhook.endpoint, at: location("endpoint", id, lane)),
+                    key.seal(webhook.room, at: location("room", id, lane)), key.seal(webhook.body, at: location("body", id, lane)),
                     webhook.userID?.text, webhook.sessionID?.text, now.milliseconds,
-                    (now + StoreLimits.webhookPatience).milliseconds,
+                    (now + StoreLimits.webhookLifetime).milliseconds,
                 ])
             try openLane(of: webhook, keychain, in: db, at: now)
         }
@@ -306,7 +306,7 @@ extension SessionStore {
         Data(keychain.lookup(endpoint, purpose: "endpoint"))
     }
 
-    private static func place(_ column: String, _ id: String, _ lane: Data) -> String {
+    private static func location(_ column: String, _ id: String, _ lane: Data) -> String {
         "webhooks.\(column).\(id) \(Base64.urlSafe.encode(lane))"
     }
 
@@ -333,28 +333,28 @@ extension SessionStore {
     }
 
     /// Advances a lane to its next webhook.
-    private static func passOn(_ lane: Data, in db: Database, at now: WallTime) throws {
-        if try firstWaiting(in: lane, db) == nil { try forgetLane(lane, in: db) } else { try setDue(now, ofLane: lane, in: db) }
+    private static func advance(_ lane: Data, in db: Database, at now: WallTime) throws {
+        if try firstWaiting(in: lane, db) == nil { try deleteLane(lane, in: db) } else { try setDue(now, ofLane: lane, in: db) }
     }
 
-    private static func forgetLane(_ lane: Data, in db: Database) throws {
+    private static func deleteLane(_ lane: Data, in db: Database) throws {
         try db.execute(sql: "DELETE FROM webhook_lanes WHERE lane = ?", arguments: [lane])
     }
 
     static func webhook(from row: Row, attempts: Int, _ keychain: Keychain) throws -> StoredWebhook {
         let (id, lane, key): (String, Data, SealingKey) = (row["id"], row["lane"], keychain.shared)
         guard let webhookID = WebhookID(text: id), let status = StoredWebhook.Status(rawValue: row["status"]) else {
-            throw StoreError.damaged(place: "webhooks.id.\(id)")
+            throw StoreError.damaged(location: "webhooks.id.\(id)")
         }
         let webhook = OutgoingWebhook(
-            id: webhookID, event: row["event"], endpoint: try key.openText(row["endpoint"], at: place("endpoint", id, lane)),
-            room: try key.openText(row["room"], at: place("room", id, lane)),
-            body: try key.openText(row["body"], at: place("body", id, lane)),
+            id: webhookID, event: row["event"], endpoint: try key.openText(row["endpoint"], at: location("endpoint", id, lane)),
+            room: try key.openText(row["room"], at: location("room", id, lane)),
+            body: try key.openText(row["body"], at: location("body", id, lane)),
             userID: (row["user_id"] as String?).flatMap(UserID.init(text:)),
             sessionID: (row["session_id"] as String?).flatMap(SessionID.init(text:)))
         return StoredWebhook(
-            number: row["number"], webhook: webhook, toldAt: WallTime(milliseconds: row["told_at"]),
+            number: row["number"], webhook: webhook, enqueuedAt: WallTime(milliseconds: row["told_at"]),
             expiresAt: WallTime(milliseconds: row["expires_at"]), status: status, attempts: attempts,
-            reason: try (row["reason"] as Data?).map { try key.openText($0, at: place("reason", id, lane)) })
+            reason: try (row["reason"] as Data?).map { try key.openText($0, at: location("reason", id, lane)) })
     }
 }

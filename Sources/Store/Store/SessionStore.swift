@@ -49,11 +49,11 @@ package final class SessionStore: Sendable {
             case .beside:
                 lock = nil
             }
-            let known = try Self.keysWithoutTouching(path: path, masterKeys: masterKeys)
+            let known = try Self.readKeys(path: path, masterKeys: masterKeys)
             guard known != nil || access == .owner else { throw StoreError.missing(directory: directory) }
 
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
-            let migrator = Schema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }
+            let migrator = DatabaseSchema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }
             if access == .owner {
                 try migrator.migrate(pool)
                 try pool.write(CrashRecovery.releaseLeases)
@@ -82,13 +82,13 @@ package final class SessionStore: Sendable {
     static let fileName = "patchbay.sqlite"
 
     /// Reads the keys of the store at `path` without writing anything; nil if there is no store.
-    private static func keysWithoutTouching(path: String, masterKeys: [MasterKey]) throws -> Keychain? {
+    private static func readKeys(path: String, masterKeys: [MasterKey]) throws -> Keychain? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         var configuration = Self.configuration
         configuration.readonly = true
         return try DatabaseQueue(path: path, configuration: configuration).read { db in
             guard try db.tableExists("store_keys") else { return nil }
-            guard try !Schema.migrator(fill: { _ in }).hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
+            guard try !DatabaseSchema.migrator(fill: { _ in }).hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
             return try Keychain.open(in: db, with: masterKeys)
         }
     }
@@ -96,7 +96,7 @@ package final class SessionStore: Sendable {
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "Store"
-        configuration.busyMode = .timeout(StoreLimits.lockPatience)
+        configuration.busyMode = .timeout(StoreLimits.lockTimeout)
         configuration.foreignKeysEnabled = true
         configuration.observesSuspensionNotifications = false
         configuration.prepareDatabase { db in

@@ -22,8 +22,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case missing(directory: String)
     /// The store was written by a newer version of this program.
     case fromTheFuture
-    /// The value at `place` does not decrypt or decode.
-    case damaged(place: String)
+    /// The value at `location` does not decrypt or decode.
+    case damaged(location: String)
     /// SQLite's message, which never contains values.
     case failed(String)
 }
@@ -43,7 +43,7 @@ extension StoreError {
         case .SQLITE_FULL, .SQLITE_IOERR: self = .full
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
         case .SQLITE_INTERRUPT: self = .cancelled
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(place: "the database's file")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(location: "the database's file")
         default: self = .failed("\(error.extendedResultCode): \(error.message ?? "")")
         }
     }
@@ -63,8 +63,26 @@ extension StoreError: CustomStringConvertible {
         case .wrongMasterKey(let id): "The store is locked with the master key \(id); add it to the configuration."
         case .missing(let directory): "There is no store in \(directory)."
         case .fromTheFuture: "The store was written by a newer version of this program; update the program."
-        case .damaged(let place): "The store is damaged: \(place) cannot be decrypted or decoded; restore a backup."
+        case .damaged(let location): "The store is damaged: \(location) cannot be decrypted or decoded; restore a backup."
         case .failed(let reason): "The store failed: \(reason)."
+        }
+    }
+}
+
+extension StoreError {
+    private static let retryInterval = Duration.seconds(1)
+
+    /// Runs `body`, and repeats it while the store is `full` or `busy`, until the task is cancelled.
+    ///
+    /// - Parameter willRetry: called before each pause.
+    package static func retryingWhileUnavailable(willRetry: () -> Void = {}, body: () async throws -> Void) async throws {
+        while !Task.isCancelled {
+            do {
+                return try await body()
+            } catch StoreError.full, StoreError.busy {
+                willRetry()
+                try? await Task.sleep(for: retryInterval)
+            }
         }
     }
 }

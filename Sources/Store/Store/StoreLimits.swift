@@ -7,7 +7,7 @@ package enum StoreLimits {
     /// Writes per commit.
     package static let writesPerCommitMax = 64
     /// How long to wait for another process's lock, in seconds.
-    package static let lockPatience = 5.0
+    package static let lockTimeout = 5.0
 
     /// Reader threads, one per processor within this range.
     static let readersRange = 2...4
@@ -21,10 +21,10 @@ package enum StoreLimits {
     /// Truncate the log at this many pages.
     static let logPagesMax = 8_192
     /// Pages that a blocking checkpoint may have to copy, and how many concurrent checkpoints try to get there first.
-    static let logRestMax = 64
+    static let logRemainderMax = 64
     static let logRoundsMax = 3
     /// How long a blocking checkpoint waits for readers, in milliseconds.
-    static let logReadersPatience = 20
+    static let logReadersTimeout = 20
     /// How long deleted (encrypted) data may stay in the log.
     static let deletedInLogMax = DispatchTimeInterval.seconds(3)
     /// Attempts to truncate the log while readers block it, and the pause between them.
@@ -50,13 +50,13 @@ package enum StoreLimits {
 
     /// How long an idempotency key identifies a session.
     package static let idempotencyWindow = Duration.seconds(24 * 3_600)
-    /// Attempts before a job fails: four days of `SummaryWorker.retryDelay(afterAttempts:)`.
+    /// Attempts before a job fails: four days of `SummaryWorker.backoff`.
     package static let jobAttemptsMax = 24
     /// How long failed jobs are kept for operators.
     package static let failedJobsKept = Duration.seconds(7 * 86_400)
 
     /// How long delivery of a webhook is retried before it is dead and its lane advances.
-    package static let webhookPatience = Duration.seconds(24 * 3_600)
+    package static let webhookLifetime = Duration.seconds(24 * 3_600)
     /// How long delivered and dead webhooks can be replayed. Shorter than the shortest retention.
     package static let webhooksKept = Duration.seconds(3 * 86_400)
 

@@ -33,11 +33,11 @@ package struct ChatSummarizer: Summarizer {
         return try ChatAnswer.content(of: response.body)
     }
 
-    func request(for turns: [Turn]) throws -> OutgoingRequest {
+    func request(for turns: [Turn]) throws -> OutgoingHTTPRequest {
         var headers = [OutgoingHeader("content-type", "application/json"), OutgoingHeader("accept", "application/json")]
         if let authorization = settings.authorization { headers.append(OutgoingHeader("authorization", authorization)) }
         let question = ChatQuestion(model: settings.model, transcript: ChatTranscript(turns).text)
-        return OutgoingRequest(url: settings.url, headers: headers, body: try JSON.encode(question, names: .asDeclared))
+        return OutgoingHTTPRequest(url: settings.url, headers: headers, body: try JSON.encode(question, names: .asDeclared))
     }
 }
 

@@ -31,9 +31,8 @@ package struct ExtractiveSummarizer: Summarizer {
     /// Words that connect the conversation weigh most: said in several sentences (term frequency), but not in all of them (inverse
     /// document frequency, with a sentence as the document).
     private static func weights(of sentences: [Sentence]) -> [String: Double] {
-        var counts: [String: Double] = [:]
-        for sentence in sentences { for word in sentence.words { counts[word, default: 0] += 1 } }
         let total = Double(sentences.count)
+        let counts = Dictionary(sentences.flatMap(\.words).map { ($0, 1.0) }, uniquingKeysWith: +)
         return counts.mapValues { count in count * log(1 + total / count) }
     }
 
@@ -86,8 +85,8 @@ package struct ExtractiveSummarizer: Summarizer {
         for (index, sentence) in sentences.enumerated() where items.count < SummaryLimits.actionItemsMax {
             guard sentence.speaker == .user, sentence.asks, !sentence.words.isEmpty else { continue }
             // Said twice, listed once.
-            guard !covered.contains(where: { sentence.overlap(with: $0) > overlapMax }) else { continue }
-            guard !isClosed(sentence, by: sentences[(index + 1)...]) else { continue }
+            let isRepeated = covered.contains { sentence.overlap(with: $0) > overlapMax }
+            guard !isRepeated, !isClosed(sentence, by: sentences[(index + 1)...]) else { continue }
             items.append(sentence.text.shortened(to: SummaryLimits.actionItemCharactersMax))
             covered.append(sentence.words)
         }

@@ -34,41 +34,24 @@ struct RequestCues: OptionSet, Sendable {
             pas la peine|olvídalo|no hace falta|déjalo|lascia stare|esquece|laat maar|nieważne|не надо|забудь|неважно|لا داعي|\
             रहने दो|算了|不用了|取消|やめて|됐어|취소
             """.split(separator: "\n").map(String.init)))
-    /// By first word: whole words match.
-    private static let phrases: [String: [(cue: RequestCues, words: ArraySlice<String>)]] = list.reduce(into: [:]) { phrases, entry in
+    /// By first word. Phrases of scripts without spaces, which may be anywhere in a word, have the key "".
+    private static let phrases: [String: [(cue: RequestCues, words: [String])]] = list.reduce(into: [:]) { phrases, entry in
         for phrase in entry.1.split(separator: "|") {
             let words = phrase.split(separator: " ").map(String.init)
-            phrases[words[0], default: []].append((entry.0, words[...]))
+            phrases[phrase.contains(where: \.isOfSpacelessScript) ? "" : words[0], default: []].append((entry.0, words))
         }
     }
-    /// In scripts without spaces, where a phrase may stand anywhere.
-    private static let fragments = list.flatMap { cue, phrases in
-        phrases.split(separator: "|").filter { $0.contains(where: \.isOfSpacelessScript) }.map { (cue: cue, text: String($0)) }
-    }
-}
 
-extension RequestCues {
     /// - Parameter words: in lower case.
-    init(in words: [String]) {
-        self.init(rawValue: 0)
+    static func all(in words: [String]) -> RequestCues {
+        var cues: RequestCues = []
         for (index, word) in words.enumerated() {
             if word.contains(where: \.isOfSpacelessScript) {
-                for fragment in Self.fragments where word.contains(fragment.text) { insert(fragment.cue) }
-            } else if let phrases = Self.phrases[word] {
-                for phrase in phrases where words[index...].starts(with: phrase.words) { insert(phrase.cue) }
+                for phrase in Self.phrases[""] ?? [] where word.contains(phrase.words[0]) { cues.insert(phrase.cue) }
+            } else {
+                for phrase in Self.phrases[word] ?? [] where words[index...].starts(with: phrase.words) { cues.insert(phrase.cue) }
             }
         }
+        return cues
     }
-}
-
-extension Sentence {
-    /// Frequent words that make bad tags. In other languages such words only weigh less, because they are in many sentences.
-    static let stopWords = Set(
-        """
-        hello the and you for that this with have has had are was were not but what when where which who how why can could will would should about from \
-        there here just some any all out your our their them they she her his him its it's i'm i've i'll i'd don't didn't isn't that's what's \
-        der die das und ist ich nicht ein eine einen mit für auf dem den des von sie wir ihr ihm ihn was wie wann wer dass aber oder auch noch nur \
-        wenn als bei aus nach zum zur vom bis hat habe haben sind war bin mir mich dir dich uns kann muss wird soll bitte danke gut gerne sehr hier \
-        les des une est que qui dans pour pas avec sur vous nous votre mon mais comme bien merci bonjour las los una por con del como más esta eso
-        """.split(separator: " ").map(String.init))
 }

@@ -47,17 +47,22 @@ struct Sentence {
                 tagWords.append((word, index > 0 && runs[index].first?.isUppercase == true ? 1.5 : 1))
             }
         }
-        cues = RequestCues(in: lowercased)
+        cues = RequestCues.all(in: lowercased)
         (self.text, self.turn, self.speaker, self.words, self.tagWords, self.length) = (text, turn, speaker, words, tagWords, length)
     }
-}
 
-extension Sentence {
     private static let terminators: Set<Character> = [".", "!", "?", "…", "؟", "。", "！", "？", "।", "۔", "\n", "\r\n"]
     private static let closers: Set<Character> = ["\"", "'", "”", "’", ")", "»", "“", "」"]
-    private static let abbreviations: Set<String> = [
-        "mr", "mrs", "ms", "dr", "prof", "st", "vs", "no", "bzw", "ca", "nr", "str", "sr", "sra",
-    ]
+    private static let abbreviations = Set("mr mrs ms dr prof st vs no bzw ca nr str sr sra".split(separator: " ").map(String.init))
+    /// Frequent words that make bad tags. In other languages such words only weigh less, because they are in many sentences.
+    private static let stopWords = Set(
+        """
+        hello the and you for that this with have has had are was were not but what when where which who how why can could will would should about from \
+        there here just some any all out your our their them they she her his him its it's i'm i've i'll i'd don't didn't isn't that's what's \
+        der die das und ist ich nicht ein eine einen mit für auf dem den des von sie wir ihr ihm ihn was wie wann wer dass aber oder auch noch nur \
+        wenn als bei aus nach zum zur vom bis hat habe haben sind war bin mir mich dir dich uns kann muss wird soll bitte danke gut gerne sehr hier \
+        les des une est que qui dans pour pas avec sur vous nous votre mon mais comme bien merci bonjour las los una por con del como más esta eso
+        """.split(separator: " ").map(String.init))
 
     /// Splits at sentence terminators, but not within numbers, times and abbreviations.
     static func split(_ text: String) -> [String] {

@@ -4,7 +4,7 @@ package protocol Summarizer: Sendable {
     func summary(of session: Session, turns: [Turn]) async throws -> SummaryContent
 }
 
-/// Upper limits of a summary, whoever made it: it is shown on a phone.
+/// Upper limits of every summary: it is shown on a phone.
 enum SummaryLimits {
     static let titleCharactersMax = 60
     static let textCharactersMax = 700

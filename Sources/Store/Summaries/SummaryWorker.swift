@@ -1,12 +1,15 @@
+package import Wire
+
 /// Makes the summaries that are due (`JobKind.summary`), with the built-in summarizer in reserve.
 ///
 /// When the configured model has failed `failuresBeforeProvisional` times, a summary by `ExtractiveSummarizer` is stored and marked provisional. The job
 /// stays, with back-off, and the model's summary replaces the provisional one.
 package struct SummaryWorker: Sendable {
     package static let failuresBeforeProvisional = 3
-    /// A summary that takes longer is begun again.
+    /// A summary that takes longer is restarted.
     package static let leaseSpan = Duration.seconds(120)
-    private static let retryDelayMax = Duration.seconds(6 * 3_600)
+    /// 1, 2, 4, … minutes, at most 6 hours.
+    package static let backoff = Backoff(.exponential, unit: .seconds(60), delayMax: .seconds(6 * 3_600))
 
     private let store: SessionStore
     private let summarizer: any Summarizer
@@ -31,11 +34,6 @@ package struct SummaryWorker: Sendable {
         case skipped
     }
 
-    /// 1, 2, 4, … minutes, at most 6 hours.
-    package static func retryDelay(afterAttempts attempts: Int) -> Duration {
-        min(.seconds(60 << min(max(attempts - 1, 0), 16)), retryDelayMax)
-    }
-
     /// Makes the summary that has been due the longest.
     ///
     /// - Parameter now: a clock, for making a summary takes time.
@@ -53,7 +51,7 @@ package struct SummaryWorker: Sendable {
                 content = try await summarizer.summary(of: record.session, turns: record.turns)
             } catch let error where !(error is CancellationError) {
                 let isStored = try await saveProvisional(record, job, now: now())
-                let due = now() + Self.retryDelay(afterAttempts: job.attempts)
+                let due = now() + Self.backoff.delay(afterFailures: job.attempts, random: 0)
                 try await store.retry(job, due: due, reason: "\(type(of: error))", at: now())
                 return isStored ? .stored(user) : .skipped
             }
@@ -77,6 +75,6 @@ package struct SummaryWorker: Sendable {
     private func save(_ content: SummaryContent, _ session: Session, _ job: Job, isProvisional: Bool = false, now: WallTime) async throws {
         try await store.saveSummary(
             content, for: session.id, of: session.userID, isProvisional: isProvisional, finishing: job,
-            telling: { [webhooks] in webhooks(session, $0) }, at: now)
+            webhooks: { [webhooks] in webhooks(session, $0) }, at: now)
     }
 }

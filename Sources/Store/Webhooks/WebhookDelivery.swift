@@ -1,5 +1,6 @@
 package import Identity
 internal import Synchronization
+package import Wire
 
 /// Delivers stored webhooks to their endpoints, at least once and in order within each lane.
 ///
@@ -7,42 +8,42 @@ internal import Synchronization
 /// id. A failure blocks only its lane, and its endpoint while that is dead.
 package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private let queue: WebhookQueue
-    private let plan: WebhookRetryPlan
+    private let backoff: Backoff
     private let key: IssuerKey
     private let send: Outgoing
     private let clock: C
     /// The polling interval, unless `wake` is called.
     private let pause: Duration
     private let now: @Sendable () -> WallTime
-    private let chance: @Sendable () -> Double
+    private let random: @Sendable () -> Double
     /// In the configuration's order.
     private let endpoints: Mutex<[WebhookEndpoint]>
     /// Coalesces wake-ups: one pending signal is enough.
-    private let looks = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    private let wakeUps = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
     ///   - urls: all endpoints; each receives every event. Webhooks for other endpoints stay in the store.
     ///   - key: an HS256 key; its issuer identifies the gateway to receivers.
-    ///   - chance: random numbers in 0..<1 for jitter.
+    ///   - random: random numbers in 0..<1 for jitter.
     package init(
-        _ queue: WebhookQueue, to urls: [String], plan: WebhookRetryPlan = WebhookRetryPlan(), signedWith key: IssuerKey, clock: C,
-        pause: Duration = .seconds(1), now: @escaping @Sendable () -> WallTime, chance: @escaping @Sendable () -> Double,
+        _ queue: WebhookQueue, to urls: [String], backoff: Backoff = .webhooks, signedWith key: IssuerKey, clock: C,
+        pause: Duration = .seconds(1), now: @escaping @Sendable () -> WallTime, random: @escaping @Sendable () -> Double,
         sending send: @escaping Outgoing
     ) {
         self.queue = queue
         endpoints = Mutex(urls.map(WebhookEndpoint.init))
-        self.plan = plan
+        self.backoff = backoff
         self.key = key
         self.send = send
         self.clock = clock
         self.pause = pause
         self.now = now
-        self.chance = chance
+        self.random = random
     }
 
     /// Call when webhooks were enqueued.
     package func wake() {
-        looks.continuation.yield()
+        wakeUps.continuation.yield()
     }
 
     /// Runs until the task is cancelled. Call once.
@@ -52,8 +53,8 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
                 while (try? await self.clock.sleep(for: self.pause)) != nil { self.wake() }
             }
             wake()
-            for await _ in looks.stream {
-                for (webhook, place) in await due() { group.addTask { await self.deliver(webhook, at: place) } }
+            for await _ in wakeUps.stream {
+                for (webhook, index) in await due() { group.addTask { await self.deliver(webhook, at: index) } }
             }
             group.cancelAll()
         }
@@ -64,29 +65,29 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         let time = now()
         let rooms = endpoints.withLock { $0.map { (url: $0.url, room: $0.room(at: time)) } }
         var due: [(StoredWebhook, at: Int)] = []
-        for (place, endpoint) in rooms.enumerated() where endpoint.room > 0 {
+        for (index, endpoint) in rooms.enumerated() where endpoint.room > 0 {
             guard let leased = try? await queue.lease(endpoint.url, endpoint.room, time) else { continue }
-            endpoints.withLock { endpoints in leased.forEach { _ in endpoints[place].begin() } }
-            due += leased.map { ($0, at: place) }
+            endpoints.withLock { endpoints in leased.forEach { _ in endpoints[index].begin() } }
+            due += leased.map { ($0, at: index) }
         }
         return due
     }
 
-    private func deliver(_ webhook: StoredWebhook, at place: Int) async {
+    private func deliver(_ webhook: StoredWebhook, at index: Int) async {
         let (answer, reason) = await attempt(webhook)
-        let step = plan.step(afterAttempts: webhook.attempts, expiresAt: webhook.expiresAt, now: now(), chance: chance())
+        let next = now() + backoff.delay(afterFailures: webhook.attempts, random: random())
+        let expires = next >= webhook.expiresAt
         // The outcome is stored before the next lease. If that fails, the lease expires and decides.
-        switch (answer, step) {
-        case (.delivered, _): try? await queue.finish(webhook, now())
-        case (.gone, _), (.failed, .givenUp): try? await queue.giveUp(webhook, reason, now())
-        case (.failed, .again(let next)): try? await queue.retry(webhook, next, reason)
+        switch answer {
+        case .delivered: try? await queue.finish(webhook, now())
+        case .failed where !expires: try? await queue.retry(webhook, next, reason)
+        case .failed, .gone: try? await queue.giveUp(webhook, reason, now())
         }
         endpoints.withLock { endpoints in
-            switch (answer, step) {
-            case (.delivered, _), (.gone, _): endpoints[place].answered()
-            case (.failed, .again(let next)): endpoints[place].failed(next: next)
-            // The next webhook may be tried at once.
-            case (.failed, .givenUp): endpoints[place].failed(next: now())
+            switch answer {
+            case .delivered, .gone: endpoints[index].answered()
+            // After an expired webhook the next one may be tried at once.
+            case .failed: endpoints[index].failed(next: expires ? now() : next)
             }
         }
         wake()
@@ -95,7 +96,7 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private func attempt(_ webhook: StoredWebhook) async -> (WebhookAnswer, reason: String) {
         do {
             let body = Array(webhook.webhook.body.utf8)
-            let request = OutgoingRequest(
+            let request = OutgoingHTTPRequest(
                 url: webhook.webhook.endpoint,
                 headers: [
                     OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("user-agent", "Patchbay"),
@@ -109,6 +110,11 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
             return (.failed, "no answer: \(error)")
         }
     }
+}
+
+extension Backoff {
+    /// 1, 2, 4, … seconds, at most 10 minutes.
+    package static let webhooks = Backoff(.exponential, unit: .seconds(1), delayMax: .seconds(600), jitter: .upperHalf)
 }
 
 /// The operations of a webhook queue.

@@ -4,7 +4,7 @@ package import Wire
 ///
 /// Events carry no conversation text: receivers of session events fetch it with the user's token.
 package struct WebhookEvent: Sendable, Hashable {
-    package enum Fact: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         case roomStarted(WebhookRoom)
         case roomFinished(WebhookRoom)
         case participantJoined(WebhookRoom, ParticipantInfo)
@@ -22,17 +22,17 @@ package struct WebhookEvent: Sendable, Hashable {
     /// The same for every attempt and endpoint, so that receivers can deduplicate.
     package var id: WebhookID
     package var createdAt: WallTime
-    package var fact: Fact
+    package var content: Content
 
-    package init(id: WebhookID, createdAt: WallTime, fact: Fact) {
+    package init(id: WebhookID, createdAt: WallTime, content: Content) {
         self.id = id
         self.createdAt = createdAt
-        self.fact = fact
+        self.content = content
     }
 
     /// `room_started`, …, `session_ended`, `summary_ready`, `call_…`.
     package var name: String {
-        switch fact {
+        switch content {
         case .roomStarted: "room_started"
         case .roomFinished: "room_finished"
         case .participantJoined: "participant_joined"
@@ -49,7 +49,7 @@ package struct WebhookEvent: Sendable, Hashable {
 
     /// The delivery lane: the room's name, so that a session's events follow those of its room.
     package var lane: String {
-        switch fact {
+        switch content {
         case .roomStarted(let room), .roomFinished(let room), .participantJoined(let room, _), .participantLeft(let room, _, _),
             .participantConnectionAborted(let room, _, _), .trackPublished(let room, _, _), .trackUnpublished(let room, _, _):
             room.info.name
@@ -102,7 +102,7 @@ extension WebhookEvent: Encodable {
     package func encode(to encoder: any Encoder) throws {
         var event = encoder.container(keyedBy: Key.self)
         try event.encode(name, forKey: .event)
-        switch fact {
+        switch content {
         case .roomStarted(let room), .roomFinished(let room):
             try event.encode(RoomMessage(room), forKey: .room)
         case .participantJoined(let room, let participant):
@@ -121,7 +121,7 @@ extension WebhookEvent: Encodable {
             try event.encode(SessionMessage(session: session), forKey: .session)
             try event.encode(["id": summary.text, "sessionId": session.id.text], forKey: .summary)
         case .call(let call):
-            try event.encode(CallMessage(call: call), forKey: .call)
+            try event.encode(CallWebhookMessage(call: call), forKey: .call)
         }
         try event.encode(Self.idPrefix + id.text, forKey: .id)
         // Floor division, for times before 1970.

@@ -123,7 +123,7 @@ struct SessionMessage: Encodable {
 }
 
 /// A call's parties and status, without the caller's own text.
-struct CallMessage: Encodable {
+struct CallWebhookMessage: Encodable {
     let call: WebhookCall
 
     private enum Key: CodingKey {

@@ -132,7 +132,8 @@ struct ServeCommand: AsyncParsableCommand {
         var calls: CallService?
         do {
             gateway = try Gateway(
-                settings: configuration.settings, keys: configuration.keys, facts: backend?.auditEvents, recordings: backend?.recordings,
+                settings: configuration.settings, keys: configuration.keys, auditEvents: backend?.auditEvents,
+                recordings: backend?.recordings,
                 calls: backend?.callInbox
             ) { rooms, keys in
                 guard let backend else { return [] }

@@ -108,7 +108,7 @@ private struct WebhookView: Encodable {
         endpoint = stored.webhook.endpoint
         status = stored.status.rawValue
         attempts = stored.attempts
-        toldAt = stored.toldAt
+        toldAt = stored.enqueuedAt
         reason = stored.reason
     }
 }

@@ -47,13 +47,13 @@ struct BriefingTests {
 
     @Test(arguments: [0, 1])
     func assistantReceivesTheClientContext(shard: Int) throws {
-        let ticket = try ann.start(context: "web", telling: Self.secret)
+        let ticket = try ann.start(context: "web", clientContext: Self.secret)
         let briefing = try assistant(in: ticket, shard: shard).hello.session
         #expect(briefing == SessionBriefing(sessionId: ticket.session, context: "web", clientContext: Self.secret))
     }
 
     @Test func otherParticipantsReceiveNoBriefing() throws {
-        let ticket = try ann.start(telling: Self.secret)
+        let ticket = try ann.start(clientContext: Self.secret)
         #expect(try ticket.join(backend.gateway).hello.session == nil)
         for kind in ParticipantKind.allCases where kind != .agent {
             let other = try Caller(backend.gateway, room: ticket.room, identity: "other") { $0.kind = kind }
@@ -62,18 +62,18 @@ struct BriefingTests {
     }
 
     @Test func assistantInAnotherRoomReceivesNoBriefing() throws {
-        let ticket = try ann.start(telling: Self.secret)
+        let ticket = try ann.start(clientContext: Self.secret)
         let elsewhere = try Caller(backend.gateway, room: "lobby", identity: "assistant:guide") {
             $0.kind = .agent
             $0.sessionID = ticket.session
         }
         #expect(elsewhere.hello.session == nil)
-        let bobs = try AppUser(backend, "bob@example.org").start(telling: "nothing much")
+        let bobs = try AppUser(backend, "bob@example.org").start(clientContext: "nothing much")
         #expect(try assistant(in: bobs) { $0.sessionID = ticket.session }.hello.session?.clientContext == "nothing much")
     }
 
     @Test func resumedAssistantReceivesTheBriefingAgain() throws {
-        let ticket = try ann.start(telling: Self.secret)
+        let ticket = try ann.start(clientContext: Self.secret)
         let before = try assistant(in: ticket)
         before.socket.socket.reset()
         let again = try Caller(resuming: before, on: backend.gateway)
@@ -81,8 +81,8 @@ struct BriefingTests {
     }
 
     @Test func repeatedStartKeepsTheFirstContext() throws {
-        let ticket = try ann.start(telling: Self.secret, key: "tap")
-        _ = try ann.start(telling: "something else", key: "tap")
+        let ticket = try ann.start(clientContext: Self.secret, key: "tap")
+        _ = try ann.start(clientContext: "something else", key: "tap")
         #expect(try assistant(in: ticket).hello.session?.clientContext == Self.secret)
     }
 
@@ -130,7 +130,7 @@ struct BriefingTests {
 
     @Test func unloggedSessionLeavesNothingOnDisk() async throws {
         let bob = try AppUser(backend, "bob@example.org", logs: false)
-        let ticket = try bob.start(telling: Self.secret)
+        let ticket = try bob.start(clientContext: Self.secret)
         #expect(try assistant(in: ticket).hello.session?.clientContext == Self.secret)
         #expect(try !backend.place.holds(Self.secret))
         // Encrypted text could not be found by searching for plaintext.
@@ -143,18 +143,18 @@ struct BriefingTests {
     @Test func briefingSurvivesARestart() async throws {
         try share(true)
         try talk("Please order apples for the cake.")
-        let kept = try ann.start(telling: Self.secret)
+        let kept = try ann.start(clientContext: Self.secret)
         let before = try #require(try assistant(in: kept).hello.session)
         #expect(before.clientContext == Self.secret && before.pastSummaries?.count == 1)
         let bob = try AppUser(backend, "bob@example.org", logs: false)
-        let unkept = try bob.start(telling: Self.secret)
+        let unkept = try bob.start(clientContext: Self.secret)
         let next = try await backend.restarted()
         #expect(try assistant(in: kept, on: next).hello.session == before)
         #expect(try assistant(in: unkept, on: next).hello.session == SessionBriefing(sessionId: unkept.session, context: "phone"))
     }
 
     @Test func onlyTheNewestOfManySessionsHaveFullBriefings() throws {
-        let tickets = try (0...16).map { try ann.start(telling: "number \($0)") }
+        let tickets = try (0...16).map { try ann.start(clientContext: "number \($0)") }
         #expect(try assistant(in: tickets[0]).hello.session == SessionBriefing(sessionId: tickets[0].session, context: "phone"))
         #expect(try assistant(in: tickets[1]).hello.session?.clientContext == "number 1")
     }

@@ -30,7 +30,7 @@ final class TestBackend: Sendable {
         var keeper: AuditEventWriter?
         var calls: CallService?
         gateway = try TestGateway(
-            facts: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox,
+            auditEvents: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox,
             serving: { rooms, keys in
                 let sessions = backend.sessionService(rooms, keys: keys)
                 keeper = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
@@ -146,7 +146,7 @@ struct AppUser {
     }
 
     /// Starts a session.
-    func start(context: String = "phone", telling clientContext: String? = nil, key: String? = nil) throws -> Ticket {
+    func start(context: String = "phone", clientContext: String? = nil, key: String? = nil) throws -> Ticket {
         var body = ["context": context]
         body["client_context"] = clientContext
         let answer = try ask("POST", "/v1/sessions/start", body, with: key.map { [("Idempotency-Key", $0)] } ?? [])

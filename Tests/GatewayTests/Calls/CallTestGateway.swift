@@ -16,7 +16,9 @@ final class CallTestGateway: Sendable {
     private let directory: String
 
     init(
-        settings: CallSettings = CallSettings(), collaborators: CallCollaborators = CallCollaborators(server: ServerInfo(version: "tests", node: "n")), _ change: (inout GatewaySettings) -> Void = { _ in }
+        settings: CallSettings = CallSettings(),
+        collaborators: CallCollaborators = CallCollaborators(server: ServerInfo(version: "tests", node: "n")),
+        _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
@@ -24,7 +26,7 @@ final class CallTestGateway: Sendable {
         let backend = try BackendServices(store: store)
         var service: CallService?
         gateway = try TestGateway(
-            facts: backend.auditEvents, calls: backend.callInbox,
+            auditEvents: backend.auditEvents, calls: backend.callInbox,
             serving: { rooms, keys in
                 let calls = backend.callService(
                     rooms, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: settings, collaborators: collaborators)

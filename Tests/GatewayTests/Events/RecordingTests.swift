@@ -11,12 +11,14 @@ import Wire
 struct RecordingTests {
     private let scratch: Scratch
     private var directory: URL { scratch.directory }
-    private let facts = AuditEventQueue()
+    private let auditEvents = AuditEventQueue()
     private let gateway: TestGateway
 
     init() throws {
         scratch = try Scratch()
-        gateway = try TestGateway(facts: facts, recordings: RecordingDirectory(scratch.directory)) { $0.room.resumeWindow = .seconds(20) }
+        gateway = try TestGateway(auditEvents: auditEvents, recordings: RecordingDirectory(scratch.directory)) {
+            $0.room.resumeWindow = .seconds(20)
+        }
     }
 
     private static var packets: [[UInt8]] { TestTone.packets }
@@ -48,7 +50,7 @@ struct RecordingTests {
         #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
         try listener.await(.recordingStopped(id, .asked))
         try say(40..<45, on: track, by: speaker)
-        let file = try await facts.recordedFile()
+        let file = try await auditEvents.recordedFile()
         #expect(file.name == RecordedFile.name(of: track.sid, in: id) && file.recording == id)
         #expect(try read(file).map(\.bytes) == Array(Self.packets[5..<40]))
         #expect(file.milliseconds == 700 && file.framesLost == 0 && !file.hasFailed)
@@ -65,7 +67,7 @@ struct RecordingTests {
         speaker = try Caller(resuming: speaker, on: gateway, shard: 1)
         try say(10..<20, on: track, by: speaker)
         try speaker.ask(.unpublish(track.sid))
-        let file = try await facts.recordedFile()
+        let file = try await auditEvents.recordedFile()
         #expect(try read(file).map(\.bytes) == Array(Self.packets[0..<20]))
         withExtendedLifetime(listener) {}
     }
@@ -80,7 +82,7 @@ struct RecordingTests {
         try say(30..<40, on: track, by: speaker)
         try say(1_000_000..<1_000_001, on: track, by: speaker)
         #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
-        let file = try await facts.recordedFile()
+        let file = try await auditEvents.recordedFile()
         #expect((820...3_000).contains(file.milliseconds), "\(file.milliseconds)")
         let sounds = try read(file).filter { $0.bytes.count > 2 }
         #expect(sounds.count == 21)
@@ -99,7 +101,7 @@ struct RecordingTests {
         try say(500..<525, on: track, by: helper, epoch: 1)
         _ = try listener.event("its end") { if case .playoutFinished = $0 { true } else { nil } }
         #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
-        let file = try await facts.recordedFile()
+        let file = try await auditEvents.recordedFile()
         #expect((900..<4_000).contains(file.milliseconds), "not the ten seconds that were published: \(file.milliseconds)")
         let sounds = try read(file).filter { $0.bytes.count > 2 }.map(\.bytes)
         #expect(sounds.suffix(25) == Self.packets[0..<25])
@@ -115,7 +117,7 @@ struct RecordingTests {
             #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
         }
         var files: [[[UInt8]]] = []
-        for _ in 0..<3 { files.append(try read(try await facts.recordedFile()).map(\.bytes)) }
+        for _ in 0..<3 { files.append(try read(try await auditEvents.recordedFile()).map(\.bytes)) }
         #expect(Set(files) == Set((0..<3).map { Array(Self.packets[$0 * 5..<$0 * 5 + 5]) }))
     }
 
@@ -128,7 +130,7 @@ struct RecordingTests {
         try say(0..<50, on: track, by: speaker)
         try say(75..<100, on: track, by: speaker)
         #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
-        let file = try await facts.recordedFile()
+        let file = try await auditEvents.recordedFile()
         let said = try OpusTool.run(OpusTool.info, directory.appending(path: file.name).path())
         // Two seconds minus the encoder's delay.
         #expect(said.contains("Playback length: 0m:01.993s"), "\(said)")
@@ -136,8 +138,8 @@ struct RecordingTests {
     }
 
     @Test func fullDiskEndsTheRecordingButNotTheCall() async throws {
-        let facts = AuditEventQueue()
-        let gateway = try TestGateway(facts: facts, recordings: FullDisk())
+        let auditEvents = AuditEventQueue()
+        let gateway = try TestGateway(auditEvents: auditEvents, recordings: FullDisk())
         let listener = try Caller(gateway, room: "r", identity: "listener")
         let speaker = try Caller(gateway, room: "r", identity: "speaker")
         let track = try speaker.publish()
@@ -147,17 +149,17 @@ struct RecordingTests {
         listener.frames.removeAll()
         try say(60..<61, on: track, by: speaker)
         _ = try listener.frame()
-        #expect(try await facts.recordedFile().hasFailed)
+        #expect(try await auditEvents.recordedFile().hasFailed)
     }
 
     @Test func roomIsRecordedFromItsBeginningOnRequest() async throws {
-        let facts = AuditEventQueue { _ in RoomReporting(records: true) }
-        let gateway = try TestGateway(facts: facts, recordings: RecordingDirectory(directory))
+        let auditEvents = AuditEventQueue { _ in RoomReporting(records: true) }
+        let gateway = try TestGateway(auditEvents: auditEvents, recordings: RecordingDirectory(directory))
         let speaker = try Caller(gateway, room: "r", identity: "speaker")
         let track = try speaker.publish()
         try say(0..<10, on: track, by: speaker)
         #expect(await gateway.gateway.rooms.closeRoom(named: "r"))
-        #expect(try read(try await facts.recordedFile()).count == 10)
+        #expect(try read(try await auditEvents.recordedFile()).count == 10)
     }
 
     @Test func invalidOpusPacketsAreSkipped() async throws {
@@ -170,7 +172,7 @@ struct RecordingTests {
         try speaker.say(TestFrame.header(track.alias, 1).bytes + [0x03, 0x00])
         try say(2..<3, on: track, by: speaker)
         #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
-        let file = try await facts.recordedFile()
+        let file = try await auditEvents.recordedFile()
         #expect(try read(file).filter { $0.bytes.count > 2 }.map(\.bytes) == [Self.packets[0], Self.packets[2]])
     }
 }

@@ -11,8 +11,8 @@ import Wire
 struct RoomAuditEventTests {
     @Test(arguments: [[0, 0], [0, 1]])
     func callIsReportedFromBeginningToEnd(shards: [Int]) async throws {
-        let facts = AuditEventQueue()
-        let gateway = try TestGateway(facts: facts)
+        let auditEvents = AuditEventQueue()
+        let gateway = try TestGateway(auditEvents: auditEvents)
         let ann = try Caller(gateway, room: "r", identity: "ann", shard: shards[0])
         let bob = try Caller(gateway, room: "r", identity: "bob", shard: shards[1])
         let track = try bob.publish()
@@ -22,13 +22,13 @@ struct RoomAuditEventTests {
         #expect(try bob.closeCode() == 1000)
         #expect(await gateway.gateway.rooms.closeRoom(named: "r"))
         #expect(try ann.closeCode() == 4102)
-        let words = await facts.namesToTheEnd()
+        let words = await auditEvents.namesToTheEnd()
         #expect(words == ["started", "joined", "joined", "published", "unpublished", "held", "left", "left", "finished"])
     }
 
     @Test func transcriptsAreReportedOnlyOnRequest() async throws {
-        let facts = AuditEventQueue { $0.hasPrefix("session-") ? .eventsAndText : .events }
-        let gateway = try TestGateway(facts: facts)
+        let auditEvents = AuditEventQueue { $0.hasPrefix("session-") ? .eventsAndText : .events }
+        let gateway = try TestGateway(auditEvents: auditEvents)
         let words = ["session-1": "for the record", "lobby": "between us"]
         for (room, text) in words.sorted(by: { $0.key < $1.key }) {
             let ann = try Caller(gateway, room: room, identity: "ann") { $0.sessionID = "s" }
@@ -37,7 +37,7 @@ struct RoomAuditEventTests {
         }
         var said: [Room.TranscribedSegment] = []
         var ends = 0
-        for await item in facts {
+        for await item in auditEvents {
             guard case .event(let audit) = item, case .room(let event) = audit.event else { continue }
             if case .transcribed(let segment) = event { said.append(segment) }
             if case .finished = event { ends += 1 }
@@ -48,11 +48,11 @@ struct RoomAuditEventTests {
     }
 
     @Test func timesUseTheWallClock() async throws {
-        let facts = AuditEventQueue { _ in .eventsAndText }
-        let gateway = try TestGateway(facts: facts)
+        let auditEvents = AuditEventQueue { _ in .eventsAndText }
+        let gateway = try TestGateway(auditEvents: auditEvents)
         let ann = try Caller(gateway, room: "r", identity: "ann")
         try ann.ask(.segment(TranscriptSegment(id: "s1", role: .user, text: "hi", final: true)))
-        for await item in facts {
+        for await item in auditEvents {
             guard case .event(let audit) = item, case .room(.transcribed(let said)) = audit.event else { continue }
             let now = Int64(Date().timeIntervalSince1970 * 1_000)
             #expect((now - 20_000...now).contains(audit.at))
@@ -62,27 +62,27 @@ struct RoomAuditEventTests {
     }
 
     @Test func droppedEventsAreCounted() async throws {
-        let facts = AuditEventQueue(countMax: 1)
-        let gateway = try TestGateway(facts: facts)
+        let auditEvents = AuditEventQueue(countMax: 1)
+        let gateway = try TestGateway(auditEvents: auditEvents)
         let ann = try Caller(gateway, room: "r", identity: "ann")
         try ann.settle()
         #expect(
             try gateway.get("/metrics")?.text.contains(#"patchbay_facts_lost_total{shard="0"} 1"#) == true
                 || gateway.get("/metrics")?.text.contains(#"patchbay_facts_lost_total{shard="1"} 1"#) == true)
-        _ = await facts.next(upTo: 1)
-        #expect(await facts.next(upTo: 1) == [.missing(count: 1, rooms: ["r"])])
+        _ = await auditEvents.next(upTo: 1)
+        #expect(await auditEvents.next(upTo: 1) == [.missing(count: 1, rooms: ["r"])])
     }
 
     @Test func stoppingGatewayReportsTheEndOfItsRooms() async throws {
-        let facts = AuditEventQueue()
-        let gateway = try TestGateway(facts: facts)
+        let auditEvents = AuditEventQueue()
+        let gateway = try TestGateway(auditEvents: auditEvents)
         let ann = try Caller(gateway, room: "r", identity: "ann")
         gateway.gateway.drain()
         gateway.gateway.drain()
         #expect(try ann.closeCode() == 4001)
         try await gateway.ended()
         var last: Room.AuditEvent?
-        for await item in facts {
+        for await item in auditEvents {
             if case .event(let audit) = item, case .room(let event) = audit.event { last = event }
         }
         #expect(last == .finished(.serverShutdown))

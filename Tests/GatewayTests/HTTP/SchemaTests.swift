@@ -28,25 +28,25 @@ struct SchemaTests {
         #expect(Schema.text(2...2).fault(in: .string("e\u{301}")) == nil)
     }
 
-    @Test func nullIsForWhatMayBeNull() {
+    @Test func nullRequiresANullableSchema() {
         #expect(Schema.nullable(.uuid).fault(in: .null) == nil)
         #expect(Schema.nullable(.uuid).fault(in: "x") != nil)
         #expect(Schema.uuid.fault(in: .null) != nil)
     }
 
-    @Test func aFaultSaysWhere() {
+    @Test func faultsNameTheirLocation() {
         let schema = Schema.object([.required("list", .array(of: .object([.required("on", .boolean)])))])
         #expect(schema.fault(in: ["list": [["on": true], ["on": 1]]]) == "list[1].on must be true or false")
         #expect(schema.fault(in: ["list": [["off": true]]]) == "list[0].off is no field here")
         #expect(schema.fault(in: [:]) == "list is missing")
     }
 
-    @Test func whatIsLongFromOutsideIsCutInAFault() throws {
+    @Test func longNamesAreTruncatedInFaults() throws {
         let fault = try #require(Schema.empty.fault(in: .object([.init(String(repeating: "x", count: 10_000), true)])))
         #expect(fault.utf8.count < 100)
     }
 
-    @Test func anArrayHasAsManyElementsAsItMay() {
+    @Test func arrayLengthsAreChecked() {
         let schema = Schema.array(of: .boolean, count: 1...2)
         #expect(schema.fault(in: [true]) == nil)
         #expect(schema.fault(in: []) == "it must have at least 1 elements")
@@ -54,7 +54,7 @@ struct SchemaTests {
         #expect(schema.inOpenAPI == ["type": "array", "items": ["type": "boolean"], "minItems": 1, "maxItems": 2])
     }
 
-    @Test func itIsWrittenAsJSONSchema() {
+    @Test func theSchemaIsWrittenAsJSONSchema() {
         let schema = Schema.object([.required("id", .uuid), .optional("note", .nullable(.text(0...10))), .optional("kind", .choice(["a"]))])
         #expect(
             schema.inOpenAPI == [

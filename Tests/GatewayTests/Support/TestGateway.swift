@@ -16,15 +16,15 @@ final class TestGateway: Sendable {
 
     /// Sessions cannot be resumed, unless `change` sets a resume window.
     convenience init(
-        facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
+        auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
-        try self.init(facts: facts, recordings: recordings, serving: { _, _ in routes }, change)
+        try self.init(auditEvents: auditEvents, recordings: recordings, serving: { _, _ in routes }, change)
     }
 
     /// - Parameter routes: makes additional HTTP routes.
     init(
-        facts: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
+        auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
         serving routes: (RoomService, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
@@ -33,7 +33,7 @@ final class TestGateway: Sendable {
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), recordLayer: Self.recordLayer, version: "tests")
         change(&settings)
         let gateway = try Gateway(
-            settings: settings, keys: TestToken.keys, facts: facts, recordings: recordings, calls: calls, routes: routes)
+            settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, calls: calls, routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }

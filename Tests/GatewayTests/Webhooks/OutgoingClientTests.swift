@@ -13,7 +13,7 @@ struct OutgoingClientTests {
         to url: String, timeout: Duration = .seconds(10), trusting trust: ClientTrust = .system
     ) async throws -> OutgoingResponse {
         let headers = [OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("authorization", "token")]
-        let request = OutgoingRequest(url: url, headers: headers, body: Array(#"{"event":"x"}"#.utf8))
+        let request = OutgoingHTTPRequest(url: url, headers: headers, body: Array(#"{"event":"x"}"#.utf8))
         return try await OutgoingClient(trusting: trust).outgoing(timeout: timeout)(request)
     }
 
@@ -133,11 +133,11 @@ struct OutgoingClientTests {
         }
         let send = try OutgoingClient().outgoing(timeout: .seconds(30))
         let waiting = (0..<30).map { _ in
-            Task { _ = try await send(OutgoingRequest(url: dead.url(), headers: [], body: [1])) }
+            Task { _ = try await send(OutgoingHTTPRequest(url: dead.url(), headers: [], body: [1])) }
         }
         try dead.wait(for: 30)
         let begin = ContinuousClock.now
-        for _ in 0..<20 { #expect(try await send(OutgoingRequest(url: alive.url(), headers: [], body: [1])).status == 200) }
+        for _ in 0..<20 { #expect(try await send(OutgoingHTTPRequest(url: alive.url(), headers: [], body: [1])).status == 200) }
         #expect(ContinuousClock.now - begin < .seconds(10))
         for task in waiting { task.cancel() }
         for task in waiting { _ = await task.result }
@@ -147,7 +147,7 @@ struct OutgoingClientTests {
         let server = try RawReceiver { _, _ in .silence }
         defer { server.close() }
         let send = try OutgoingClient(requestsMax: 2).outgoing(timeout: .seconds(30))
-        let request = OutgoingRequest(url: server.url(), headers: [], body: [1])
+        let request = OutgoingHTTPRequest(url: server.url(), headers: [], body: [1])
         let first = Task { try await send(request) }
         try server.wait(for: 1)
         let others = (0..<2).map { _ in Task { try await send(request) } }

@@ -39,7 +39,7 @@ final class WebhookWorld: Sendable {
         let webhooks = (0..<count).map {
             OutgoingWebhook(event: "room_started", endpoint: url, room: "room \($0 % rooms)", body: "\($0 % rooms) \($0 / rooms)")
         }
-        try await store.tell(webhooks, at: Self.now)
+        try await store.enqueue(webhooks, at: Self.now)
     }
 
     /// Runs a service that sends to `urls` during `body`.

@@ -10,7 +10,7 @@ struct BriefingTests {
         let briefing = SessionBriefing(
             sessionId: "s", context: "phone", clientContext: "on the road",
             pastSummaries: [PastSummary(title: "Groceries", summary: "Apples were ordered.", endedAt: 1_700_000_000)])
-        try await TestGateway.run(facts: AuditEventQueue(briefing: { _ in briefing })) { gateway in
+        try await TestGateway.run(auditEvents: AuditEventQueue(briefing: { _ in briefing })) { gateway in
             let alice = try await gateway.join("alice")
             let guide = try await gateway.join("guide", kind: .agent)
             #expect(guide.hello.session == briefing)

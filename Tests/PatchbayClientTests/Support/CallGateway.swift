@@ -31,7 +31,7 @@ struct CallGateway: Sendable {
         var service: CallService?
         let gateway = try Gateway(
             settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey)),
-            keys: keys, facts: backend.auditEvents, calls: backend.callInbox
+            keys: keys, auditEvents: backend.auditEvents, calls: backend.callInbox
         ) { desk, keys in
             let calls = backend.callService(
                 desk, keys: keys, server: ServerInfo(version: "tests", node: "n"), settings: CallSettings(ringTime: ringTime))

@@ -15,14 +15,14 @@ struct TestGateway: Sendable {
 
     /// Runs a gateway during `body`.
     static func run(
-        room: RoomSettings = RoomSettings(), facts: AuditEventQueue? = nil, _ body: @Sendable (TestGateway) async throws -> Void
+        room: RoomSettings = RoomSettings(), auditEvents: AuditEventQueue? = nil, _ body: @Sendable (TestGateway) async throws -> Void
     ) async throws {
         let files = try TestCertificates.shared.get()
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         let gateway = try Gateway(
             settings: GatewaySettings(
                 port: 0, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey), room: room), keys: keys,
-            facts: facts)
+            auditEvents: auditEvents)
         let test = TestGateway(url: "wss://127.0.0.1:\(gateway.port)", keys: keys, gateway: gateway)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await gateway.run() }

@@ -15,7 +15,7 @@ struct ExportTests {
         String(decoding: try await export(turns, locale: locale).file(as: format).bytes, as: UTF8.self)
     }
 
-    @Test("has title, summary, tasks and every turn in plain text")
+    @Test("contains title, summary, tasks and every turn in plain text")
     func plain() async throws {
         let text = try await Self.text(.txt, of: Dialogues.turns(of: "user: Hello.\nassistant: Good day."))
         #expect(text.hasPrefix("A title\n"))
@@ -29,7 +29,7 @@ struct ExportTests {
         #expect(text.contains("Zusammenfassung") && text.contains("Du: Hallo."))
     }
 
-    @Test("has the API's names in JSON, and null where there is no summary")
+    @Test("uses the API's names in JSON, and null without a summary")
     func json() async throws {
         let bytes = try await Self.export(Dialogues.turns(of: "user: \"Hi\"\u{1}"), withSummary: false).file(as: .json).bytes
         let record = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
@@ -72,7 +72,7 @@ struct ExportTests {
         #expect(text.contains("00:00:05.000 --> 00:00:07.500"))
     }
 
-    @Test("tells times before the session, and absurd lengths, as what can be shown")
+    @Test("clamps times before the session and absurd lengths")
     func absurdTimes() async throws {
         var turns = Dialogues.turns(of: "user: a\nuser: b\nuser: c")
         turns[0].timestamp = WallTime(milliseconds: .min)
@@ -91,14 +91,14 @@ struct ExportTests {
         #expect(text.range(of: "First.")!.lowerBound < text.range(of: "Second.")!.lowerBound)
     }
 
-    @Test("has a name that can stand in a header field", arguments: ExportFormat.allCases)
+    @Test("has a file name that is valid in a header field", arguments: ExportFormat.allCases)
     func fileName(_ format: ExportFormat) {
         let name = Self.export([]).fileName(as: format)
         #expect(name.hasSuffix(".\(format.rawValue)"))
         #expect(name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".") })
     }
 
-    @Test("says so where no turn was kept", arguments: [ExportFormat.txt, .vtt, .srt, .json])
+    @Test("states that no turns were stored", arguments: [ExportFormat.txt, .vtt, .srt, .json])
     func empty(_ format: ExportFormat) async throws {
         let text = try await Self.text(format, of: [])
         switch format {

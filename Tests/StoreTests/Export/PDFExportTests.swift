@@ -14,12 +14,11 @@ struct PDFExportTests {
 
     private static func pdf(_ text: String) async throws -> ExportFile { try await pdf(Dialogues.turns(of: text)) }
 
-    /// What one of poppler's programs prints about a PDF; nil where it is not installed.
-    private static func output(of program: String, _ arguments: [String], for file: ExportFile) throws -> String? {
-        guard let tool = ["/usr/bin", "/usr/local/bin"].map({ "\($0)/\(program)" }).first(where: FileManager.default.isExecutableFile)
-        else {
-            return nil
-        }
+    /// The output of one of poppler's programs for a PDF.
+    private static func output(of program: String, _ arguments: [String], for file: ExportFile) throws -> String {
+        let candidates = ["/usr/bin", "/usr/local/bin"].map { "\($0)/\(program)" }
+        let tool = try #require(
+            candidates.first(where: FileManager.default.isExecutableFile), "\(program) is missing; run scripts/setup")
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pdf")
         try Data(file.bytes).write(to: path)
         defer { try? FileManager.default.removeItem(at: path) }
@@ -47,13 +46,13 @@ struct PDFExportTests {
 
     @Test(arguments: ["Latn", "Grek", "Cyrl", "Hans", "Jpan", "Hang"]) func textCanBeExtracted(script: String) async throws {
         let text = Self.scripts[script]!
-        guard let found = try Self.output(of: "pdftotext", ["FILE", "-"], for: try await Self.pdf("user: \(text)")) else { return }
+        let found = try Self.output(of: "pdftotext", ["FILE", "-"], for: try await Self.pdf("user: \(text)"))
         #expect(found.precomposedStringWithCompatibilityMapping.contains(text.precomposedStringWithCompatibilityMapping), "\(found)")
     }
 
     @Test func allFontsAreEmbedded() async throws {
         let text = Self.scripts.values.sorted().joined(separator: " ")
-        guard let list = try Self.output(of: "pdffonts", ["FILE"], for: try await Self.pdf("user: \(text)")) else { return }
+        let list = try Self.output(of: "pdffonts", ["FILE"], for: try await Self.pdf("user: \(text)"))
         let fonts = list.split(separator: "\n").dropFirst(2)
         #expect(fonts.count >= 5)
         for font in fonts { #expect(font.contains(/\ yes +(yes|no) +(yes|no) +\d+ +\d+$/), "not embedded: \(font)") }
@@ -70,7 +69,7 @@ struct PDFExportTests {
         let file = try await Self.pdf(lines.joined(separator: "\n"))
         let count = try #require(Self.pageCount(file))
         #expect(count > 10)
-        guard let text = try Self.output(of: "pdftotext", ["-layout", "FILE", "-"], for: file) else { return }
+        let text = try Self.output(of: "pdftotext", ["-layout", "FILE", "-"], for: file)
         let pages = text.split(separator: "\u{0C}")
         #expect(pages.count == count)
         for (index, page) in pages.enumerated() { #expect(page.contains("\(index + 1) / \(count)")) }

@@ -35,7 +35,7 @@ struct BackgroundTests {
         #expect(past.map(\.endedAt) == [sessions[2], sessions[1]].map(\.endedAt))
     }
 
-    @Test func onlyTheirOwnersWishMakesThemKnown() async throws {
+    @Test func earlierSessionsNeedTheirOwnersConsent() async throws {
         let user = try await makeUser(shares: false)
         let sessions = try await talk(user, times: 2)
         #expect(try await store.background(of: sessions[1].id, of: user.id).past.isEmpty)
@@ -43,7 +43,7 @@ struct BackgroundTests {
         #expect(try await store.background(of: sessions[1].id, of: user.id).past.count == 1)
     }
 
-    @Test func whatGoesOnOrHasNoSummaryIsLeftOut() async throws {
+    @Test func openOrUnsummarizedSessionsAreOmitted() async throws {
         let user = try await makeUser()
         try await world.talk(user, ["hi"])
         _ = try await world.startSession(of: user, at: world.now + .seconds(1))
@@ -51,7 +51,7 @@ struct BackgroundTests {
         #expect(try await store.background(of: session.id, of: user.id).past.isEmpty)
     }
 
-    @Test func anothersSessionsAreLeftOut() async throws {
+    @Test func otherUsersSessionsAreOmitted() async throws {
         _ = try await talk(makeUser(), times: 1)
         let user = try await makeUser()
         let session = try await world.startSession(of: user, at: world.now + .seconds(100))
@@ -59,7 +59,7 @@ struct BackgroundTests {
     }
 
     @Test(arguments: [false, true])
-    func whatTheAppSaidIsKnownOfLoggedSessions(isLogged: Bool) async throws {
+    func theClientContextIsKeptForLoggedSessions(isLogged: Bool) async throws {
         let user = try await world.makeUser(isLogged: isLogged)
         let request = SessionRequest(context: "phone", clientContext: "on the road")
         let session = try await store.startSession(request, of: user.id, at: world.now).session

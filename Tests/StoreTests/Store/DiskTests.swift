@@ -4,14 +4,14 @@ import Identity
 import Store
 import Testing
 
-/// What a thief of the disk finds.
+/// What remains readable in the database's files.
 struct DiskTests {
     let world: StoreWorld
     var store: SessionStore { world.store }
 
     init() throws { world = try StoreWorld() }
 
-    @Test func noWordNameOrAddressStandsInAnyFile() async throws {
+    @Test func filesContainNoPlainText() async throws {
         let user = try await world.makeUser("anneliese@example.org")
         _ = try await store.updateSettings(of: user.id) { $0.voice = "contralto" }
         _ = try await store.user(issuer: "https://id", subject: "brunhilde", email: "brunhilde@example.net", at: world.now)
@@ -21,7 +21,7 @@ struct DiskTests {
         let content = SummaryContent(title: "asparagus", summaryText: "broccoli", actionItems: ["cauliflower"], tags: ["dandelion"])
         try await store.saveSummary(content, for: session.id, of: user.id, at: world.now)
         let webhook = OutgoingWebhook(event: "room_started", endpoint: "https://eggplant", room: "fennel", body: "gooseberry")
-        try await store.tell([webhook], at: world.now)
+        try await store.enqueue([webhook], at: world.now)
         for word in [
             "anneliese", "contralto", "brunhilde", "zeppelin", "hieronymus", "umbrella", "keyhole", "rhubarb", "marmalade", "asparagus",
             "broccoli", "cauliflower", "dandelion", "eggplant", "fennel", "gooseberry", "battery staple",
@@ -30,17 +30,17 @@ struct DiskTests {
         }
     }
 
-    /// The sealed bytes of a turn, which would tell if they were still there.
+    /// The sealed bytes of a turn, to be searched for in the files.
     func sealed(_ sql: String = "SELECT text FROM turns LIMIT 1") throws -> Data {
         try #require(try world.thief { db in try Data.fetchOne(db, sql: sql) })
     }
 
-    @Test func whatIsKeptIsThere() async throws {
+    @Test func storedDataIsRead() async throws {
         try await world.talk(try await world.makeUser(), ["hello"])
         #expect(try !world.files(with: try sealed()).isEmpty)
     }
 
-    @Test func ofADeletedUserNoByteRemains() async throws {
+    @Test func aDeletedUserLeavesNoBytes() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hello"])
         let (turn, key) = (try sealed(), try sealed("SELECT sealed FROM user_keys"))
@@ -51,7 +51,7 @@ struct DiskTests {
         #expect(try world.files(with: session.id.text.utf8).isEmpty)
     }
 
-    @Test func ofDeletedSessionsNoByteRemains() async throws {
+    @Test func deletedSessionsLeaveNoBytes() async throws {
         let user = try await world.makeUser()
         for index in 0..<60 { try await world.talk(user, ["hello \(index)"]) }
         let turn = try sealed()
@@ -60,7 +60,7 @@ struct DiskTests {
         #expect(try await store.sessions(of: user.id).sessions.isEmpty)
     }
 
-    @Test func ofADeletedSessionNoByteRemainsAfterCompacting() async throws {
+    @Test func compactingLeavesNoBytesOfDeletedSessions() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, [String(repeating: "long ", count: 4_000)])
         let turn = try sealed()
@@ -72,7 +72,7 @@ struct DiskTests {
         #expect(try world.thief { db in try Int.fetchOne(db, sql: "PRAGMA freelist_count") } == 0)
     }
 
-    @Test func eachUsersConversationsAreKeptForAsLongAsTheUserSays() async throws {
+    @Test func retentionFollowsTheUsersSettings() async throws {
         let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
         _ = try await store.updateSettings(of: ann.id) { $0.retentionDays = 7 }
         let week = world.now + .seconds(60 + 7 * 86_400)
@@ -88,24 +88,24 @@ struct DiskTests {
         #expect(try await store.sessions(of: bob.id).sessions.count == 1)
         #expect(try world.files(with: turn).isEmpty)
         #expect(try world.files(with: old.id.text.utf8).isEmpty)
-        #expect(try await store.unwantedFiles() == ["r1.ogg"])
-        try await store.forgetFiles(["r1.ogg"])
-        #expect(try await store.unwantedFiles().isEmpty)
+        #expect(try await store.orphanedFiles() == ["r1.ogg"])
+        try await store.removeOrphanedFiles(["r1.ogg"])
+        #expect(try await store.orphanedFiles().isEmpty)
     }
 
-    @Test func theFilesOfADeletedUserAreNamedUntilTheyAreGone() async throws {
+    @Test func orphanedFilesAreListedUntilTheyAreRemoved() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
         for name in ["a.ogg", "b.ogg"] { _ = try await store.addRecording(named: name, to: session.id, of: user.id) }
         #expect(try await store.recordings(of: session.id, of: user.id) == ["a.ogg", "b.ogg"])
         try await store.deleteUser(user.id)
-        #expect(try await store.unwantedFiles() == ["a.ogg", "b.ogg"])
+        #expect(try await store.orphanedFiles() == ["a.ogg", "b.ogg"])
     }
 
-    @Test func webhooksAndIdempotencyKeysAreForgottenInTime() async throws {
+    @Test func webhooksAndIdempotencyKeysExpire() async throws {
         let user = try await world.makeUser()
         let webhook = OutgoingWebhook(event: "room_started", endpoint: "https://a", room: "r", body: "{}")
-        try await store.tell([webhook], at: world.now)
+        try await store.enqueue([webhook], at: world.now)
         _ = try await store.startSession(SessionRequest(context: "web", idempotencyKey: "k"), of: user.id, at: world.now)
         let leased = try await store.leaseWebhooks(to: "https://a", limit: 1, for: .seconds(1), at: world.now)
         try await store.delivered(leased[0], at: world.now)
@@ -114,7 +114,7 @@ struct DiskTests {
         #expect(try world.thief { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM session_starts") } == 0)
     }
 
-    @Test func theLogIsEmptiedThoughOthersNeverStopWriting() async throws {
+    @Test func theLogIsTruncatedDuringContinuousWrites() async throws {
         let user = try await world.makeUser()
         try await withThrowingTaskGroup { group in
             for _ in 0..<4 {
@@ -131,7 +131,7 @@ struct DiskTests {
         #expect(try await store.verify().isClean)
     }
 
-    @Test func whoeverReadsForLongHoldsUpNoDeletion() async throws {
+    @Test func aLongReadDoesNotDelayDeletions() async throws {
         let user = try await world.makeUser()
         try await world.talk(user, ["hello"])
         var configuration = Configuration()

@@ -3,7 +3,7 @@ import Store
 import Testing
 
 struct FullDiskTests {
-    @Test func aFullStoreGoesOnReadingLosesNothingAndRecovers() async throws {
+    @Test func aFullStoreKeepsReadingAndRecovers() async throws {
         let world = try StoreWorld(sizeMax: 400_000)
         let store = world.store
         let user = try await world.makeUser()
@@ -30,7 +30,7 @@ struct FullDiskTests {
     }
 
     /// Writes share a commit, and the one that is too big must not take the others with it.
-    @Test func nobodyFailsForANeighbour() async throws {
+    @Test func aFullDiskFailsOnlyTheWritesThatDoNotFit() async throws {
         let world = try StoreWorld(sizeMax: 300_000)
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
@@ -49,7 +49,7 @@ struct FullDiskTests {
     }
 
     /// In a process of its own, since the limit is a process's.
-    @Test func whenTheKernelTakesNoMoreItIsFullAndWhenItDoesAgainSoDoesTheStore() async throws {
+    @Test func aFullDiskIsReportedAndWritesResumeWhenThereIsSpace() async throws {
         await #expect(processExitsWith: .success) {
             let world = try StoreWorld()
             let user = try await world.makeUser()

@@ -7,7 +7,7 @@ struct JobStoreTests {
 
     init() throws { world = try StoreWorld() }
 
-    @Test func anEndedSessionHasItsSummaryToBeMade() async throws {
+    @Test func endingASessionEnqueuesItsSummary() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["buy apples"])
         let job = try #require(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(60)))
@@ -18,7 +18,7 @@ struct JobStoreTests {
         #expect(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(3_600)) == nil)
     }
 
-    @Test func aJobIsOnePersonsUntilTheLeaseRunsOut() async throws {
+    @Test func aJobIsLeasedToOneWorkerUntilTheLeaseExpires() async throws {
         try await store.enqueue(.summary, subject: "s", due: world.now)
         let first = try #require(try await store.lease(.summary, for: .seconds(60), at: world.now))
         #expect(try await store.lease(.summary, for: .seconds(60), at: world.now + .seconds(59)) == nil)
@@ -49,7 +49,7 @@ struct JobStoreTests {
         try third.close()
     }
 
-    @Test func aSummaryThatCameTooLateIsNotKept() async throws {
+    @Test func aSummaryAfterTheLeaseIsNotStored() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
         let late = try #require(try await store.lease(.summary, for: .zero, at: world.now + .seconds(60)))
@@ -60,7 +60,7 @@ struct JobStoreTests {
         #expect(try await store.record(of: session.id, of: user.id).summary == nil)
     }
 
-    @Test func whatFailsIsTriedAgainAndNotForEver() async throws {
+    @Test func aFailedJobIsRetriedALimitedNumberOfTimes() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
         var time = world.now + .seconds(60)
@@ -76,7 +76,7 @@ struct JobStoreTests {
         #expect(try world.files(with: "apples".utf8).isEmpty)
     }
 
-    @Test func aJobThatTakesTheProcessWithItIsGivenUp() async throws {
+    @Test func aJobThatCrashesTheProcessFailsEventually() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
         for _ in 0..<StoreLimits.jobAttemptsMax { _ = try await store.lease(.summary, for: .zero, at: world.now + .seconds(60)) }
@@ -84,7 +84,7 @@ struct JobStoreTests {
         #expect(try await store.session(session.id, of: user.id).summaryStatus == .failed)
     }
 
-    @Test func nobodyGetsAJobThatSomebodyElseHas() async throws {
+    @Test func aLeasedJobIsNotLeasedAgain() async throws {
         for index in 0..<40 { try await store.enqueue(.summary, subject: "\(index)", due: world.now) }
         let leased = try await withThrowingTaskGroup { group in
             for _ in 0..<60 { group.addTask { try await store.lease(.summary, for: .seconds(60), at: world.now)?.id } }
@@ -99,7 +99,7 @@ struct JobStoreTests {
         #expect(try await store.enqueue(JobKind(rawValue: "other"), subject: "s", due: world.now))
     }
 
-    @Test func theJobsOfADeletedSessionGoWithIt() async throws {
+    @Test func jobsAreDeletedWithTheirSession() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
         try await store.deleteSession(session.id, of: user.id)

@@ -5,9 +5,9 @@ import Store
 import Synchronization
 import Testing
 
-/// A process that is killed while it writes, at a moment that nobody chose.
+/// A process that is killed at a random moment while it writes.
 @Suite(.serialized) struct KillTests {
-    @Test func whatWasAcknowledgedIsThereOnceAfterAnyKill() async throws {
+    @Test func acknowledgedWritesSurviveAnyKillOnce() async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kill-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let key = MasterKey()
@@ -48,7 +48,7 @@ import Testing
             let record = try await store.record(of: id, of: user.id)
             let kept = record.turns.map(\.id.text)
             #expect(Set(kept).isSuperset(of: expected) && Set(kept).count == kept.count)
-            // The webhook stands in the same commit as the end.
+            // The webhook is in the same commit as the end.
             if record.session.endedAt != nil {
                 let told = try await store.webhooks(limit: 100_000).count { $0.webhook.sessionID == id }
                 #expect(told == 1)
@@ -89,7 +89,7 @@ import Testing
         }
         _ = try await store.endSession(
             session.id, of: user.id,
-            telling: { [OutgoingWebhook(event: "session_ended", endpoint: "https://a", room: $0.roomName, body: "{}", sessionID: $0.id)] },
+            webhooks: { [OutgoingWebhook(event: "session_ended", endpoint: "https://a", room: $0.roomName, body: "{}", sessionID: $0.id)] },
             at: StoreWorld.start)
     }
 }

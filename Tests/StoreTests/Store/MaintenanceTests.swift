@@ -14,7 +14,7 @@ struct MaintenanceTests {
         let user = try await world.makeUser("ann@example.org")
         let session = try await world.talk(user, ["one", "two", "three"])
         try await store.saveSummary(StoreWorld.content, for: session.id, of: user.id, at: world.now)
-        try await store.tell([OutgoingWebhook(event: "e", endpoint: "https://a", room: "r", body: "{}")], at: world.now)
+        try await store.enqueue([OutgoingWebhook(event: "e", endpoint: "https://a", room: "r", body: "{}")], at: world.now)
         return (user, session)
     }
 
@@ -24,7 +24,7 @@ struct MaintenanceTests {
             passwordCost: StoreWorld.quickCost)
     }
 
-    @Test func aSoundStoreIsFoundSound() async throws {
+    @Test func anIntactStoreHasNoProblems() async throws {
         _ = try await fill()
         let report = try await store.verify()
         #expect(report.problems == [] && report.isClean)
@@ -40,20 +40,20 @@ struct MaintenanceTests {
         "UPDATE user_keys SET sealed = (SELECT sealed FROM store_keys)", "UPDATE webhooks SET body = room",
         "DELETE FROM turns WHERE position = 2", "UPDATE sessions SET is_logged = 0", "DELETE FROM webhook_lanes",
     ])
-    func whatSomebodyChangedIsFound(sql: String) async throws {
+    func tamperingIsDetected(sql: String) async throws {
         _ = try await fill()
         try world.thief { db in try db.execute(sql: sql) }
         #expect(try await store.verify().problems.count == 1)
     }
 
-    @Test func aTurnThatWasMovedToAnotherUserDoesNotOpen() async throws {
+    @Test func aTurnMovedToAnotherUserDoesNotDecrypt() async throws {
         let (_, session) = try await fill()
         let eve = try await world.makeUser()
         try world.thief { db in try db.execute(sql: "UPDATE sessions SET user_id = ?", arguments: [eve.id.text]) }
         await #expect(throws: StoreError.self) { try await store.record(of: session.id, of: eve.id) }
     }
 
-    @Test func withAnotherKeyItOpensForNobodyAndStaysAsItIs() async throws {
+    @Test func aWrongMasterKeyIsRefusedAndChangesNothing() async throws {
         let (user, session) = try await fill()
         try store.close()
         let before = try Data(contentsOf: URL(fileURLWithPath: world.directory + "/patchbay.sqlite"))
@@ -64,7 +64,7 @@ struct MaintenanceTests {
         try again.close()
     }
 
-    @Test func itHasOneOwnerAtATime() async throws {
+    @Test func aStoreHasOneOwnerAtATime() async throws {
         #expect(throws: StoreError.alreadyOpen(directory: world.directory)) { try reopen() }
         let beside = try reopen(access: .beside)
         let user = try await world.makeUser()
@@ -72,18 +72,18 @@ struct MaintenanceTests {
         try beside.close()
     }
 
-    @Test func besideNobodyThereIsNothing() throws {
+    @Test func openingAMissingStoreReadOnlyFails() throws {
         let directory = world.directory + "/none"
         #expect(throws: StoreError.missing(directory: directory)) { try reopen(directory, access: .beside) }
         #expect(!FileManager.default.fileExists(atPath: directory))
     }
 
-    @Test func aStoreOfANewerVersionIsLeftAlone() throws {
+    @Test func aStoreOfANewerVersionIsRefusedUnchanged() throws {
         try world.thief { db in try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
         #expect(throws: StoreError.fromTheFuture) { try reopen(access: .beside) }
     }
 
-    @Test func anotherMasterKeyTakesTheOldOnesPlace() async throws {
+    @Test func rotationReplacesTheMasterKey() async throws {
         let (user, session) = try await fill()
         let (old, new) = (try wrapped(), MasterKey())
         try await store.rotate(to: new)
@@ -103,7 +103,7 @@ struct MaintenanceTests {
         try world.thief { db in try Data.fetchAll(db, sql: "SELECT sealed FROM user_keys UNION SELECT sealed FROM store_keys") }
     }
 
-    @Test func usersMadeWhileTheKeyIsChangedOpenWithTheNewOne() async throws {
+    @Test func usersCreatedDuringRotationUseTheNewKey() async throws {
         let new = MasterKey()
         try await withThrowingTaskGroup { group in
             for _ in 0..<20 { group.addTask { _ = try await world.makeUser() } }
@@ -117,7 +117,7 @@ struct MaintenanceTests {
         try again.close()
     }
 
-    @Test func aBackupIsMadeWhileOthersWriteAndOpensLikeTheStore() async throws {
+    @Test func aBackupDuringWritesOpensLikeTheStore() async throws {
         let (user, session) = try await fill()
         let path = world.directory + "/copy/patchbay.sqlite"
         try FileManager.default.createDirectory(atPath: world.directory + "/copy", withIntermediateDirectories: true)

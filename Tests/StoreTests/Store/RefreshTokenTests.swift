@@ -13,7 +13,7 @@ struct RefreshTokenTests {
         return next
     }
 
-    @Test func aTokenGivesTheNextOneOnce() async throws {
+    @Test func aRefreshTokenIsRenewedOnce() async throws {
         let user = try await world.makeUser()
         let first = try await store.makeRefreshToken(for: user.id, lasting: lifetime, at: world.now)
         let second = try #require(try await renewed(first.text))
@@ -21,7 +21,7 @@ struct RefreshTokenTests {
         #expect(try await renewed(second.text) != nil)
     }
 
-    @Test func usingATokenAgainRevokesAllThatCameFromIt() async throws {
+    @Test func reusingATokenRevokesItsFamily() async throws {
         let user = try await world.makeUser()
         let first = try await store.makeRefreshToken(for: user.id, lasting: lifetime, at: world.now)
         let other = try await store.makeRefreshToken(for: user.id, lasting: lifetime, at: world.now)
@@ -35,7 +35,7 @@ struct RefreshTokenTests {
         #expect(try await renewed(other.text) != nil, "another device's token is another family")
     }
 
-    @Test func ofTwoThatUseATokenAtOnceOneAtMostGetsTheNext() async throws {
+    @Test func concurrentRenewalsSucceedAtMostOnce() async throws {
         let user = try await world.makeUser()
         for _ in 0..<20 {
             let token = try await store.makeRefreshToken(for: user.id, lasting: lifetime, at: world.now).text
@@ -47,13 +47,13 @@ struct RefreshTokenTests {
         }
     }
 
-    @Test func aTokenEnds() async throws {
+    @Test func aRefreshTokenExpires() async throws {
         let user = try await world.makeUser()
         let token = try await store.makeRefreshToken(for: user.id, lasting: lifetime, at: world.now)
         #expect(try await renewed(token.text, at: token.expiresAt) == nil)
     }
 
-    @Test func whoLoggedOutIsOut() async throws {
+    @Test func loggingOutRevokesTheToken() async throws {
         let user = try await world.makeUser()
         let token = try await store.makeRefreshToken(for: user.id, lasting: lifetime, at: world.now)
         try await store.logOut(token.text)
@@ -62,18 +62,18 @@ struct RefreshTokenTests {
     }
 
     @Test(arguments: ["", "x", String(repeating: "A", count: 64), String(repeating: "A", count: 1_000), "é"])
-    func whatIsNoTokenIsUnknown(text: String) async throws {
+    func malformedTokensAreUnknown(text: String) async throws {
         #expect(try await renewed(text) == nil)
         try await store.logOut(text)
     }
 
-    @Test func theStoreHasNoTokenInIt() async throws {
+    @Test func theStoreContainsNoTokens() async throws {
         let user = try await world.makeUser()
         let token = try await store.makeRefreshToken(for: user.id, lasting: lifetime, at: world.now)
         #expect(try world.files(with: token.text.utf8).isEmpty)
     }
 
-    @Test func theDeviceThatWasUsedTheLongestAgoMakesRoom() async throws {
+    @Test func theLeastRecentlyUsedDeviceIsEvicted() async throws {
         let user = try await world.makeUser()
         var tokens: [String] = []
         for index in 0...StoreLimits.familiesPerUserMax {

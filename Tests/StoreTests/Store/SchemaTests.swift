@@ -20,7 +20,7 @@ struct SchemaTests {
         DELETE FROM grdb_migrations WHERE identifier <> '1';
         """
 
-    @Test func aStoreOfTheFirstVersionIsBroughtUpToDateWithAllThatIsInIt() async throws {
+    @Test func aStoreOfTheFirstVersionIsMigratedCompletely() async throws {
         let world = try StoreWorld()
         let users = [try await world.makeUser(), try await world.makeUser()]
         for index in 0..<6 {
@@ -44,8 +44,8 @@ struct SchemaTests {
         try store.close()
     }
 
-    /// What a page costs does not grow with what is in the store, only with what is on the page.
-    @Test func aListIsReadInTheOrderOfItsIndexWithoutSorting() async throws {
+    /// The cost of a page depends on its size, not on the size of the store.
+    @Test func aListIsReadFromItsIndexWithoutSorting() async throws {
         let world = try StoreWorld()
         let plan = try world.thief { db in
             try Row.fetchAll(

@@ -7,7 +7,7 @@ struct SessionListTests {
 
     init() throws { world = try StoreWorld() }
 
-    @Test func theNewestComesFirstWithTitleAndSnippet() async throws {
+    @Test func sessionsAreListedNewestFirstWithTitleAndSnippet() async throws {
         let user = try await world.makeUser()
         let old = try await world.talk(user, ["hi"], at: world.now)
         let new = try await world.startSession(of: user, at: world.now + .seconds(100))
@@ -19,7 +19,7 @@ struct SessionListTests {
         #expect(page.sessions[1].endedAt == old.endedAt)
     }
 
-    @Test func aLongSummaryIsCutBetweenWords() async throws {
+    @Test func aLongSummaryIsShortenedBetweenWords() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])
         var content = StoreWorld.content
@@ -30,7 +30,7 @@ struct SessionListTests {
     }
 
     /// Many of them began in the same millisecond.
-    @Test func aThousandSessionsAreReadPageByPageEachOnce() async throws {
+    @Test func pagingReturnsEverySessionOnce() async throws {
         let user = try await world.makeUser()
         var made: Set<SessionID> = []
         try await withThrowingTaskGroup { group in
@@ -50,7 +50,7 @@ struct SessionListTests {
         #expect(zip(read, read.dropFirst()).allSatisfy { $0.startedAt >= $1.startedAt })
     }
 
-    @Test func aPageThatIsJustFullIsTheLast() async throws {
+    @Test func aPageThatIsExactlyFullIsTheLast() async throws {
         let user = try await world.makeUser()
         for index in 0..<4 { _ = try await world.startSession(of: user, at: world.now + .seconds(index)) }
         let first = try await store.sessions(of: user.id, limit: 2)
@@ -59,12 +59,12 @@ struct SessionListTests {
     }
 
     @Test(arguments: ["", "AAAA", "é", "MSAy", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OSBh"])
-    func whatIsNoCursorIsRefused(text: String) {
+    func invalidCursorsAreRefused(text: String) {
         #expect(throws: StoreError.invalidCursor) { try SessionCursor(text: text) }
     }
 
     @Test(arguments: [0, -1, StoreLimits.sessionsPerPageMax + 1])
-    func aPageHasAReasonableSize(limit: Int) async throws {
+    func thePageSizeIsLimited(limit: Int) async throws {
         let user = try await world.makeUser()
         await #expect(throws: StoreError.self) { try await store.sessions(of: user.id, limit: limit) }
     }

@@ -7,7 +7,7 @@ struct SessionStoreTests {
 
     init() throws { world = try StoreWorld() }
 
-    @Test func aSessionIsShownAsItWas() async throws {
+    @Test func aStoredSessionIsReturnedUnchanged() async throws {
         let user = try await world.makeUser()
         let request = SessionRequest(context: "carplay", assistantID: "guide", clientContext: "on the road")
         let session = try await store.startSession(request, of: user.id, at: world.now).session
@@ -24,7 +24,7 @@ struct SessionStoreTests {
         #expect(record.summary == nil && record.clientContext == "on the road")
     }
 
-    @Test func whatTheUserDecidesLaterChangesNoSession() async throws {
+    @Test func laterSettingsDoNotChangeExistingSessions() async throws {
         let user = try await world.makeUser(isLogged: false)
         let session = try await world.startSession(of: user)
         _ = try await store.updateSettings(of: user.id) { $0.loggingEnabled = true }
@@ -34,7 +34,7 @@ struct SessionStoreTests {
         #expect(try await store.record(of: session.id, of: user.id).turns.isEmpty)
     }
 
-    @Test func ofASessionThatIsNotLoggedNoTextIsKept() async throws {
+    @Test func anUnloggedSessionKeepsNoText() async throws {
         let user = try await world.makeUser(isLogged: false)
         let request = SessionRequest(context: "phone", clientContext: "secret plan")
         let session = try await store.startSession(request, of: user.id, at: world.now).session
@@ -49,7 +49,7 @@ struct SessionStoreTests {
         }
     }
 
-    @Test func theSameKeyGivesTheSameSessionForADay() async throws {
+    @Test func anIdempotencyKeyReturnsTheSameSessionForADay() async throws {
         let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
         let request = SessionRequest(context: "phone", idempotencyKey: "k1")
         let first = try await store.startSession(request, of: ann.id, at: world.now)
@@ -59,7 +59,7 @@ struct SessionStoreTests {
         #expect(try await store.startSession(request, of: ann.id, at: world.now + .seconds(86_400)).isNew)
     }
 
-    @Test func startingTwiceAtOnceWithOneKeyIsOneSession() async throws {
+    @Test func concurrentStartsWithOneKeyCreateOneSession() async throws {
         let user = try await world.makeUser()
         let ids = try await withThrowingTaskGroup { group in
             for _ in 0..<20 {
@@ -72,7 +72,7 @@ struct SessionStoreTests {
         #expect(ids.count == 1)
     }
 
-    @Test func endingTwiceIsFine() async throws {
+    @Test func endingASessionIsIdempotent() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let first = try await store.endSession(session.id, of: user.id, at: world.now + .seconds(5))
@@ -81,7 +81,7 @@ struct SessionStoreTests {
         #expect(second.session.endedAt == world.now + .seconds(5))
     }
 
-    @Test func nobodySeesOrChangesWhatIsNotTheirs() async throws {
+    @Test func usersCannotReadOrChangeOthersSessions() async throws {
         let (ann, eve) = (try await world.makeUser(), try await world.makeUser())
         let session = try await world.talk(ann, ["hello"])
         await #expect(throws: StoreError.notFound) { try await store.record(of: session.id, of: eve.id) }
@@ -100,7 +100,7 @@ struct SessionStoreTests {
         #expect(try await store.record(of: session.id, of: ann.id).turns.count == 1)
     }
 
-    @Test func aTurnIsStoredOnceForEachID() async throws {
+    @Test func aTurnIsStoredOncePerID() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let id = TurnID(session: session.id, segment: "SG_1")
@@ -115,7 +115,7 @@ struct SessionStoreTests {
         #expect(TurnID(session: SessionID(), segment: "SG_1") != id)
     }
 
-    @Test func anotherSessionMayHaveATurnOfTheSameID() async throws {
+    @Test func turnIDsAreScopedToTheSession() async throws {
         let (ann, bob) = (try await world.makeUser(), try await world.makeUser())
         let (one, two) = (try await world.startSession(of: ann), try await world.startSession(of: bob))
         var turn = world.turn("mine", in: one)
@@ -124,7 +124,7 @@ struct SessionStoreTests {
         #expect(try await store.append(turn, of: bob.id) == .stored)
     }
 
-    @Test func textWithoutEndIsRefused() async throws {
+    @Test func textAboveTheLimitIsRefused() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let turn = world.turn(String(repeating: "x", count: StoreLimits.turnTextMax + 1), in: session)
@@ -133,7 +133,7 @@ struct SessionStoreTests {
     }
 
     @Test(arguments: ["'; DROP TABLE turns; --", "\u{0}", "../../etc/passwd", "🙂", "\u{202E}evil", ""])
-    func anyTextComesBackAsItWas(text: String) async throws {
+    func anyTextIsReturnedUnchanged(text: String) async throws {
         let user = try await world.makeUser()
         let request = SessionRequest(context: text, assistantID: text, clientContext: text, idempotencyKey: text)
         let session = try await store.startSession(request, of: user.id, at: world.now).session
@@ -142,7 +142,7 @@ struct SessionStoreTests {
         #expect(record.turns.map(\.text) == [text] && record.session.context == text && record.clientContext == text)
     }
 
-    @Test func sessionsThatGoOnAreFound() async throws {
+    @Test func openSessionsAreFound() async throws {
         let user = try await world.makeUser()
         try await world.talk(user, [])
         let open = try await world.startSession(of: user)

@@ -4,14 +4,14 @@ import Identity
 import Store
 import Testing
 
-/// Writes that come while the disk is busy share the next commit. Somebody else holds the database here until enough of them wait.
+/// Writes that arrive during a commit share the next one. Here another connection locks the database until enough writes are queued.
 struct SharedCommitTests {
     let world: StoreWorld
     var store: SessionStore { world.store }
 
     init() throws { world = try StoreWorld() }
 
-    @Test func whatWaitsIsCommittedTogether() async throws {
+    @Test func queuedWritesShareACommit() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         try await store.compact()
@@ -31,7 +31,7 @@ struct SharedCommitTests {
         #expect(try world.commitsInLog() < writes)
     }
 
-    @Test func aWriteThatFailsLeavesItsNeighboursAlone() async throws {
+    @Test func aFailedWriteDoesNotAffectItsBatch() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let holder = try world.holdWrites()
@@ -57,7 +57,7 @@ struct SharedCommitTests {
     }
 
     /// The turns have the same time, so that only the order of the writes tells them apart.
-    @Test func whatOneWritesIsKeptInOrderWhateverOthersWrite() async throws {
+    @Test func writesOfOneCallerKeepTheirOrder() async throws {
         let user = try await world.makeUser()
         let sessions = try await (0..<8).asyncMap { _ in try await world.startSession(of: user) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -73,21 +73,21 @@ struct SharedCommitTests {
         }
     }
 
-    @Test func whoComesWhenTooManyWaitIsRefusedAtOnceAndNobodyElse() async throws {
+    @Test func writesBeyondTheQueueLimitAreRefusedAtOnce() async throws {
         let holder = try world.holdWrites()
         let count = StoreLimits.writesWaitingMax + StoreLimits.writesPerCommitMax + 20
         await withTaskGroup(of: StoreError?.self) { group in
             for index in 0..<count {
                 group.addTask { () -> StoreError? in
                     do throws(StoreError) {
-                        try await store.forgetFiles(["\(index).ogg"])
+                        try await store.removeOrphanedFiles(["\(index).ogg"])
                         return nil
                     } catch {
                         return error
                     }
                 }
             }
-            // Nobody can be through before the database is free.
+            // No write can complete while the database is locked.
             #expect(await group.next() == .busy)
             #expect(throws: Never.self) { try holder.inDatabase { db in try db.commit() } }
             var kept = 0

@@ -12,7 +12,7 @@ struct SnippetTests {
     ]
 
     @Test(arguments: texts)
-    func aSummaryIsCutBetweenWordsAndNeverInACharacter(text: String) async throws {
+    func aSummaryIsShortenedBetweenWordsNeverWithinACharacter(text: String) async throws {
         let world = try StoreWorld()
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hi"])

@@ -27,7 +27,7 @@ final class StoreWorld: Sendable {
 
     var now: WallTime { Self.start }
 
-    /// A user who agreed that conversations are kept.
+    /// A user with logging enabled.
     func makeUser(_ email: String = "\(UUID().uuidString)@example.org", isLogged: Bool = true) async throws -> User {
         let user = try await store.createUser(email: email, password: Self.password, at: now)
         return isLogged ? try await store.updateSettings(of: user.id) { $0.loggingEnabled = true } : user
@@ -67,14 +67,14 @@ final class StoreWorld: Sendable {
         return try DatabaseQueue(path: directory + "/patchbay.sqlite", configuration: configuration)
     }
 
-    /// Nobody else can write until it commits.
+    /// Blocks other writes until it commits.
     func holdWrites() throws -> DatabaseQueue {
         let holder = try makeConnection()
         try holder.inDatabase { db in try db.beginTransaction(.immediate) }
         return holder
     }
 
-    /// The sealed bytes of a session's first turn, which would tell if they were still there.
+    /// The sealed bytes of a session's first turn, to be searched for in the files.
     func sealedTurn(of session: Session) throws -> Data {
         try thief { db in
             try Data.fetchOne(db, sql: "SELECT text FROM turns WHERE session_id = ? LIMIT 1", arguments: [session.id.text]) ?? Data()
@@ -88,7 +88,7 @@ final class StoreWorld: Sendable {
         try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0
     }
 
-    /// In a log that was begun anew by emptying it. A page that ends a commit tells how big the database is then; others tell 0.
+    /// Counts commits in a truncated log: the frame that ends a commit holds the database's size in pages, others hold 0.
     func commitsInLog() throws -> Int {
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: log)))
         return stride(from: 32, to: bytes.count, by: 24 + 4_096).count { page in bytes[page + 4..<page + 8].contains { $0 != 0 } }

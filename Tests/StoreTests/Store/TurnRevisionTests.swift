@@ -46,7 +46,7 @@ struct TurnRevisionTests {
         #expect(try await texts(of: session, user) == ["third"])
     }
 
-    @Test func aTurnOfWhichNothingWasPlayedDisappearsAndStaysAway() async throws {
+    @Test func anUnplayedTurnIsDeletedAndStaysDeleted() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         var turn = world.turn("never played", in: session, by: .assistant)
@@ -63,7 +63,7 @@ struct TurnRevisionTests {
         #expect(try await store.verify().problems == [])
     }
 
-    @Test func aRevisionAfterTheSummaryMakesTheSummaryAnew() async throws {
+    @Test func aRevisionAfterTheSummaryRepeatsTheSummary() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         var turn = world.turn("Buy twenty apples, please.", in: session)

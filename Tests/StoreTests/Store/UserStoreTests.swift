@@ -9,19 +9,19 @@ struct UserStoreTests {
 
     init() throws { world = try StoreWorld() }
 
-    @Test func aNewUserHasAgreedToNothing() async throws {
+    @Test func aNewUserHasConsentedToNothing() async throws {
         let user = try await store.createUser(email: "Ann@Example.org", password: StoreWorld.password, at: world.now)
         #expect(user.settings == UserSettings() && !user.settings.loggingEnabled && user.settings.retentionDays == 30)
         #expect(try await store.user(user.id) == user)
         #expect(user.email == "Ann@Example.org")
     }
 
-    @Test func anAddressIsTakenWhateverItsCase() async throws {
+    @Test func emailAddressesAreCaseInsensitive() async throws {
         _ = try await world.makeUser("ann@example.org")
         await #expect(throws: StoreError.emailTaken) { try await world.makeUser("ANN@EXAMPLE.ORG") }
     }
 
-    @Test func twoAtOnceWithOneAddressAreOne() async throws {
+    @Test func concurrentRegistrationsOfOneAddressCreateOneUser() async throws {
         let made = await withTaskGroup { group in
             for _ in 0..<8 { group.addTask { (try? await world.makeUser("race@example.org")) != nil } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -29,26 +29,26 @@ struct UserStoreTests {
         #expect(made == 1)
     }
 
-    @Test func theRightPasswordFindsTheUserAndNothingElseDoes() async throws {
+    @Test func onlyTheRightPasswordFindsTheUser() async throws {
         let user = try await world.makeUser("ann@example.org")
         #expect(try await store.user(email: "ann@EXAMPLE.org", password: StoreWorld.password)?.id == user.id)
         #expect(try await store.user(email: "ann@example.org", password: SecretText("guess")) == nil)
         #expect(try await store.user(email: "bob@example.org", password: StoreWorld.password) == nil)
     }
 
-    @Test func aUserOfAnOutsideIssuerIsMadeOnFirstSightAndFoundAgain() async throws {
+    @Test func aUserOfAnExternalIssuerIsCreatedOnce() async throws {
         let first = try await store.user(issuer: "https://id", subject: "42", email: nil, at: world.now)
         #expect(try await store.user(issuer: "https://id", subject: "42", email: nil, at: world.now).id == first.id)
         #expect(try await store.user(issuer: "https://id", subject: "43", email: nil, at: world.now).id != first.id)
         #expect(try await store.user(issuer: "https://id4", subject: "2", email: nil, at: world.now).id != first.id)
     }
 
-    @Test func aUserOfAnOutsideIssuerHasNoPassword() async throws {
+    @Test func aUserOfAnExternalIssuerHasNoPassword() async throws {
         _ = try await store.user(issuer: "https://id", subject: "42", email: "ann@example.org", at: world.now)
         #expect(try await store.user(email: "ann@example.org", password: SecretText("")) == nil)
     }
 
-    @Test func ofTwoChangesAtOnceNeitherIsLost() async throws {
+    @Test func concurrentSettingsChangesAreBothKept() async throws {
         let user = try await world.makeUser()
         async let voice = store.updateSettings(of: user.id) { $0.voice = "alto" }
         async let days = store.updateSettings(of: user.id) { $0.retentionDays = 7 }
@@ -58,13 +58,13 @@ struct UserStoreTests {
     }
 
     @Test(arguments: [6, 366, -1, .max])
-    func nobodyKeepsForLessThanAWeekOrMoreThanAYear(days: Int) async throws {
+    func retentionIsBetweenAWeekAndAYear(days: Int) async throws {
         let user = try await world.makeUser()
         await #expect(throws: StoreError.self) { try await store.updateSettings(of: user.id) { $0.retentionDays = days } }
         #expect(try await store.user(user.id).settings.retentionDays == 30)
     }
 
-    @Test func whoIsDeletedIsUnknownAndTheAddressIsFree() async throws {
+    @Test func aDeletedUserIsUnknownAndTheAddressIsFree() async throws {
         let user = try await world.makeUser("ann@example.org")
         let session = try await world.talk(user, ["hello"])
         try await store.deleteUser(user.id)
@@ -75,7 +75,7 @@ struct UserStoreTests {
         #expect(try await world.makeUser("ann@example.org").id != user.id)
     }
 
-    @Test func theLastStepsOfADeletionAreDoneLaterIfTheProcessEnds() async throws {
+    @Test func anInterruptedDeletionIsFinishedLater() async throws {
         let user = try await world.makeUser()
         try await world.talk(user, ["hello"])
         // As it is when the process ends after the first commit.

@@ -17,8 +17,8 @@ struct WebhookStoreTests {
         try await store.leaseWebhooks(to: endpoint, limit: 10, for: .seconds(30), at: time ?? world.now)
     }
 
-    @Test func ofOneRoomTheyGoOneAfterTheOther() async throws {
-        try await store.tell([webhook("one"), webhook("two"), webhook("three")], at: world.now)
+    @Test func webhooksOfARoomAreSentInOrder() async throws {
+        try await store.enqueue([webhook("one"), webhook("two"), webhook("three")], at: world.now)
         for event in ["one", "two", "three"] {
             let due = try await lease()
             #expect(due.map(\.webhook.event) == [event])
@@ -28,8 +28,8 @@ struct WebhookStoreTests {
         #expect(try await lease().isEmpty)
     }
 
-    @Test func aRoomsTroubleIsNoOtherRooms() async throws {
-        try await store.tell([webhook("one"), webhook("two"), webhook("one", room: "r2")], at: world.now)
+    @Test func aFailingRoomDoesNotBlockOtherRooms() async throws {
+        try await store.enqueue([webhook("one"), webhook("two"), webhook("one", room: "r2")], at: world.now)
         let due = try await lease()
         #expect(due.map(\.webhook.room).sorted() == ["r1", "r2"])
         let stuck = try #require(due.first { $0.webhook.room == "r1" })
@@ -39,24 +39,24 @@ struct WebhookStoreTests {
         #expect(again.map(\.webhook.event) == ["one"] && again.map(\.attempts) == [2] && again.map(\.reason) == ["refused"])
     }
 
-    @Test func anEndpointThatIsDeadHoldsUpNoOther() async throws {
+    @Test func aDeadEndpointDoesNotBlockOthers() async throws {
         var event = webhook("one")
         var events = [event]
         event.endpoint = "https://b"
         events.append(event)
-        try await store.tell(events, at: world.now)
+        try await store.enqueue(events, at: world.now)
         let due = try await lease() + lease(for: "https://b")
         #expect(due.map(\.webhook.endpoint) == ["https://a", "https://b"] && Set(due.map(\.webhook.id)).count == 1)
     }
 
-    @Test func manyRoomsOfOneEndpointTakeNoOthersPlace() async throws {
-        try await store.tell((0..<40).map { webhook("one", room: "r\($0)", endpoint: "https://dead") }, at: world.now)
-        try await store.tell([webhook("one")], at: world.now)
+    @Test func manyRoomsOfOneEndpointDoNotStarveOthers() async throws {
+        try await store.enqueue((0..<40).map { webhook("one", room: "r\($0)", endpoint: "https://dead") }, at: world.now)
+        try await store.enqueue([webhook("one")], at: world.now)
         #expect(try await lease().map(\.webhook.endpoint) == ["https://a"])
     }
 
-    @Test func whatNobodyWantsIsGivenUpAndTheNextHasItsTurn() async throws {
-        try await store.tell([webhook("one"), webhook("two")], at: world.now)
+    @Test func anAbandonedWebhookAdvancesItsLane() async throws {
+        try await store.enqueue([webhook("one"), webhook("two")], at: world.now)
         let first = try await lease()[0]
         try await store.giveUp(first, reason: "status 410", at: world.now)
         let dead = try await store.webhooks(.dead)
@@ -64,9 +64,9 @@ struct WebhookStoreTests {
         #expect(try await lease().map(\.webhook.event) == ["two"])
     }
 
-    @Test func ofAnEndpointThatNobodyAsksForTheyAgeOut() async throws {
-        try await store.tell([webhook("one", endpoint: "https://former"), webhook("one")], at: world.now)
-        try await store.tell([webhook("two")], at: world.now + .seconds(3_600))
+    @Test func webhooksOfARemovedEndpointExpire() async throws {
+        try await store.enqueue([webhook("one", endpoint: "https://former"), webhook("one")], at: world.now)
+        try await store.enqueue([webhook("two")], at: world.now + .seconds(3_600))
         try await store.expire(at: world.now + .seconds(86_400))
         #expect(try await store.webhooks(.dead).map(\.webhook.endpoint).sorted() == ["https://a", "https://former"])
         #expect(try await lease(at: world.now + .seconds(86_400)).map(\.webhook.event) == ["two"])
@@ -75,8 +75,8 @@ struct WebhookStoreTests {
         #expect(try await store.webhooks().allSatisfy { $0.webhook.endpoint == "https://a" })
     }
 
-    @Test func whatIsReplayedAfterItsDayHasADayAgain() async throws {
-        try await store.tell([webhook("one")], at: world.now)
+    @Test func aReplayedWebhookGetsANewLifetime() async throws {
+        try await store.enqueue([webhook("one")], at: world.now)
         let later = world.now + .seconds(90_000)
         #expect(try await lease(at: later).isEmpty)
         let id = try await store.webhooks(.dead)[0].webhook.id
@@ -85,15 +85,15 @@ struct WebhookStoreTests {
         #expect(again.expiresAt == later + .seconds(86_400))
     }
 
-    @Test func afterADayItIsDeadAndTheNextHasItsTurn() async throws {
-        try await store.tell([webhook("old")], at: world.now)
-        try await store.tell([webhook("new")], at: world.now + .seconds(3_600))
+    @Test func anExpiredWebhookIsDeadAndItsLaneAdvances() async throws {
+        try await store.enqueue([webhook("old")], at: world.now)
+        try await store.enqueue([webhook("new")], at: world.now + .seconds(3_600))
         #expect(try await lease(at: world.now + .seconds(86_400)).map(\.webhook.event) == ["new"])
         #expect(try await store.webhooks(.dead).map(\.webhook.event) == ["old"])
     }
 
-    @Test func whoeverDiesWithOneLeavesItToTheNext() async throws {
-        try await store.tell([webhook("one")], at: world.now)
+    @Test func anExpiredLeaseIsTakenOver() async throws {
+        try await store.enqueue([webhook("one")], at: world.now)
         let first = try await lease()[0]
         let second = try #require(try await lease(at: world.now + .seconds(30)).first)
         #expect(second.webhook == first.webhook)
@@ -101,8 +101,8 @@ struct WebhookStoreTests {
         #expect(try await store.delivered(second, at: world.now))
     }
 
-    @Test func whatWasDeliveredCanBeSentAgain() async throws {
-        try await store.tell([webhook("one")], at: world.now)
+    @Test func aDeliveredWebhookCanBeReplayed() async throws {
+        try await store.enqueue([webhook("one")], at: world.now)
         let sent = try await lease()[0]
         try await store.delivered(sent, at: world.now)
         try await store.replay(sent.webhook.id, at: world.now)
@@ -110,33 +110,33 @@ struct WebhookStoreTests {
         await #expect(throws: StoreError.notFound) { try await store.replay(WebhookID(), at: world.now) }
     }
 
-    @Test func itIsWrittenWithWhatItTells() async throws {
+    @Test func aWebhookIsStoredWithItsChange() async throws {
         let user = try await world.makeUser()
-        let tell: @Sendable (Session) -> [OutgoingWebhook] = {
+        let webhooks: @Sendable (Session) -> [OutgoingWebhook] = {
             [webhook("session_ended", room: $0.roomName, user: $0.userID, session: $0.id)]
         }
         let session = try await world.startSession(of: user)
-        _ = try await store.endSession(session.id, of: user.id, telling: tell, at: world.now)
-        _ = try await store.endSession(session.id, of: user.id, telling: tell, at: world.now)
+        _ = try await store.endSession(session.id, of: user.id, webhooks: webhooks, at: world.now)
+        _ = try await store.endSession(session.id, of: user.id, webhooks: webhooks, at: world.now)
         #expect(try await store.webhooks().map(\.webhook.room) == [session.roomName])
     }
 
-    @Test func whatIsTakenBackWasNeverTold() async throws {
+    @Test func aRolledBackChangeEnqueuesNoWebhook() async throws {
         let user = try await world.makeUser()
         await #expect(throws: StoreError.notFound) {
-            try await store.endSession(SessionID(), of: user.id, telling: { _ in [webhook("session_ended")] }, at: world.now)
+            try await store.endSession(SessionID(), of: user.id, webhooks: { _ in [webhook("session_ended")] }, at: world.now)
         }
         #expect(try await store.webhooks().isEmpty)
     }
 
-    @Test func theyGoWithTheUserOrTheSession() async throws {
+    @Test func webhooksAreDeletedWithTheirUserOrSession() async throws {
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
-        try await store.tell([webhook("a", user: user.id), webhook("b", session: session.id), webhook("c")], at: world.now)
+        try await store.enqueue([webhook("a", user: user.id), webhook("b", session: session.id), webhook("c")], at: world.now)
         try await store.deleteSession(session.id, of: user.id)
         #expect(try await store.webhooks().map(\.webhook.event) == ["c", "a"])
         try await store.deleteUser(user.id)
-        try await store.tell([webhook("d", user: user.id)], at: world.now)
+        try await store.enqueue([webhook("d", user: user.id)], at: world.now)
         #expect(try await store.webhooks().map(\.webhook.event) == ["c"])
         #expect(try await lease().map(\.webhook.event) == ["c"])
         #expect(try await store.verify().isClean)

@@ -3,14 +3,14 @@ import GRDB
 import Store
 import Testing
 
-/// What was deleted stands in the log for a while, sealed. A thief of the disk looks for it there.
+/// Deleted data stays in the write-ahead log for a while, encrypted.
 struct WriteAheadLogTests {
     let world: StoreWorld
     var store: SessionStore { world.store }
 
     init() throws { world = try StoreWorld() }
 
-    @Test(.timeLimit(.minutes(1))) func aDeletedSessionIsGoneFromTheDiskWithinSeconds() async throws {
+    @Test(.timeLimit(.minutes(1))) func aDeletedSessionLeavesTheDiskWithinSeconds() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hello"])
         let turn = try world.sealedTurn(of: session)
@@ -20,7 +20,7 @@ struct WriteAheadLogTests {
         #expect(try world.files(with: session.id.text.utf8) == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func itIsGoneThoughOthersNeverStopReadingAndWriting() async throws {
+    @Test(.timeLimit(.minutes(1))) func aDeletedSessionLeavesTheDiskDuringContinuousUse() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hello"])
         let turn = try world.sealedTurn(of: session)
@@ -41,8 +41,8 @@ struct WriteAheadLogTests {
         #expect(try await store.verify().isClean)
     }
 
-    /// The command line deletes beside the gateway and ends right away. The other one keeps the log from being removed with the last who leaves.
-    @Test func whoClosesTheStoreRightAfterADeletionLeavesNothing() async throws {
+    /// A command deletes while the gateway runs, and exits at once. The gateway's connection keeps SQLite from removing the log.
+    @Test func closingRightAfterADeletionLeavesNothing() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hello"])
         let turn = try world.sealedTurn(of: session)
@@ -52,7 +52,7 @@ struct WriteAheadLogTests {
         #expect(try world.files(with: turn) == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatWasLeftInTheLogIsGoneSoonAfterTheNextStart() async throws {
+    @Test(.timeLimit(.minutes(1))) func remainsInTheLogAreRemovedAfterTheNextStart() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["hello"])
         let turn = try world.sealedTurn(of: session)
@@ -66,8 +66,8 @@ struct WriteAheadLogTests {
         try next.close()
     }
 
-    /// Nobody stops for the log to be begun anew.
-    @Test func theLogStaysShortThoughWritingNeverStops() async throws {
+    /// The log is truncated without a pause in the writes.
+    @Test func theLogStaysShortDuringContinuousWrites() async throws {
         let user = try await world.makeUser()
         let sessions = [try await world.startSession(of: user), try await world.startSession(of: user)]
         let text = String(repeating: "many words ", count: 5_900)

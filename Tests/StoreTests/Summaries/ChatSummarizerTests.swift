@@ -16,9 +16,9 @@ struct ChatSummarizerTests {
 
     private static let good = #"{"title":"T","summary_text":"Some text.","action_items":["Do it"],"tags":["One"]}"#
 
-    @Test("asks for the schema, with the conversation as the user's message")
+    @Test("requests the schema, with the conversation as the user's message")
     func request() async throws {
-        let (requests, arrivals) = AsyncStream<OutgoingRequest>.makeStream()
+        let (requests, arrivals) = AsyncStream<OutgoingHTTPRequest>.makeStream()
         let summarizer = ChatSummarizer(Self.settings) { request in
             arrivals.yield(request)
             return OutgoingResponse(status: 500)
@@ -39,18 +39,18 @@ struct ChatSummarizerTests {
         #expect(messages.last == ["role": "user", "content": "User: Buy milk.\nAssistant: Done."])
     }
 
-    @Test("reads the answer")
+    @Test("decodes the response")
     func answer() async throws {
         let summary = try await answer(Self.good)
         #expect(summary == SummaryContent(title: "T", summaryText: "Some text.", actionItems: ["Do it"], tags: ["one"]))
     }
 
-    @Test("reads an answer in a fence of Markdown")
+    @Test("decodes a response in a Markdown fence")
     func fence() async throws {
         #expect(try await answer("```json\n\(Self.good)\n```").title == "T")
     }
 
-    @Test("cuts what is too long for a phone")
+    @Test("shortens fields that are too long")
     func long() async throws {
         let items = (0..<50).map { #""item \#($0)""# }.joined(separator: ",")
         let summary = try await answer(
@@ -60,24 +60,24 @@ struct ChatSummarizerTests {
         #expect(summary.tags == ["a"])
     }
 
-    @Test("refuses what is no summary", arguments: ["", "no", "{}", #"{"title":"","summary_text":"x","action_items":[],"tags":[]}"#, "}{"])
+    @Test("refuses invalid summaries", arguments: ["", "no", "{}", #"{"title":"","summary_text":"x","action_items":[],"tags":[]}"#, "}{"])
     func unreadable(_ content: String) async throws {
         await #expect(throws: ChatSummaryError.unreadable) { try await answer(content) }
     }
 
-    @Test("takes no answer that was cut off")
+    @Test("refuses truncated responses")
     func unfinished() async throws {
         await #expect(throws: ChatSummaryError.unfinished) { try await answer(Self.good, finish: "length") }
     }
 
-    @Test("may try again after trouble, not after a refusal", arguments: [(429, true), (503, true), (401, false), (400, false)])
+    @Test("retries server errors, but not client errors", arguments: [(429, true), (503, true), (401, false), (400, false)])
     func retryable(_ status: Int, _ isRetryable: Bool) {
         #expect(ChatSummaryError.refused(status: status).isRetryable == isRetryable)
     }
 
-    @Test("tells the beginning and the end of a conversation that is too long")
+    @Test("shortens a long conversation to its beginning and end")
     func longConversation() async throws {
-        let (requests, arrivals) = AsyncStream<OutgoingRequest>.makeStream()
+        let (requests, arrivals) = AsyncStream<OutgoingHTTPRequest>.makeStream()
         let summarizer = ChatSummarizer(Self.settings) { request in
             arrivals.yield(request)
             throw CancellationError()

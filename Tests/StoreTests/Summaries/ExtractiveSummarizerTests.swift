@@ -5,7 +5,7 @@ import Testing
 struct ExtractiveSummarizerTests {
     private static let names = ["airport", "dinner", "sales", "smalltalk", "german", "french", "unpunctuated"]
 
-    /// What stands between “ and ”, without the ellipsis of a shortened quote.
+    /// The text between “ and ”, without the ellipsis of a shortened quote.
     private static func quotes(in text: String) -> [String] {
         text.matches(of: /“(.*?)”(?= “| You: “| Assistant: “|$)/.dotMatchesNewlines()).map { verbatim(String($0.1)) }
     }
@@ -76,7 +76,7 @@ struct ExtractiveSummarizerTests {
         #expect(try await Dialogues.summary("unpunctuated").actionItems.contains("also remind me to measure the back yard this weekend"))
     }
 
-    @Test func requestsThatWereDoneAreNoActionItems() async throws {
+    @Test func completedRequestsAreNoActionItems() async throws {
         #expect(try await !Dialogues.summary("airport").actionItems.contains { $0.contains("10:50") || $0.contains("on time") })
         #expect(try await !Dialogues.summary("dinner").actionItems.contains { $0.contains("shopping list") })
         let later = try await Self.summary(

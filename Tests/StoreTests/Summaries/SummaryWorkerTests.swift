@@ -1,6 +1,7 @@
 import Store
 import Synchronization
 import Testing
+import Wire
 
 struct SummaryWorkerTests {
     let world: StoreWorld
@@ -68,7 +69,7 @@ struct SummaryWorkerTests {
         #expect(try await store.webhooks().map(\.webhook.body).sorted() == ["final", "provisional"])
     }
 
-    @Test func aModelThatNeverAnswersIsGivenUpAndTheProvisionalSummaryStays() async throws {
+    @Test func theProvisionalSummaryRemainsIfTheModelNeverAnswers() async throws {
         let user = try await world.makeUser()
         let session = try await world.talk(user, ["Hello there, how are you?"])
         let clock = Clock(world.now + .seconds(60))
@@ -84,7 +85,7 @@ struct SummaryWorkerTests {
     }
 
     @Test func retriesBackOffToSixHours() {
-        #expect((1...4).map { SummaryWorker.retryDelay(afterAttempts: $0) } == [.seconds(60), .seconds(120), .seconds(240), .seconds(480)])
-        #expect(SummaryWorker.retryDelay(afterAttempts: 24) == .seconds(21_600))
+        #expect((1...4).map { SummaryWorker.backoff.delay(afterFailures: $0, random: 0) } == [.seconds(60), .seconds(120), .seconds(240), .seconds(480)])
+        #expect(SummaryWorker.backoff.delay(afterFailures: 24, random: 0) == .seconds(21_600))
     }
 }

@@ -2,7 +2,7 @@ import Identity
 import Store
 import Synchronization
 
-/// A queue in memory, endpoints that answer as they are told, and a wall clock set by hand.
+/// An in-memory queue, scripted endpoints, and a manual clock.
 final class SimulatedWebhooks: Sendable {
     struct Row {
         var webhook: StoredWebhook
@@ -14,7 +14,7 @@ final class SimulatedWebhooks: Sendable {
         var rows: [Row] = []
         var now = WallTime(milliseconds: 0)
         var statuses: [String: Int] = [:]
-        var requests: [OutgoingRequest] = []
+        var requests: [OutgoingHTTPRequest] = []
         var delivered: [String: [Int64]] = [:]
         var givenUp: [Int64] = []
         var retries = 0
@@ -41,7 +41,7 @@ final class SimulatedWebhooks: Sendable {
     func put(_ id: Int64, to url: String, lane: String) {
         state.withLock { state in
             let webhook = StoredWebhook(
-                number: id, webhook: OutgoingWebhook(event: "e", endpoint: url, room: lane, body: "\(id)"), toldAt: state.now,
+                number: id, webhook: OutgoingWebhook(event: "e", endpoint: url, room: lane, body: "\(id)"), enqueuedAt: state.now,
                 expiresAt: state.now + .seconds(24 * 3_600), attempts: 0)
             state.rows.append(Row(webhook: webhook, due: state.now))
         }
@@ -50,9 +50,9 @@ final class SimulatedWebhooks: Sendable {
     func advance(by span: Duration) { state.withLock { $0.now = $0.now + span } }
 
     var now: WallTime { state.withLock { $0.now } }
-    var requests: [OutgoingRequest] { state.withLock { $0.requests } }
+    var requests: [OutgoingHTTPRequest] { state.withLock { $0.requests } }
     var givenUp: [Int64] { state.withLock { $0.givenUp } }
-    /// Failures of which the queue was told.
+    /// Failures reported to the queue.
     var retries: Int { state.withLock { $0.retries } }
     func delivered(to url: String) -> [Int64] { state.withLock { $0.delivered[url] ?? [] } }
     func inFlightMost(at url: String) -> Int { state.withLock { $0.inFlightMost[url] ?? 0 } }
@@ -68,18 +68,18 @@ final class SimulatedWebhooks: Sendable {
             lease: { url, limit, now in try self.lease(url, limit, now) },
             finish: { webhook, _ in
                 self.change { state in
-                    guard let place = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
-                    state.rows.remove(at: place)
+                    guard let index = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
+                    state.rows.remove(at: index)
                     state.delivered[webhook.webhook.endpoint, default: []].append(webhook.number)
                 }
             },
             retry: { webhook, time, _ in
                 self.change { state in
-                    guard let place = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
-                    state.rows[place].webhook = webhook
+                    guard let index = state.rows.firstIndex(where: { $0.webhook.number == webhook.number }) else { return }
+                    state.rows[index].webhook = webhook
                     state.retries += 1
-                    state.rows[place].due = time
-                    state.rows[place].isLeased = false
+                    state.rows[index].due = time
+                    state.rows[index].isLeased = false
                 }
             },
             giveUp: { webhook, _, _ in
@@ -100,13 +100,13 @@ final class SimulatedWebhooks: Sendable {
             }
             var lanes: Set<String> = []
             var leased: [StoredWebhook] = []
-            for (place, row) in state.rows.enumerated() where row.webhook.webhook.endpoint == url && leased.count < limit {
+            for (index, row) in state.rows.enumerated() where row.webhook.webhook.endpoint == url && leased.count < limit {
                 guard lanes.insert(row.webhook.webhook.room).inserted, !row.isLeased, row.due <= now else { continue }
-                state.rows[place].isLeased = true
+                state.rows[index].isLeased = true
                 let stored = row.webhook
                 leased.append(
                     StoredWebhook(
-                        number: stored.number, webhook: stored.webhook, toldAt: stored.toldAt, expiresAt: stored.expiresAt,
+                        number: stored.number, webhook: stored.webhook, enqueuedAt: stored.enqueuedAt, expiresAt: stored.expiresAt,
                         attempts: stored.attempts + 1))
             }
             return leased
@@ -137,10 +137,10 @@ final class SimulatedWebhooks: Sendable {
         changes.continuation.yield()
     }
 
-    /// Runs a delivery to `urls` while `body` goes on.
+    /// Runs a delivery to `urls` while `body` runs.
     func delivering(to urls: [String], _ body: (SimulatedWebhooks) async -> Void) async {
         let delivery = WebhookDelivery(
-            queue, to: urls, signedWith: Self.key, clock: ContinuousClock(), pause: .milliseconds(2), now: { self.now }, chance: { 0.5 },
+            queue, to: urls, signedWith: Self.key, clock: ContinuousClock(), pause: .milliseconds(2), now: { self.now }, random: { 0.5 },
             sending: send)
         await withDiscardingTaskGroup { group in
             group.addTask { await delivery.run() }

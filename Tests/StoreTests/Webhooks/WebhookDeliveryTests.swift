@@ -22,7 +22,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("signs what it sends, and names its type as LiveKit does")
+    @Test("signs requests, with LiveKit's content type")
     func signature() async throws {
         let world = SimulatedWebhooks()
         world.put(7, to: Self.a, lane: "den")
@@ -33,7 +33,7 @@ struct WebhookDeliveryTests {
         #expect(BodySignature.isValid(token, for: request.body, at: 0, key: SimulatedWebhooks.key))
     }
 
-    @Test("sends again what failed, and nothing of that lane before it", arguments: [500, 404, 301, 429])
+    @Test("retries a failed webhook before later ones of its lane", arguments: [500, 404, 301, 429])
     func retries(_ status: Int) async {
         let world = SimulatedWebhooks()
         world.answer(Self.a, with: status)
@@ -48,7 +48,7 @@ struct WebhookDeliveryTests {
         #expect(world.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["1", "1", "2"])
     }
 
-    @Test("goes on to one endpoint while another does not answer")
+    @Test("continues with other endpoints while one does not answer")
     func hangingEndpoint() async {
         let world = SimulatedWebhooks()
         world.answer(Self.a, with: SimulatedWebhooks.hang)
@@ -63,7 +63,7 @@ struct WebhookDeliveryTests {
         #expect(world.delivered(to: Self.a).isEmpty)
     }
 
-    @Test("asks a dead endpoint ever more rarely, however many rooms wait for it")
+    @Test("backs off from a dead endpoint, however many lanes it has")
     func deadEndpoint() async {
         let world = SimulatedWebhooks()
         world.answer(Self.a, with: 503)
@@ -91,7 +91,7 @@ struct WebhookDeliveryTests {
         #expect(world.requests.count == 1)
     }
 
-    @Test("gives up at once what an endpoint says is gone, and goes on")
+    @Test("drops a webhook answered with 410 at once, and continues")
     func gone() async {
         let world = SimulatedWebhooks()
         world.put(1, to: Self.a, lane: "den")
@@ -104,7 +104,7 @@ struct WebhookDeliveryTests {
         }
     }
 
-    @Test("looks again when the store could not be read")
+    @Test("retries after the store could not be read")
     func storeFails() async {
         let world = SimulatedWebhooks()
         world.failStore(times: 3)

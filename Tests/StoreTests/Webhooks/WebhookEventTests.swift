@@ -17,11 +17,11 @@ struct WebhookEventTests {
             permission: Permission(), joinedAt: 1_795_000_001, tracks: [])
     }
 
-    private static func json(_ fact: WebhookEvent.Fact) -> String {
-        String(decoding: WebhookEvent(id: id, createdAt: WallTime(milliseconds: 1_795_000_002_500), fact: fact).body, as: UTF8.self)
+    private static func json(_ content: WebhookEvent.Content) -> String {
+        String(decoding: WebhookEvent(id: id, createdAt: WallTime(milliseconds: 1_795_000_002_500), content: content).body, as: UTF8.self)
     }
 
-    @Test("leaves out what has its default and writes 64-bit integers as strings")
+    @Test("omits default values and writes 64-bit integers as strings")
     func room() {
         #expect(
             Self.json(.roomStarted(Self.room))
@@ -38,7 +38,7 @@ struct WebhookEventTests {
         #expect(!left.contains(#""kind""#))
     }
 
-    @Test("names only room and participant where a track is told of")
+    @Test("names only room and participant in track events")
     func track() {
         let description = PublishTrack(
             name: "mic", source: .assistant, codec: "opus", mode: .ahead, frameMs: 20, dtx: false, fec: false, channels: 1)
@@ -54,11 +54,11 @@ struct WebhookEventTests {
             json.contains(#""track":{"sid":"TR_1","name":"mic","disableDtx":true,"source":"MICROPHONE","mimeType":"audio/opus"}"#))
     }
 
-    @Test("tells of a summary without a word of it, in the lane of its session's room")
+    @Test("reports a summary without its text, in the lane of its session's room")
     func summary() throws {
         let session = Dialogues.session()
         let id = SummaryID()
-        let event = WebhookEvent(id: WebhookID(), createdAt: Dialogues.start, fact: .summaryReady(session, id))
+        let event = WebhookEvent(id: WebhookID(), createdAt: Dialogues.start, content: .summaryReady(session, id))
         let json = try #require(try JSONSerialization.jsonObject(with: Data(event.body)) as? [String: Any])
         #expect(json["event"] as? String == "summary_ready")
         #expect(json["summary"] as? [String: String] == ["id": id.text, "sessionId": session.id.text])
@@ -80,14 +80,14 @@ struct WebhookEventTests {
         #expect(json.contains(call))
     }
 
-    @Test("names a member's event after what became of it")
+    @Test("names a member's event after the member's state")
     func member() {
         let info = Self.call(.ringing)
         let json = Self.json(.call(WebhookCall(info, member: info.members[1])))
         #expect(json.hasPrefix(#"{"event":"call_member_invited""#) && json.contains(#""identity":"ben""#))
     }
 
-    @Test("tells of a call nothing that the caller wrote into it")
+    @Test("omits the caller's metadata from call events")
     func callWithoutWords() {
         #expect(!Self.json(.call(WebhookCall(Self.call(.ringing)))).lowercased().contains("secret"))
     }

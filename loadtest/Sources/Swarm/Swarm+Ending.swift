@@ -60,7 +60,7 @@ extension Swarm {
         vacateIfEmpty(call)
     }
 
-    func failed(_ connection: Connection, _ error: ConnectError) {
+    func failed(_ connection: Connection, _ error: ConnectionFailure) {
         guard let slot = slot(of: connection), slot.pointee.state != .empty else { return }
         guard slot.pointee.state != .leaving else {
             vacate(slot)

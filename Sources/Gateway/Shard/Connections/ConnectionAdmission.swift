@@ -97,12 +97,12 @@ final class ConnectionAdmission {
         } catch {
             throw HTTPError(.forbidden, error.code, error.message)
         }
-        if let error = gateway.facts?.joinError(grant.room, grant.identity) { throw error }
+        if let error = gateway.auditEvents?.joinError(grant.room, grant.identity) { throw error }
         let settings = try roomSettings(for: token, grant)
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: gateway.serverInfo, now: WallClock.seconds)
         admission.resuming = request.query("resume")
-        admission.briefing = gateway.facts?.briefing(grant.room)
+        admission.briefing = gateway.auditEvents?.briefing(grant.room)
         guard !isFull(grant.room, for: admission) else {
             throw HTTPError(.conflict, "room_full", "the room has as many participants as it may have")
         }

@@ -46,6 +46,6 @@ extension MediaRelay {
     }
 
     func record(_ frame: UnsafeRawBufferPointer, on tap: Int, at time: Instant) {
-        if taps[tap]?.append(frame, heardAt: time) == false { context.counters.recordingFramesLost += 1 }
+        if taps[tap]?.append(frame, playedAt: time) == false { context.counters.recordingFramesLost += 1 }
     }
 }

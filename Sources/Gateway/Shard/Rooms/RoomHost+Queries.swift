@@ -9,7 +9,7 @@ extension RoomHost {
     func answer(_ query: RoomQuery) -> RoomQueryResult {
         do throws(HTTPError) {
             switch query {
-            case .rooms: return .rooms(table.open.map { RoomSummary($0.room, homePort: homePort) })
+            case .rooms: return .rooms(table.open.map { RoomListEntry($0.room, homePort: homePort) })
             case .openRooms:
                 return .openRooms(
                     table.open.map(\.room).map {
@@ -17,7 +17,7 @@ extension RoomHost {
                             name: $0.info.name, sid: $0.info.sid, createdAt: $0.info.createdAt, participants: $0.participants)
                     })
             case .counters: return .done
-            case .room(let name): return .room(RoomDetail(try hostedRoom(name).hosted.room, homePort: homePort))
+            case .room(let name): return .room(RoomView(try hostedRoom(name).hosted.room, homePort: homePort))
             case .command(let command, let name):
                 let (index, hosted) = try hostedRoom(name)
                 try check(command, in: hosted.room)

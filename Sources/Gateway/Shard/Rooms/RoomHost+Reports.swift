@@ -7,7 +7,7 @@ internal import Wire
 extension RoomHost {
     /// A new room's settings, with what is to be reported and recorded of it.
     func reporting(_ settings: RoomSettings, of name: String) -> RoomSettings {
-        guard let queue = context.gateway.facts else { return settings }
+        guard let queue = context.gateway.auditEvents else { return settings }
         var settings = settings
         settings.reporting = queue.reporting(name)
         if context.gateway.recorder == nil { settings.reporting.records = false }
@@ -15,10 +15,10 @@ extension RoomHost {
     }
 
     func record(_ event: Room.AuditEvent, in room: Room.Snapshot) {
-        guard let queue = context.gateway.facts else { return }
+        guard let queue = context.gateway.auditEvents else { return }
         let outcome = queue.append(RoomAuditEvent(.room(event), room: room, at: WallClock.milliseconds))
         guard case .refused(let isFirst) = outcome else { return }
-        context.counters.factsLost += 1
+        context.counters.auditEventsLost += 1
         if isFirst {
             context.log.error("audit events are lost: their reader does not keep up", metadata: ["queued": "\(queue.count)"])
         }
@@ -26,7 +26,7 @@ extension RoomHost {
 
     /// The shard stops while rooms are open: reports them as finished.
     func reportOpenRoomsAsFinished() {
-        guard context.gateway.facts != nil else { return }
+        guard context.gateway.auditEvents != nil else { return }
         for hosted in table.open {
             var effects: [Room.Effect] = []
             hosted.handle(.administered(.close(.serverShutdown)), at: context.now, into: &effects)

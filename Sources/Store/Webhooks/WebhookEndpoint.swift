@@ -1,31 +1,3 @@
-/// Exponential back-off with jitter.
-package struct WebhookRetryPlan: Sendable, Hashable {
-    package enum Step: Sendable, Hashable {
-        case again(at: WallTime)
-        /// The webhook has expired.
-        case givenUp
-    }
-
-    /// After the first attempt.
-    package var delayMin: Duration = .seconds(1)
-    /// Delays double up to this.
-    package var delayMax: Duration = .seconds(600)
-
-    package init() {}
-
-    /// - Parameters:
-    ///   - attempts: at least 1.
-    ///   - expiresAt: when retries end.
-    ///   - chance: 0..<1. Jitter covers the upper half of the delay, so that simultaneous failures do not retry together.
-    package func step(afterAttempts attempts: Int, expiresAt: WallTime, now: WallTime, chance: Double) -> Step {
-        var whole = delayMin
-        for _ in 1..<max(attempts, 1) where whole < delayMax { whole *= 2 }
-        whole = min(whole, delayMax)
-        let next = now + whole / 2 + whole / 2 * chance
-        return next < expiresAt ? .again(at: next) : .givenUp
-    }
-}
-
 /// The meaning of an endpoint's response.
 ///
 /// LiveKit counts every status but 429 and 5xx as delivered. Here only 2xx counts, because a misconfigured endpoint answers 404 or 401 for

@@ -1,3 +1,26 @@
+/// A unit of work that is done at least once, across restarts.
+package struct Job: Sendable, Hashable {
+    package let id: Int64
+    package let kind: JobKind
+    /// An identifier, never user text.
+    package let subject: String
+    package let userID: UserID?
+    package let sessionID: SessionID?
+    /// Attempts, including this one; identifies the lease.
+    package let attempts: Int
+}
+
+package struct JobKind: Sendable, Hashable, RawRepresentable {
+    package let rawValue: String
+
+    package init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Summarize the session that is the subject.
+    package static let summary = JobKind(rawValue: "summary")
+}
+
 /// A webhook to send to one endpoint.
 package struct OutgoingWebhook: Sendable, Hashable {
     /// The event's id: the same for all endpoints and attempts.
@@ -41,7 +64,7 @@ package struct StoredWebhook: Sendable, Hashable {
     /// Ascending in the order of enqueueing.
     package let number: Int64
     package let webhook: OutgoingWebhook
-    package let toldAt: WallTime
+    package let enqueuedAt: WallTime
     /// When retries end: a day after it was enqueued or replayed.
     package let expiresAt: WallTime
     package let status: Status
@@ -51,12 +74,12 @@ package struct StoredWebhook: Sendable, Hashable {
     package let reason: String?
 
     package init(
-        number: Int64, webhook: OutgoingWebhook, toldAt: WallTime, expiresAt: WallTime, status: Status = .waiting, attempts: Int,
+        number: Int64, webhook: OutgoingWebhook, enqueuedAt: WallTime, expiresAt: WallTime, status: Status = .waiting, attempts: Int,
         reason: String? = nil
     ) {
         self.number = number
         self.webhook = webhook
-        self.toldAt = toldAt
+        self.enqueuedAt = enqueuedAt
         self.expiresAt = expiresAt
         self.status = status
         self.attempts = attempts

@@ -3,13 +3,13 @@ package import HTTPServer
 internal import Wire
 
 struct RoomList: Encodable, Described {
-    var rooms: [RoomSummary]
+    var rooms: [RoomListEntry]
 
-    static let schema = Schema.named("RoomList", .object([.required("rooms", .array(of: RoomSummary.schema))]))
+    static let schema = Schema.named("RoomList", .object([.required("rooms", .array(of: RoomListEntry.schema))]))
 }
 
 /// A room in the list of open rooms.
-package struct RoomSummary: Encodable, Sendable, Described {
+package struct RoomListEntry: Encodable, Sendable, Described {
     var sid: RoomSID
     var name: String
     var metadata: String
@@ -43,7 +43,7 @@ package struct RoomSummary: Encodable, Sendable, Described {
 }
 
 /// A room with all its participants, including hidden ones.
-package struct RoomDetail: Encodable, Sendable, Described {
+package struct RoomView: Encodable, Sendable, Described {
     var room: RoomInfo
     var participants: [ParticipantInfo]
     var homePort: Int?

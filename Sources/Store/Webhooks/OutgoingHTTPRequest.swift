@@ -1,5 +1,5 @@
 /// An outgoing POST request.
-package struct OutgoingRequest: Sendable, Hashable {
+package struct OutgoingHTTPRequest: Sendable, Hashable {
     package var url: String
     package var headers: [OutgoingHeader]
     package var body: [UInt8]
@@ -33,4 +33,4 @@ package struct OutgoingResponse: Sendable, Hashable {
 }
 
 /// Sends a request. Throws on failure, including its own timeout.
-package typealias Outgoing = @Sendable (OutgoingRequest) async throws -> OutgoingResponse
+package typealias Outgoing = @Sendable (OutgoingHTTPRequest) async throws -> OutgoingResponse

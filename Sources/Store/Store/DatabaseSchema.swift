@@ -2,7 +2,7 @@ internal import GRDB
 
 /// The database schema. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random identifiers and
 /// fixed words.
-enum Schema {
+enum DatabaseSchema {
     /// - Parameter fill: runs once, in the transaction that creates the tables.
     static func migrator(fill: @escaping @Sendable (Database) throws -> Void) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -69,7 +69,7 @@ enum Schema {
         """
 
     /// Summaries are clustered in list order and the list's index is covering, so that a page of the list reads about a dozen pages.
-    /// Encrypted values need no change: their place names the session.
+    /// Encrypted values need no change: their location names the session.
     private static let lists = """
         DROP INDEX sessions_of_user;
         CREATE INDEX sessions_listed ON sessions (user_id, started_at DESC, id DESC, ended_at);
