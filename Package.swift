@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// How every target of ours is compiled. Warnings are errors; see STYLE in ARCHITECTURE.md for what each setting buys.
+/// Settings of all targets. Warnings are errors.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -12,7 +12,7 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Targets that call C say `unsafe` where they do.
+/// Settings of targets that call C: unsafe expressions are marked with `unsafe`.
 let settingsAtC: [SwiftSetting] = settings + [.strictMemorySafety()]
 
 /// Dependencies of the server only. A package that uses `PatchbayClient` with `traits: []` neither fetches nor builds them.
@@ -43,7 +43,7 @@ let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package
 
 let package = Package(
     name: "patchbay",
-    // `Mutex` and `Atomic` need these systems. Only the products of `PatchbayClient` are for Apple platforms.
+    // Required by `Mutex` and `Atomic`. Only `PatchbayClient` and its dependencies support Apple platforms.
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .executable(name: "patchbay", targets: ["patchbay"]),
@@ -72,7 +72,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
-        // The C libraries: a module map each, and a shim for what Swift cannot call. No logic.
+        // C libraries: a module map and a shim each, without logic.
         .systemLibrary(
             name: "CLibwebsockets", pkgConfig: "libwebsockets",
             providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-uv", "libuv1-dev"])]),
@@ -84,17 +84,19 @@ let package = Package(
         .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]),
         .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
 
-        // Bytes to values and back: frame header, control messages, close reasons, identifiers, time.
+        // The wire format: frame header, control messages, close reasons, identifiers, time types.
         .target(name: "Wire", swiftSettings: settings),
-        // Sockets: one lws context on one libuv loop on one thread; connections, mailbox, HTTP, TLS.
+        // libwebsockets on one libuv loop per thread: connections, mailbox, server HTTP, TLS.
         .target(name: "Sockets", dependencies: ["Wire", "CLibwebsockets", "COpenSSL", "CZlib", httpTypes], swiftSettings: settingsAtC),
         // Checks client frames, and replaces OpenSSL's record layer after the handshake. Interposes library functions: servers only.
-        .target(name: "TLSFastPath", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL"], exclude: ["README.md"], swiftSettings: settingsAtC),
-        // Who may come in: token to grant, keys.
+        .target(
+            name: "TLSFastPath", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL"], exclude: ["README.md"],
+            swiftSettings: settingsAtC),
+        // Tokens, keys, passwords, sealed boxes.
         .target(name: "Identity", dependencies: ["Wire", "CJWT", "COpenSSL"], swiftSettings: settingsAtC),
-        // Every decision: rooms, patch panel, outboxes, speakers, limits. No I/O and no clock.
+        // Every decision: rooms, forwarding table, queues, playout, calls. Deterministic: no I/O, no clock, no randomness.
         .target(name: "Engine", dependencies: ["Wire", deques], swiftSettings: settings),
-        // What is kept of conversations, if the user agreed: users, sessions, turns, summaries, and the jobs around them.
+        // Users, sessions, turns, summaries, jobs and webhook rows in SQLite.
         .target(name: "Store", dependencies: ["Wire", "Identity", "CPango", sqlite, sqliteFunctions], swiftSettings: settings),
         // HTTP routing, request schemas, the OpenAPI document, access control of routes.
         .target(name: "HTTPServer", dependencies: ["Wire", "Sockets", "Identity", httpTypes, logging], swiftSettings: settings),
@@ -107,12 +109,12 @@ let package = Package(
                 "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "Audio", deques, httpTypes, logging, serviceLifecycle,
             ],
             swiftSettings: settings),
-        // The shell that drives the engine on sockets: shards, admission, metrics, drain.
+        // Drives the engine on sockets: shards, admission, metrics, drain.
         .target(
             name: "Gateway",
             dependencies: ["Wire", "Sockets", "Identity", "Engine", "HTTPServer", "Backend", httpTypes, logging, serviceLifecycle],
             swiftSettings: settings),
-        // What clients do with sound: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
+        // Audio for clients: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
         // The public client library.
         .target(name: "PatchbayClient", dependencies: ["Wire", "Audio"] + nio, swiftSettings: settings),
@@ -125,39 +127,40 @@ let package = Package(
                 unixSignals,
             ],
             swiftSettings: settings),
-        // The load test: calls by the thousand on one thread, from the outside.
+        // The load test: thousands of calls on one thread.
         .executableTarget(
-            name: "patchbay-loadtest", dependencies: ["Wire", "Sockets", "TLSFastPath", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
+            name: "patchbay-loadtest",
+            dependencies: ["Wire", "Sockets", "TLSFastPath", "Identity", "Engine", "Audio", argumentParser, histogram, yams],
             path: "loadtest/Sources", swiftSettings: settings),
 
-        // Counts what a frame costs in system calls and allocations; the C part stands in for the C library's own functions.
+        // Counts system calls and allocations per frame; the C part replaces functions of the C library.
         .target(name: "CallCounter", path: "loadtest/CallCounter"),
         .executableTarget(
             name: "patchbay-budget", dependencies: ["CallCounter", "Gateway", "Identity", "Sockets", "TLSFastPath", argumentParser],
             path: "loadtest/Budget", swiftSettings: settings),
 
-        // Interrupts an assistant again and again.
+        // Measures interruptions of an assistant.
         .executableTarget(
             name: "patchbay-barge-in", dependencies: ["Wire", "Identity", "PatchbayClient", "Audio", argumentParser],
             path: "loadtest/BargeIn", swiftSettings: settings),
 
-        // Makes a store as full as one is after a year.
+        // Fills a store with a year of conversations.
         .executableTarget(
             name: "patchbay-fill-store", dependencies: ["Identity", "Store", argumentParser], path: "loadtest/FillStore",
             swiftSettings: settings),
 
-        // Seeded worlds of the real engine with simulated sockets, clocks and peers; and the command that runs them by the thousand.
+        // The simulator: seeded worlds of the real engine with simulated sockets, clocks and peers, and its command.
         .target(
             name: "Simulation", dependencies: ["Engine", "Wire", deques], path: "Tests/Simulation",
             exclude: ["Command", "README.md", "mutate", "mutations"], swiftSettings: settings),
         .executableTarget(name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulation/Command", swiftSettings: settings),
 
-        // What a fuzzer is let loose on; `fuzz/run` builds the fuzzer around it.
+        // The bodies of fuzz targets; `fuzz/run` builds the fuzzer.
         .target(
             name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"],
             path: "fuzz/Bodies", swiftSettings: settings),
 
-        // Tests, one folder per module. Strict memory safety stays out of them.
+        // Tests, one folder per module, without strict memory safety.
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: settings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Sockets", "Wire", "CLibwebsockets", "COpenSSL", "CZlib"], swiftSettings: settings),
@@ -180,14 +183,18 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
-            dependencies: ["PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "TLSFastPath", "Audio", "Wire"],
+            dependencies: [
+                "PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "TLSFastPath", "Audio",
+                "Wire",
+            ],
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
-        .testTarget(name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire", argumentParser], swiftSettings: settings),
+        .testTarget(
+            name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire", argumentParser], swiftSettings: settings),
     ]
 )
 
-// The fuzzer has libFuzzer's `main` and cannot be linked without it: only `fuzz/run` asks for it.
+// The fuzzer links only with libFuzzer's `main`, so only `fuzz/run` enables it.
 if Context.environment["PATCHBAY_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(

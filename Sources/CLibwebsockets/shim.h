@@ -1,9 +1,7 @@
 #pragma once
-// What Swift cannot import from these headers: a computed macro, a variadic call, a GNU extension, and casts between libuv's
-// handle types.
+// Wrappers for what Swift cannot import: a computed macro, a variadic call, GNU extensions, and casts between libuv's handle types.
 #include <libwebsockets.h>
 #include <linux/sockios.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
@@ -13,7 +11,7 @@
 
 enum { patchbay_lws_pre = LWS_PRE };
 
-// Bytes in the send queue that the peer has not acknowledged (SIOCOUTQ), or -1.
+// The number of bytes in the send queue that the peer has not acknowledged (SIOCOUTQ), or -1.
 static inline int patchbay_unacknowledged(int socket) {
     int bytes = 0;
     return ioctl(socket, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
@@ -23,7 +21,7 @@ static inline int patchbay_unacknowledged(int socket) {
 int accept4(int, struct sockaddr *, socklen_t *, int);
 static inline int patchbay_accept(int listener) { return accept4(listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC); }
 
-// So is sched_getaffinity; the kernel's own sets are of up to 8,192 processors.
+// sched_getaffinity is one too; the kernel's sets have up to 8,192 processors.
 int sched_getaffinity(int, unsigned long, void *);
 static inline int patchbay_affinity(void *set, unsigned long bytes) { return sched_getaffinity(0, bytes, set); }
 
@@ -35,10 +33,7 @@ static inline uv_handle_t *patchbay_prepare_handle(uv_prepare_t *prepare) { retu
 static inline uv_handle_t *patchbay_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
 static inline int patchbay_poll_descriptor(const uv_poll_t *poll) { return poll->io_watcher.fd; }
 
-// How many bytes there are of what malloc gave, at least as many as were asked for.
-static inline size_t patchbay_usable_size(void *start) { return malloc_usable_size(start); }
-
-// Has the processor fetch so many cache lines from there; harmless where nothing is.
+// Prefetches cache lines; harmless for invalid addresses.
 static inline void patchbay_prefetch(const void *start, int lines) {
     for (int line = 0; line < lines; line++) __builtin_prefetch((const char *)start + 64 * line);
 }

@@ -1,7 +1,7 @@
 #pragma once
 #include <opus.h>
 
-// opus_encoder_ctl and opus_decoder_ctl are variadic, which Swift cannot call. One function for each setting in use.
+// opus_encoder_ctl and opus_decoder_ctl are variadic, which Swift cannot call: one function per setting in use.
 
 static inline int patchbay_opus_encoder_set_bitrate(OpusEncoder *encoder, opus_int32 bits_per_second) {
     return opus_encoder_ctl(encoder, OPUS_SET_BITRATE(bits_per_second));

@@ -2,7 +2,7 @@ internal import Wire
 
 /// All limits of the engine. Those that the protocol promises are in `ProtocolLimits`.
 package enum Limits {
-    /// Live frames expire after this time (PROTOCOL section 5).
+    /// Live frames expire after this time (PROTOCOL, "Queues and pacing").
     package static let liveAgeMax: Duration = .milliseconds(200)
     /// The same towards agents, which prefer late frames to lost ones.
     package static let liveAgeMaxToAgent: Duration = .seconds(2)

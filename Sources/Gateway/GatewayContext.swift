@@ -5,7 +5,7 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// What all shards share: immutable values and thread-safe services.
+/// State shared by all shards: immutable values and thread-safe services.
 struct GatewayContext: Sendable {
     var settings: GatewaySettings
     var keys: KeyRing

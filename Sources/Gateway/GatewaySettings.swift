@@ -23,7 +23,7 @@ package struct GatewaySettings: Sendable {
     package var allowedOrigins: [String]
     /// How long a peer may take for the TLS handshake, and again for its request, in seconds.
     package var handshakeSecondsMax: Int
-    /// What replaces OpenSSL's record layer; nil in programs without the module `TLSFastPath`.
+    /// The record layer that replaces OpenSSL's; nil in programs without the module `TLSFastPath`.
     package var recordLayer: (any RecordLayer)?
     package var nodeName: String
     package var version: String
@@ -35,7 +35,8 @@ package struct GatewaySettings: Sendable {
         host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, shardPortsFrom: Int = 0, tls: TLSFiles,
         room: RoomSettings = RoomSettings(),
         createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000,
-        allowedOrigins: [String] = [], handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil, nodeName: String = "node", version: String = "0"
+        allowedOrigins: [String] = [], handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil, nodeName: String = "node",
+        version: String = "0"
     ) {
         self.host = host
         self.port = port

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Sockets
 internal import Wire
 
-/// What the connections of a loop share for their TLS records (`RecordConnection`).
+/// TLS record state shared by the connections of a loop (`RecordConnection`).
 ///
 /// One `recv` takes everything a socket has, where OpenSSL needs two calls per record (header, then the rest), into one buffer for the
 /// whole loop: usually that is one record, which is opened at once and in place. If a read brings several records (the loop is behind), the
@@ -15,19 +15,19 @@ internal import Wire
     /// The size of the read buffer: any record fits. A socket with more gets its next turn after all others.
     static var bytesMax: Int { 16_896 }
 
-    /// The longest time between two looks at connections with a flush deadline. What cannot wait until the next one leaves at this one.
+    /// The longest time between two checks of flush deadlines. Messages due before the next check are sent at this one.
     static var timerMilliseconds: UInt64 { 20 }
 
     /// Nil if the fast path is off: then connections are only checked (`InterposedConnection`).
     private let isActive: Bool
-    /// By descriptor. Not retained: `forget` comes before a connection goes.
+    /// By descriptor. Not retained: `forget` precedes a connection's deinitialization.
     @exclusivity(unchecked) private var connections: [Unmanaged<RecordConnection>?] = unsafe []
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FastPathLoop.bytesMax, alignment: 64)
-    /// Where each record is sealed that leaves the loop.
+    /// The buffer in which outgoing records are sealed.
     let outgoing = UnsafeMutableRawPointer.allocate(byteCount: FastPathLoop.bytesMax, alignment: 64)
     private let handles: LoopHandles
     let clock: LoopClock
-    /// Whose bytes are in the buffer. Not retained, because it changes with nearly every frame: `forget` comes before it goes.
+    /// The connection whose bytes are in the buffer. Not retained, because it changes with nearly every frame; `forget` clears it first.
     @exclusivity(unchecked) private var holder: Unmanaged<RecordConnection>?
     /// Connections with whole records that have been moved out of it.
     private var leftover: [RecordConnection] = []
@@ -191,7 +191,7 @@ internal import Wire
 
     override var timerMilliseconds: UInt64? { unsafe queues.timer.isEmpty ? nil : Self.timerMilliseconds }
 
-    /// Flushes the connections whose deadline comes before the next look and that wrote nothing during `work`.
+    /// Flushes the connections whose deadline is before the next check and that wrote nothing during `work`.
     override func timerFired(_ work: () -> Void) {
         let due = unsafe queues.timer
         unsafe queues.timer = []

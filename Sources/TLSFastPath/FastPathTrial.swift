@@ -9,7 +9,7 @@ internal import COpenSSL
 enum FastPathTrial {
     enum Result: Hashable {
         case passed
-        /// What did not work.
+        /// The failed check.
         case failed(String)
     }
 
@@ -20,7 +20,8 @@ enum FastPathTrial {
         resolvingBy resolve: (String) -> UnsafeMutableRawPointer? = { unsafe DynamicSymbol.resolved($0) }
     ) -> Result {
         for name in InterposedSymbol.allCases {
-            guard let found = unsafe resolve(name.rawValue), let own = unsafe DynamicSymbol.library(name.rawValue), unsafe found != own else {
+            guard let found = unsafe resolve(name.rawValue), let own = unsafe DynamicSymbol.library(name.rawValue), unsafe found != own
+            else {
                 return .failed("\(name.rawValue) is not interposed")
             }
             guard unsafe leadsHere(name, found) else { return .failed("\(name.rawValue) does not lead to this module") }
@@ -33,7 +34,7 @@ enum FastPathTrial {
 
     // MARK: Interposition
 
-    /// Calls an interposed function on objects that only this module gives a meaning to.
+    /// Calls an interposed function on objects that only this module recognizes.
     private static func leadsHere(_ symbol: InterposedSymbol, _ function: UnsafeMutableRawPointer) -> Bool {
         if symbol == .pollStart { return unsafe pollStartLeadsHere(function) }
         // Has no effect outside a request; that its address is ours has been checked.

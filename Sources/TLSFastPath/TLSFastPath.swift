@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import Sockets
 
-/// The server's record layer: checks what clients send, and after the handshake seals and opens TLS records itself where that is safe.
+/// The server's record layer: checks client frames, and after the handshake seals and opens TLS records itself where that is safe.
 ///
 /// Linked only into programs that run gateways or swarms of test clients, because it defines functions of OpenSSL, libwebsockets and libuv
 /// anew for the whole process. README.md in this folder lists them.
@@ -10,7 +10,7 @@ package struct TLSFastPath: RecordLayer {
     package enum Mode: String, CaseIterable, Sendable {
         /// On if this OpenSSL is one that was tested and the trial passes.
         case auto
-        /// All records are OpenSSL's.
+        /// OpenSSL processes all records.
         case off
     }
 
@@ -58,3 +58,15 @@ struct OpenSSLVersion: Hashable, CustomStringConvertible {
     var isTested: Bool { Self.tested.contains(self) }
     var description: String { "\(major).\(minor)" }
 }
+
+/// Keeps OpenSSL from freeing its state in `exit`.
+///
+/// By default OpenSSL frees everything when `exit` runs, while loop threads still close their last connections. About one exit in a
+/// thousand crashed in `pthread_rwlock_unlock` or in the allocator. The kernel reclaims the memory in any case.
+private func disableOpenSSLExitHandler() {
+    // Must precede any other call to OpenSSL, from whatever module it comes (OPENSSL_init_crypto(3)).
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+}
+
+/// Runs before `main` (System V ABI, generic part, "Initialization and Termination Functions").
+@used @section(".init_array") private let beforeMain: @convention(c) () -> Void = disableOpenSSLExitHandler

@@ -1,4 +1,4 @@
-/// Why the gateway closes a connection: the WebSocket close code and its names in events and logs (PROTOCOL section 7).
+/// Why the gateway closes a connection: the WebSocket close code and its names in events and logs (PROTOCOL, "Closing and resuming").
 ///
 /// Clients may reconnect after 4000 to 4099 and must not after 4100 to 4199.
 public enum CloseReason: UInt16, Sendable, CaseIterable, Codable {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// A point on the monotonic clock, in nanoseconds since an arbitrary start of the process.
 ///
 /// Patchbay keeps three kinds of time apart: `Instant` (deadlines, ages), `MediaTime` (48 kHz ticks within a track) and wall-clock time
@@ -96,4 +102,13 @@ public struct SequenceNumber: Hashable, Sendable {
     public var next: SequenceNumber {
         SequenceNumber(value &+ 1)
     }
+}
+
+/// The wall clock, for records and tokens only: it may jump, so nothing is timed by it.
+package enum WallClock {
+    /// Whole seconds since 1970.
+    package static var seconds: Int64 { Int64(Date().timeIntervalSince1970.rounded(.down)) }
+
+    /// Whole milliseconds since 1970.
+    package static var milliseconds: Int64 { Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)) }
 }

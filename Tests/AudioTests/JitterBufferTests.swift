@@ -2,7 +2,7 @@ import Audio
 import Testing
 import Wire
 
-/// The buffer alone: what goes in when, and what comes out when asked.
+/// The jitter buffer alone: timed input, and output on demand.
 @Suite struct JitterBufferTests {
     private let ticks = 960
 
@@ -142,7 +142,7 @@ import Wire
         #expect(buffer.next(at: at(60)) == .conceal(ticks: 960))
         #expect(payload(buffer.next(at: at(80))) == 2)
         #expect(buffer.insert(frame(1), at: at(90)) == .late)
-        // Two frames' time: its own place and frame 2's. From here on such a frame would be in time.
+        // The time of two frames: its own and frame 2's. From here on such a frame would be in time.
         #expect(buffer.next(at: at(100)) == .conceal(ticks: 960))
         #expect(buffer.next(at: at(120)) == .conceal(ticks: 960))
         #expect(payload(buffer.next(at: at(140))) == 3)

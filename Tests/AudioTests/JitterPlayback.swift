@@ -1,7 +1,7 @@
 import Audio
 import Wire
 
-/// A track sent over a network with faults to a player that asks for sound whenever it has played what it got.
+/// A track sent over a faulty network to a player that requests audio whenever it has played everything.
 struct JitterPlayback {
     struct Network {
         var lossPercent = 0
@@ -12,7 +12,7 @@ struct JitterPlayback {
         var stallMilliseconds = 0
     }
 
-    /// When the player has spoken with the buffer, and what it was told.
+    /// The player's requests to the buffer, with time and result.
     private(set) var outputs: [(at: Int, output: JitterBuffer<Int>.Output)] = []
     private(set) var buffer: JitterBuffer<Int>
     private var arrivals: [(at: Int, frame: JitterFrame<Int>)] = []
@@ -21,7 +21,7 @@ struct JitterPlayback {
         buffer = JitterBuffer(limits)
     }
 
-    /// Frames of 20 ms, number `n` sent at n × 20 ms, with pauses where `isSent` says so.
+    /// Frames of 20 ms, number `n` sent at n × 20 ms, with pauses where `isSent` is false.
     mutating func send(
         _ count: Int, over network: Network, seed: Int, isVoice: (Int) -> Bool = { _ in true }, isSent: (Int) -> Bool = { _ in true }
     ) {
@@ -76,7 +76,7 @@ struct JitterPlayback {
         }
     }
 
-    /// A player that is told to wait fills in 10 ms.
+    /// A player that has to wait plays 10 ms of silence.
     private static func ticks(of output: JitterBuffer<Int>.Output) -> Int {
         switch output {
         case .frame(let frame): frame.ticks

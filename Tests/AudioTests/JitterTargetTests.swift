@@ -2,9 +2,9 @@ import Audio
 import Testing
 import Wire
 
-/// What delay the buffer asks for on paths that stall.
+/// The target delay of the jitter buffer on paths with stalls.
 @Suite struct JitterTargetTests {
-    /// Plays a track whose frame `n` comes at n × 20 ms and what `lateness` says.
+    /// Plays a track whose frame `n` arrives at n × 20 ms plus `lateness`.
     ///
     /// - Returns: the delay wanted after each frame.
     private func targets(_ count: Int, expectedStall: Duration = .zero, lateness: (Int) -> Int) -> [Int] {

@@ -13,7 +13,7 @@ import Wire
         #expect(read.map(\.bytes) == Array(packets[..<50] + packets[100...]))
         #expect(read.map(\.followsHole).firstIndex(of: true) == 50)
         #expect(read[50].granule == 101 * 960)
-        // The hole is concealed, so what follows is in its place.
+        // The gap is concealed, so later audio keeps its position.
         #expect(try OggOpusReader.decodePCM(file).frameCount == packets.count * 960 - 312)
     }
 
@@ -40,7 +40,7 @@ import Wire
         #expect(read.last?.granule == Int64(packets.count * 960))
     }
 
-    /// A file with this OpusHead after its magic word, and an empty OpusTags.
+    /// A file with this OpusHead after its signature, and empty OpusTags.
     private func file(head: [UInt8]) -> [UInt8] {
         OggPage(packets: [Array("OpusHead".utf8) + head], granule: 0, number: 0, flags: 2).bytes
             + OggPage(packets: [Array("OpusTags".utf8) + [UInt8](repeating: 0, count: 8)], granule: 0, number: 1, flags: 0).bytes
@@ -101,12 +101,12 @@ import Wire
     }
 }
 
-/// A page made by hand (RFC 3533 section 6), so that what it says can be wrong while its CRC is right.
+/// A page made by hand (RFC 3533 section 6), so that its contents can be wrong while its CRC is right.
 struct OggPage {
     var packets: [[UInt8]]
     var granule: Int64
     var number: Int
-    /// 1: goes on from the page before, 2: first page, 4: last page.
+    /// 1: continued from the previous page, 2: first page, 4: last page.
     var flags: UInt8
 
     var bytes: [UInt8] {

@@ -52,7 +52,7 @@ import Testing
         let sound = try Sound.goForward()
         var encoder = try OpusEncoder(application: .audio, bitsPerSecond: 64_000)
         let preSkip = encoder.preSkip
-        // What is encoded has to cover the encoder's delay as well.
+        // The encoded audio must include the encoder's delay.
         let padded = PCMBuffer(samples: sound.samples + [Int16](repeating: 0, count: preSkip)).frames(milliseconds: 20)
         let packets = try padded.map { try encoder.encode($0) }
         let trimmed = packets.count * 960 - preSkip - sound.frameCount

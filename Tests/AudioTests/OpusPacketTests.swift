@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 @Suite struct OpusPacketTests {
-    /// What libopus says about the same bytes: frames and samples at 48 kHz, or nil if it refuses the packet.
+    /// libopus's result for the same bytes: frames and samples at 48 kHz, or nil if it rejects the packet.
     private func reference(_ packet: [UInt8]) -> (frames: Int, ticks: Int)? {
         var toc: UInt8 = 0
         var offset: Int32 = 0

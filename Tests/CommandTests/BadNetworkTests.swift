@@ -12,7 +12,7 @@ struct BadNetworkTests {
         folder = try TemporaryFolder()
     }
 
-    /// As `join --events --listen` tells it every second.
+    /// One line of `join --events --listen`, printed every second.
     private struct Playout: Decodable {
         struct Data: Decodable {
             var playedMs: Double
@@ -49,9 +49,9 @@ struct BadNetworkTests {
         return path
     }
 
-    /// A gateway, and listeners beyond the wire, who hear a speaker beside the gateway for as long as `body` does.
+    /// Runs a gateway, a publisher beside it and subscribers behind the impaired network while `body` runs.
     ///
-    /// - Returns: how a listener beside the gateway heard it.
+    /// - Returns: the statistics of a subscriber beside the gateway.
     private func call(
         on network: BadNetwork, listeners names: [String], _ body: ([RunningProgram]) async throws -> Void
     ) async throws -> Playout.Data? {
@@ -122,8 +122,8 @@ struct BadNetworkTests {
         #expect(abs(after - before) <= 20, "\(before) ms before, \(after) ms after")
     }
 
-    /// Who hears the same speaker over no bad wire at all hears nothing bad, unless the machine has no time for a call: then it is tried
-    /// again. The third time counts in any case.
+    /// Repeats an attempt if the subscriber beside the gateway has bad audio too, because then the machine is overloaded. The third attempt
+    /// counts in any case.
     private func retriesWhileTheMachineIsBusy(_ attempt: () async throws -> Playout.Data?) async throws {
         for _ in 1...3 {
             if let beside = try await attempt(), beside.concealedPercent < 0.2, beside.delayMs < 60 { return }

@@ -2,7 +2,7 @@ import Audio
 import Foundation
 import Testing
 
-/// Processes, as a user starts them: one speaks a recording, another records what it hears.
+/// Runs `patchbay join` as processes: one plays a recording, another records it.
 @Suite(.timeLimit(.minutes(3)))
 struct JoinCommandTests {
     private let folder: TemporaryFolder

@@ -105,7 +105,7 @@ final class ServedGateway {
         kill(process.processIdentifier, number)
     }
 
-    /// Waits for the end that a signal asked for.
+    /// Waits for the end requested by a signal.
     func status() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [process] in
@@ -125,7 +125,7 @@ final class ServedGateway {
                 var line = Data()
                 while let byte = try? pipe.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
                 continuation.resume(returning: String(decoding: line, as: UTF8.self))
-                // What comes later is read too, or the gateway would stop at a full pipe.
+                // Keep reading, because the gateway would block on a full pipe.
                 while let more = try? pipe.fileHandleForReading.read(upToCount: 4_096), !more.isEmpty {}
             }
         }
@@ -133,7 +133,7 @@ final class ServedGateway {
 }
 
 extension ServedGateway {
-    /// Waits until somebody is in a room, as `patchbay room show` sees it.
+    /// Waits until a room has a participant, according to `patchbay room show`.
     func waits(for identity: String, in room: String) async throws {
         for _ in 0..<100 {
             let outcome = try await Program.run(nil, ["room", "show", room, "--json", "--dev", "--url", url], seconds: 10)

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A program whose output is read while it runs, each line with when it came.
+/// A program whose output is read while it runs; each line has its arrival time.
 final class RunningProgram: Sendable {
     struct Line {
         var text: String
@@ -57,7 +57,7 @@ final class RunningProgram: Sendable {
         await waits { _ in false }
     }
 
-    /// Once asks for the end, twice insists on it.
+    /// The first signal requests the end, the second forces it.
     func stop(times: Int = 1) {
         for _ in 0..<times where !state.withLock(\.isOver) { kill(pid, SIGTERM) }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct ServeCommandTests {
-    /// A configuration file, and what the one line about it must say.
+    /// An invalid configuration file, and the expected text of its one-line error.
     struct WrongFile: Sendable, CustomTestStringConvertible {
         var text: String
         var says: String

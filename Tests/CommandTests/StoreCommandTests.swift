@@ -65,7 +65,7 @@ struct StoreCommandTests {
         #expect(byOld.complaint.split(separator: "\n").count == 1)
         let byNew = try await folder.run("store", "verify", "--master-key", folder.file("new.key"))
         #expect(byNew.status == 0, "\(byNew.complaint)")
-        // Who was interrupted may do it again.
+        // An interrupted run can be repeated.
         #expect(try await folder.run("store", "rotate-key", "--to", folder.file("new.key")).status == 0)
     }
 

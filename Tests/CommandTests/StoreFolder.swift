@@ -40,6 +40,6 @@ final class StoreFolder: Sendable {
         try await Program.run(nil, arguments + ["--data", path], environment: environment, seconds: 30)
     }
 
-    /// A file beside the store that is gone with it.
+    /// The path of a file beside the store, deleted with it.
     func file(_ name: String) -> String { path + "/" + name }
 }

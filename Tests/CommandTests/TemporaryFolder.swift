@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a test's own, gone with whoever holds it.
+/// A temporary folder that is deleted with this object.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -13,6 +13,6 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// Where a file of that name is, or would be.
+    /// The path of a file in this folder.
     func file(_ name: String) -> URL { url.appending(path: name) }
 }

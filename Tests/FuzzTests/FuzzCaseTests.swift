@@ -2,7 +2,7 @@ import Foundation
 import FuzzBodies
 import Testing
 
-/// What a fuzzer starts from, and what it once found, as ordinary tests: reading returns, whatever it reads.
+/// Fuzzing seeds and earlier findings as ordinary tests: each body returns for any input.
 struct FuzzCaseTests {
     @Test(arguments: FuzzTarget.allCases) func seedsAreRead(target: FuzzTarget) {
         for seed in target.seeds { target.run(seed) }

@@ -42,7 +42,7 @@ struct AheadClearTests {
             next += 500
             _ = try listener.event("the clear") { if case .playoutCleared = $0 { true } else { nil } }
             listener.frames.removeAll()
-            // The assistant continues as soon as anybody knows of the clear.
+            // The assistant continues as soon as it has the reply.
             try say(next..<next + 25, of: track, epoch: epoch + 1, by: assistant)
             try listener.take(until: "what follows") { $0.frames.count >= 25 }
             #expect(listener.frames.map { TestFrame.sequence(of: $0.bytes) } == Array(next..<next + 25).map { $0 % 65_536 })

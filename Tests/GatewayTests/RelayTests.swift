@@ -126,7 +126,7 @@ struct RelayTests {
             let track = try speaker.publish()
             try speaker.say(TestFrame.bytes(track.alias, number))
             #expect(try listener.frame() == TestFrame.bytes(track.alias, number))
-            // `frame` reads messages in order, so the event came before the frame.
+            // `frame` reads messages in order, so the event arrived before the frame.
             #expect(listener.events.contains { if case .trackPublished(let info) = $0 { info.sid == track.sid } else { false } })
             listener.events.removeAll()
             try speaker.ask(.unpublish(track.sid))

@@ -1,6 +1,6 @@
 import Engine
-import Gateway
 import Foundation
+import Gateway
 import Identity
 import Testing
 import Wire

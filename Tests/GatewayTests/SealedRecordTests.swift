@@ -70,7 +70,7 @@ struct SealedRecordTests {
         for number in 0..<3 {
             let record = socket.sealed(RawFrame.binary(TestFrame.bytes(alias, number)).bytes)
             try socket.writeAsTheyAre(Array(record[..<cut]))
-            // Another speaker is heard meanwhile.
+            // Another publisher's frames arrive in between.
             try listener.settle()
             try socket.writeAsTheyAre(Array(record[cut...]))
             #expect(try listener.frame() == TestFrame.bytes(alias, number))

@@ -4,7 +4,7 @@ import Identity
 import Testing
 import Wire
 
-/// What a subscriber gets that stops reading for a while, and that others are not affected.
+/// A subscriber that stops reading for a while loses old frames and does not affect others.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct SlowSubscriberTests {
     private static let interval = Duration.milliseconds(20)

@@ -1,6 +1,6 @@
 import Testing
 
-/// A token that must not be believed, and the code that says why.
+/// A token that must be rejected, and the expected error code.
 struct BadToken: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let code: String

@@ -3,7 +3,7 @@ import Foundation
 
 /// Makes tokens from raw text, right and wrong ones, without any of the code under test.
 enum Forge {
-    /// How to sign; what the header says is another matter.
+    /// The algorithm used for signing, independent of the header.
     enum Signer {
         case secret(String, digest: OpaquePointer? = nil)
         case rsa(KeyPair, digest: OpaquePointer? = nil)
@@ -29,7 +29,7 @@ enum Forge {
         return signed + "." + base64URL(signer.signature(of: Array(signed.utf8)))
     }
 
-    /// What a signature under the usual header is about.
+    /// The signing input under the usual header.
     static func signedBytes(_ algorithm: String, _ payload: String) -> [UInt8] {
         Array((base64URL(Array(header(algorithm).utf8)) + "." + base64URL(Array(payload.utf8))).utf8)
     }

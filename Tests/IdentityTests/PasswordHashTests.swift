@@ -25,7 +25,7 @@ struct PasswordHashTests {
         #expect(PasswordHash(of: password, cost: Self.quick) != PasswordHash(of: password, cost: Self.quick))
     }
 
-    /// RFC 7914 section 12: "pleaseletmein", N=16384, r=8, p=1, of which the first 32 bytes are the same for every length.
+    /// RFC 7914 section 12: "pleaseletmein", N=16384, r=8, p=1; the first 32 bytes are the same for every length.
     @Test func itIsScrypt() throws {
         let salt = Base64.urlSafe.encode("SodiumChloride".utf8)
         let hash = Base64.urlSafe.encode(bytes("7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2"))

@@ -11,19 +11,19 @@ struct CallTests {
         scenario.bargeInShare = bargeIn
         var call = Call()
         call.phase = .talking
-        call.beginTalking(scenario, chance: SplitMix64(seed: 5), round: 100, at: 0)
+        call.beginTalking(scenario, random: SplitMix64(seed: 5), round: 100, at: 0)
         return call
     }
 
-    /// The round in which it begins to talk may be one after the one that is being dealt out.
-    @Test func roundsBeforeItsFirstAreSilent() {
+    /// A call may begin one round after the round being sent.
+    @Test func callsAreSilentBeforeTheirFirstRound() {
         var call = call()
         call.advance(to: 99)
         #expect(call.talks(0) == (false, false))
         #expect(call.talks(1) == (false, false))
     }
 
-    @Test func theNextRoundIsKnownARoundAhead() {
+    @Test func nextRoundIsKnownInAdvance() {
         var call = call()
         for round in 101..<5_000 as Range<UInt64> {
             let ahead = (call.next.user, call.next.assistant)
@@ -32,7 +32,7 @@ struct CallTests {
         }
     }
 
-    @Test func anAssistantThatYieldsHasNoNextFrame() throws {
+    @Test func yieldingAssistantSendsNoFurtherFrame() throws {
         var call = call(bargeIn: 1)
         var round: UInt64 = 100
         repeat {
@@ -44,7 +44,7 @@ struct CallTests {
         #expect(!call.talks(1).next)
     }
 
-    @Test func aCallThatEndsIsSilent() {
+    @Test func endingCallIsSilent() {
         var call = Call()
         call.phase = .ending
         #expect(call.talks(0) == (false, false))

@@ -3,13 +3,13 @@ import Testing
 @testable import patchbay_loadtest
 
 struct CapacitySearchTests {
-    /// A gateway that carries exactly `capacity` calls.
-    private func search(from first: Int, capacity: Int, most: Int = 20_000) -> (outcome: CapacitySearch.Outcome?, attempts: Int) {
-        var search = CapacitySearch(from: first, most: most)
+    /// Searches a gateway with a capacity of exactly `capacity` calls.
+    private func search(from first: Int, capacity: Int, maximum: Int = 20_000) -> (outcome: CapacitySearch.Outcome?, attempts: Int) {
+        var search = CapacitySearch(from: first, maximum: maximum)
         for attempts in 0..<100 {
             switch search.step {
             case .over(let outcome): return (outcome, attempts)
-            case .attempt(let calls): search.take(calls <= capacity ? .good : .bad("p99 was 31 ms"))
+            case .attempt(let calls): search.record(calls <= capacity ? .good : .bad("p99 was 31 ms"))
             }
         }
         return (nil, 100)
@@ -26,10 +26,10 @@ struct CapacitySearchTests {
     }
 
     @Test func singleFailuresAreRetried() {
-        var search = CapacitySearch(from: 100, most: 100)
-        search.take(.bad("a hiccup"))
+        var search = CapacitySearch(from: 100, maximum: 100)
+        search.record(.bad("a disturbance"))
         #expect(search.step == .attempt(calls: 100))
-        search.take(.good)
+        search.record(.good)
         #expect(search.step == .over(CapacitySearch.Outcome(calls: 100, limit: nil, wasGenerator: false)))
     }
 
@@ -40,13 +40,13 @@ struct CapacitySearchTests {
     }
 
     @Test func searchStopsAtTheMaximum() {
-        let outcome = search(from: 100, capacity: .max, most: 700).outcome
+        let outcome = search(from: 100, capacity: .max, maximum: 700).outcome
         #expect(outcome == CapacitySearch.Outcome(calls: 700, limit: nil, wasGenerator: false))
     }
 
     @Test func slowGeneratorsAreDetected() {
         var search = CapacitySearch(from: 100)
-        while case .attempt(let calls) = search.step { search.take(calls <= 150 ? .good : .generatorBehind) }
+        while case .attempt(let calls) = search.step { search.record(calls <= 150 ? .good : .generatorBehind) }
         guard case .over(let outcome) = search.step else { return }
         #expect(outcome.wasGenerator)
         #expect(outcome.limit?.contains("generator") == true)

@@ -4,13 +4,13 @@ import Wire
 @testable import patchbay_loadtest
 
 struct ConversationTests {
-    /// What a talker does, sampled every 20 ms as frames are.
+    /// Shares of the states, sampled every 20 ms.
     private struct Statistics {
         var both = 0.0
         var nobody = 0.0
         var user = 0.0
         var assistant = 0.0
-        /// Seconds.
+        /// Mean length in seconds.
         var talkspurt = 0.0
     }
 
@@ -19,7 +19,7 @@ struct ConversationTests {
         var spurts = 0.0
         let ticks = seconds * 50
         for call in 0..<calls {
-            var conversation = Conversation(chance: SplitMix64(seed: seed, index: call))
+            var conversation = Conversation(random: SplitMix64(seed: seed, index: call))
             var wasTalking = false
             for tick in 0..<ticks {
                 conversation.advance(to: Double(tick) * 20)
@@ -40,8 +40,8 @@ struct ConversationTests {
         return statistics
     }
 
-    /// P.59's model solved on paper: of a cycle of 854 + 0.4 × 226 + 0.6 × 456 ms, 7.4 % is double talk and 22.5 % mutual silence.
-    @Test(arguments: [1, 2, 3] as [UInt64]) func statesHaveTheModelsShares(seed: UInt64) {
+    /// The model of P.59 solved by hand: a cycle of 854 + 0.4 × 226 + 0.6 × 456 ms has 7.4 % double talk and 22.5 % mutual silence.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func stateSharesMatchP59(seed: UInt64) {
         let talk = talk(calls: 200, seconds: 300, seed: seed)
         #expect(abs(talk.both - 0.074) < 0.003)
         #expect(abs(talk.nobody - 0.2246) < 0.005)
@@ -50,13 +50,13 @@ struct ConversationTests {
         #expect(talk.talkspurt > 0.9 && talk.talkspurt < 1.4)
     }
 
-    @Test func theSameSeedIsTheSameConversation() {
+    @Test func equalSeedsProduceEqualConversations() {
         #expect(talk(calls: 3, seconds: 60, seed: 7).user == talk(calls: 3, seconds: 60, seed: 7).user)
         #expect(talk(calls: 3, seconds: 60, seed: 7).user != talk(calls: 3, seconds: 60, seed: 8).user)
     }
 
-    @Test func anAssistantThatYieldsIsSilentAtOnceAndTheUserGoesOn() throws {
-        var conversation = Conversation(chance: SplitMix64(seed: 1), bargeInShare: 1)
+    @Test func yieldingAssistantStopsAndUserContinues() throws {
+        var conversation = Conversation(random: SplitMix64(seed: 1), bargeInShare: 1)
         var time = 0.0
         while !conversation.isBargeIn, time < 1_000_000 {
             time += 1
@@ -69,8 +69,8 @@ struct ConversationTests {
         #expect(!conversation.isBargeIn)
     }
 
-    @Test func withoutYieldingThereAreNoBargeIns() {
-        var conversation = Conversation(chance: SplitMix64(seed: 1))
+    @Test func bargeInShareOfZeroProducesNoBargeIns() {
+        var conversation = Conversation(random: SplitMix64(seed: 1))
         for time in 0..<100_000 {
             conversation.advance(to: Double(time))
             #expect(!conversation.isBargeIn)

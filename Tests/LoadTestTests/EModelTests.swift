@@ -3,19 +3,19 @@ import Testing
 @testable import patchbay_loadtest
 
 struct EModelTests {
-    /// G.107: with all parameters at their defaults R is 93.2, which is an MOS of 4.41; up to 100 ms delay costs nothing.
+    /// G.107: with default parameters R is 93.2 and the MOS 4.41; delays up to 100 ms have no effect.
     @Test(arguments: [0, 50, 100]) func scoreIsBestWithoutDelayAndLoss(delay: Double) {
         let model = EModel(delay: delay, lossPercent: 0)
         #expect(model.rating == 93.2)
         #expect(abs(model.meanOpinionScore - 4.41) < 0.005)
     }
 
-    /// Idd by the formula of clause 7.4, worked out by hand.
-    @Test(arguments: zip([200, 400], [3.04, 24.07])) func delayCostsWhatTheFormulaSays(delay: Double, impairment: Double) {
+    /// Idd by the formula of clause 7.4, calculated by hand.
+    @Test(arguments: zip([200, 400], [3.04, 24.07])) func delayImpairmentFollowsClause74(delay: Double, impairment: Double) {
         #expect(abs(EModel(delay: delay, lossPercent: 0).delayImpairment - impairment) < 0.02)
     }
 
-    @Test func lossCostsHalfOfWhatThereIsAtBpl() {
+    @Test func lossAtBplCostsHalfOfTheMaximum() {
         #expect(EModel(delay: 0, lossPercent: EModel.opusLossRobustness).equipmentImpairment == 47.5)
         #expect(EModel(delay: 0, lossPercent: 0).equipmentImpairment == 0)
     }
@@ -28,7 +28,7 @@ struct EModelTests {
     }
 
     private func score(at rating: Double) -> Double {
-        // Loss that takes R down to it.
+        // The loss that reduces R to `rating`.
         let impairment = EModel.bestRating - rating
         return EModel(delay: 0, lossPercent: EModel.opusLossRobustness * impairment / (95 - impairment)).meanOpinionScore
     }

@@ -32,7 +32,7 @@ struct FrameStampTests {
         }
     }
 
-    @Test func speechWithoutFramesOf20MsIsRefused() {
+    @Test func speechWithout20MillisecondFramesIsRejected() {
         // 10 ms of CELT.
         #expect(throws: UsageError.self) { try SpeechPackets([([0xF0, 1, 2], AudioLevelByte(voice: true, level: 1))]) }
     }
@@ -40,7 +40,7 @@ struct FrameStampTests {
     @Test(arguments: [
         (#"{"type":"hello","seq":1}"#, false), (#"{"type":"reply","re":1}"#, false), (#"{"type":"error","re":1}"#, false),
         (#"{"type":"talk.started","seq":2}"#, true), ("{}", false),
-    ]) func eventsAloneAreNotAnError(text: String, isOfNoInterest: Bool) {
-        #expect(Array(text.utf8).withUnsafeBytes { ControlText.isOfNoInterest($0) } == isOfNoInterest)
+    ]) func onlyEventsAreIgnorable(text: String, isIgnorable: Bool) {
+        #expect(Array(text.utf8).withUnsafeBytes { ControlText.isIgnorable($0) } == isIgnorable)
     }
 }

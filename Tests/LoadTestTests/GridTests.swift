@@ -3,8 +3,8 @@ import Testing
 @testable import patchbay_loadtest
 
 struct GridTests {
-    @Test func offsetsAreEvenAndRoundsDoNotDrift() {
-        var grid = Grid(start: 1_000, interval: 20_000_000, places: 3)
+    @Test func positionsAreEvenlySpacedAndRoundsDoNotDrift() {
+        var grid = Grid(start: 1_000, interval: 20_000_000, positions: 3)
         var dues: [UInt64] = []
         for _ in 0..<7 {
             dues.append(grid.due - 1_000)
@@ -15,13 +15,13 @@ struct GridTests {
         #expect(grid.due == 1_000 + 20_000_000 * grid.round + 6_666_666)
     }
 
-    @Test func skippedRoundsContinueAfterNow() {
-        var grid = Grid(start: 0, interval: 20, places: 2)
+    @Test func skippingContinuesWithTheNextRound() {
+        var grid = Grid(start: 0, interval: 20, positions: 2)
         grid.advance()
-        let passed = grid.skip(to: 105)
+        let skipped = grid.skip(to: 105)
         #expect(grid.due == 120)
         #expect(grid.round == 6)
-        #expect(grid.place == 0)
-        #expect(passed == 11)
+        #expect(grid.position == 0)
+        #expect(skipped == 11)
     }
 }

@@ -3,41 +3,41 @@ import Testing
 @testable import patchbay_loadtest
 
 struct ReceptionTests {
-    @Test func orderIsRecognizedAcrossTheWrap() {
+    @Test func orderIsRecognizedAcrossWraparound() {
         var reception = Reception(from: .max - 2)
-        for step in 0..<10 as Range<UInt32> { #expect(reception.take(.max - 2 &+ step) == .inOrder) }
+        for step in 0..<10 as Range<UInt32> { #expect(reception.record(.max - 2 &+ step) == .inOrder) }
     }
 
-    @Test func aGapIsMissingUntilItComesLate() {
+    @Test func missingFramesMayArriveLate() {
         var reception = Reception(from: 10)
-        #expect(reception.take(10) == .inOrder)
-        #expect(reception.take(13) == .after(gap: 2))
-        #expect(reception.take(12) == .late)
-        #expect(reception.take(12) == .repeated)
-        #expect(reception.take(11) == .late)
-        #expect(reception.take(14) == .inOrder)
+        #expect(reception.record(10) == .inOrder)
+        #expect(reception.record(13) == .after(gap: 2))
+        #expect(reception.record(12) == .late)
+        #expect(reception.record(12) == .duplicate)
+        #expect(reception.record(11) == .late)
+        #expect(reception.record(14) == .inOrder)
     }
 
     @Test func repeatedFramesCountAsDuplicates() {
         var reception = Reception(from: 0)
-        #expect(reception.take(0) == .inOrder)
-        #expect(reception.take(0) == .repeated)
-        #expect(reception.take(1) == .inOrder)
-        #expect(reception.take(0) == .repeated)
+        #expect(reception.record(0) == .inOrder)
+        #expect(reception.record(0) == .duplicate)
+        #expect(reception.record(1) == .inOrder)
+        #expect(reception.record(0) == .duplicate)
     }
 
-    /// Nothing from before the listener came was missing, so it cannot be late.
+    /// Frames before the subscription were not missing, so they cannot be late.
     @Test func framesBeforeTheFirstCountAsDuplicates() {
         var reception = Reception(from: 100)
-        #expect(reception.take(99) == .repeated)
+        #expect(reception.record(99) == .duplicate)
     }
 
-    @Test func aGapOfMoreThanIsRememberedForgetsWhatWasBefore() {
+    @Test func framesBeforeALongGapAreForgotten() {
         var reception = Reception(from: 0)
-        #expect(reception.take(0) == .inOrder)
-        #expect(reception.take(1_000) == .after(gap: 999))
-        #expect(reception.take(999) == .late)
-        #expect(reception.take(5) == .repeated)
+        #expect(reception.record(0) == .inOrder)
+        #expect(reception.record(1_000) == .after(gap: 999))
+        #expect(reception.record(999) == .late)
+        #expect(reception.record(5) == .duplicate)
     }
 
     @Test func onlyTheMeasuredPartOfAGapCounts() {
@@ -48,7 +48,7 @@ struct ReceptionTests {
 
     @Test func missingLastFramesCountAsLost() {
         var reception = Reception(from: 65_500)
-        _ = reception.take(65_500)
+        _ = reception.record(65_500)
         #expect(reception.missing(before: 65_501) == 0)
         #expect(reception.missing(before: 65_540) == 39)
         #expect(reception.missing(before: 65_400) == 0)

@@ -39,7 +39,7 @@ struct ReportTests {
         #expect(!page.contains("<bold>"))
     }
 
-    @Test func theJSONInThePageIsTheReport() throws {
+    @Test func pageContainsTheReportAsJSON() throws {
         let page = HTMLReport.page(report())
         let start = try #require(page.range(of: #"id="report">"#))
         let end = try #require(page.range(of: "</script>"))
@@ -49,7 +49,7 @@ struct ReportTests {
         #expect(decoded.scenario.name == "a <bold> name")
     }
 
-    @Test func textReportsASlowGenerator() {
+    @Test func textWarnsOfASlowGenerator() {
         let text = TextReport.lines(report()).joined(separator: "\n")
         #expect(text.contains("GENERATOR BEHIND"))
         #expect(text.contains("BAD: 3 of 50000 frames were lost"))
@@ -79,7 +79,7 @@ struct ReportTests {
         #expect(thinned.contains { $0.p99 == 99 })
     }
 
-    @Test func latenciesAreCountedInMillisecondsWithShares() {
+    @Test func latenciesReportPercentilesAndShares() {
         var times = Latencies()
         for milliseconds in 1...100 as ClosedRange<UInt64> { times.record(nanoseconds: milliseconds * 1_000_000) }
         #expect(abs(times.percentile(50) - 50) < 0.1)
@@ -88,7 +88,7 @@ struct ReportTests {
         #expect(times.buckets().reduce(0) { $0 + $1.count } == 100)
     }
 
-    @Test func marksAreRoundAndCoverAll() {
+    @Test func marksAreRoundAndCoverAllValues() {
         let scale = PlotScale(to: 87.3)
         #expect(scale.marks == [0, 20, 40, 60, 80, 100])
         #expect(scale.share(50) == 0.5)

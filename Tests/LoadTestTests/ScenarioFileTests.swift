@@ -4,7 +4,7 @@ import Testing
 @testable import patchbay_loadtest
 
 struct ScenarioFileTests {
-    private func complaint(about text: String) -> String {
+    private func errorMessage(for text: String) -> String {
         do {
             _ = try ScenarioFile.parse(text, from: "x.yaml")
             return ""
@@ -45,17 +45,17 @@ struct ScenarioFileTests {
     }
 
     @Test(arguments: [
-        ("cals: 5", "there is no cals here"),
-        ("slow_listeners: {share: 1, evry_seconds: 3}", "slow_listeners: there is no evry_seconds here"),
+        ("cals: 5", "unknown setting cals"),
+        ("slow_listeners: {share: 1, evry_seconds: 3}", "slow_listeners: unknown setting evry_seconds"),
         ("slow_listeners: {stop_seconds: 1}", "share is missing"),
         ("calls: many", "calls: "),
         ("pattern: loud", "pattern: "),
         ("calls: [", "x.yaml: "),
-    ]) func errorsAreOneLine(text: String, words: String) {
-        let complaint = complaint(about: text)
-        #expect(complaint.hasPrefix("x.yaml: "))
-        #expect(complaint.contains(words), "\(complaint)")
-        #expect(!complaint.contains("\n"))
+    ]) func errorsAreOneLine(text: String, expected: String) {
+        let message = errorMessage(for: text)
+        #expect(message.hasPrefix("x.yaml: "))
+        #expect(message.contains(expected), "\(message)")
+        #expect(!message.contains("\n"))
     }
 
     @Test(arguments: [

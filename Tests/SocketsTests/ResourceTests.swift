@@ -5,7 +5,7 @@ import Wire
 
 @testable import Sockets
 
-/// What happens when descriptors run out. Each test has a process of its own, because the limit is the process's.
+/// Behaviour when descriptors run out. Each test runs in a process of its own, because the limit applies to the process.
 @Suite(.timeLimit(.minutes(1)))
 struct ResourceTests {
     private final class Counter: SocketDelegate {
@@ -30,12 +30,13 @@ struct ResourceTests {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// What each open descriptor refers to.
+    /// The target of each open descriptor.
     static var openDescriptors: [Int: String] {
         let numbers = (0..<256).filter { fcntl(Int32($0), F_GETFD) >= 0 }
-        return Dictionary(uniqueKeysWithValues: numbers.map { number in
-            (number, (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) ?? "unknown")
-        })
+        return Dictionary(
+            uniqueKeysWithValues: numbers.map { number in
+                (number, (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) ?? "unknown")
+            })
     }
 
     private static func connect(to port: Int) -> Int32 {
@@ -45,7 +46,9 @@ struct ResourceTests {
         address.sin_port = in_port_t(port).bigEndian
         inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
         let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
         return result == 0 ? descriptor : -1
     }

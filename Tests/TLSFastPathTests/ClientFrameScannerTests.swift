@@ -33,8 +33,10 @@ struct ClientFrameScannerTests {
 
     @Test(arguments: pieces)
     func maskedFramesPass(piece: Int) {
-        let stream = [0, 1, 125, 126, 1_000, 65_535, 65_536].flatMap { Self.frame(0x82, $0) }
-            + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5) + Self.frame(0x80, 0) + Self.frame(0x8A, 125) + Self.frame(0x88, 2)
+        let stream =
+            [0, 1, 125, 126, 1_000, 65_535, 65_536].flatMap { Self.frame(0x82, $0) }
+            + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5) + Self.frame(0x80, 0) + Self.frame(0x8A, 125)
+            + Self.frame(0x88, 2)
         #expect(Self.violation(stream, piece: piece) == nil)
     }
 

@@ -30,7 +30,9 @@ struct FastPathTrialTests {
     }
 
     @Test func offIsOffWithoutATrial() {
-        let state = TLSFastPath.state(for: .off, version: OpenSSLVersion(major: 3, minor: 0)) { Issue.record("tried"); return .passed }
+        let state = TLSFastPath.state(for: .off, version: OpenSSLVersion(major: 3, minor: 0)) {
+            Issue.record("tried"); return .passed
+        }
         #expect(!state.isActive)
         #expect(state.cause == "configured")
     }

@@ -5,7 +5,7 @@ import Testing
 /// The record layer of TLS 1.3, compared with the example of RFC 8448 section 3.
 struct RecordCipherTests {
     private static let clientSecret = hex("9e40646ce79a7f9dc05af8889bce6552875afa0b06df0087f792ebb7c17504a5")
-    /// What the client of the example sends first, and its content.
+    /// The client's first record of the example, and its content.
     private static let record = hex(
         """
         17030300 43a23f70 54b62c94 d0affafe 8228ba55 cbefacea 42f914aa 66bcab3f 2b9819a8 a5b46b39 5bd54a9a 20441e2b
@@ -104,7 +104,7 @@ struct RecordCipherTests {
     @Test func paddingIsLeftOut() throws {
         var sealing = try Self.cipher(.sealing)
         var opening = try Self.cipher(.opening)
-        // As a padded record is: the type, then zeros, of which the last takes the place of the type.
+        // A padded record: the type, then zeros, the last of which is in the position of the type byte.
         let padded = [7, 8, ContentType.applicationData.rawValue, 0, 0]
         var record = [UInt8](repeating: 0, count: RecordCipher.sealedBytes(padded.count))
         record.replaceSubrange(RecordCipher.headerBytes..<RecordCipher.headerBytes + padded.count, with: padded)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TLSFastPath
 
-/// Secrets are overwritten when their owner goes. The memory belongs to the test, so it can be looked at afterwards.
+/// Secrets are overwritten when their owner is released. The memory belongs to the test, so it can be inspected afterwards.
 struct TrafficSecretsTests {
     private func withStorage(_ count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Void) -> [UInt8] {
         let storage = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: count)

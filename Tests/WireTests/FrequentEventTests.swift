@@ -2,7 +2,7 @@ import Testing
 
 @testable import Wire
 
-/// What is written without `Codable` is what `Codable` writes.
+/// The writer without `Codable` gives the same bytes as `Codable`.
 struct FrequentEventTests {
     private static let names = ["ann", #"a "quoted\" name"#, "Zoë\n🎧\u{1}"].map { Identity(text: $0) }
     private static let track = TrackSID(text: "TR_AMqpgHxtwLLtpN")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Wire
 
-/// What is read without `Codable` is what `Codable` reads.
+/// The reader without `Codable` gives the same results as `Codable`.
 struct FrequentRequestTests {
     private static let progress =
         #"{"type":"playout.progress","data":{"track":"TR_AMqpgHxtwLLtpN","epoch":3,"played_ts":289920,"buffered_ms":140.25}}"#
@@ -33,7 +33,7 @@ struct FrequentRequestTests {
         progress.replacing("TR_", with: "TRÄ"), progress.replacing("\"epoch\":3,", with: ""),
         progress.replacing("\"epoch\":3", with: "\"t\":3"),
         progress.replacing("289920", with: "4294967296"), progress.replacing("\"epoch\":3", with: "\"epoch\":256"),
-        // What is no request.
+        // Not a request.
         "", "{", "[]", "{}", "{}}", progress + "x", String(progress.dropLast()), String(progress.dropLast(2)) + ",}}",
         #"{"type":"ping",}"#, #"{"type":"ping" "id":1}"#, #"{"type":"ping"#,
     ])

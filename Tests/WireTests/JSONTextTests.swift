@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Wire
 
-/// What is JSON, and what a value in it is.
+/// Acceptance of JSON texts, and the values in them.
 struct JSONTextTests {
     @Test(
         "What RFC 8259 allows is read",

@@ -39,7 +39,7 @@ struct JSONWritableTests {
         #expect(text(Note?.none) == "null" && text([Note]()) == "[]")
     }
 
-    /// Text is looked at eight bytes at a time: a byte must be found wherever it stands, and none where there is none.
+    /// Text is scanned eight bytes at a time: each special byte must be found in every position, without false positives.
     @Test(arguments: [0x00, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x5B, 0x5C, 0x5D, 0x7F, 0xE9, 0x1F600] as [UInt32])
     func bytesThatNeedAnEscapeAreFoundAtEveryOffset(scalar: UInt32) throws {
         let character = String(Character(try #require(Unicode.Scalar(scalar))))

@@ -3,7 +3,7 @@ private import TLSFastPath
 
 /// Compares `WebSocketRecord` with an independent parser that goes byte by byte.
 enum RecordFuzzing {
-    /// The first byte says whether frames should be masked, the rest is the record.
+    /// The first byte selects whether frames should be masked, the rest is the record.
     static func read(_ bytes: [UInt8]) {
         guard let choice = bytes.first else { return }
         let record = Array(bytes.dropFirst())
@@ -13,7 +13,7 @@ enum RecordFuzzing {
         for surrounding: UInt8 in [0x00, 0x82, 0xFF] { readAmong(surrounding, record, finding, areMasked: areMasked) }
     }
 
-    /// What stands around a record in the buffer is neither read nor written.
+    /// Bytes around a record in the buffer are neither read nor written.
     private static func readAmong(_ surrounding: UInt8, _ record: [UInt8], _ finding: WebSocketRecord.Content, areMasked: Bool) {
         let margin = [UInt8](repeating: surrounding, count: 16)
         var buffer = margin + record + margin
@@ -51,7 +51,7 @@ enum RecordFuzzing {
     }
 }
 
-/// RFC 6455 section 5.2, word for word.
+/// A literal implementation of RFC 6455 section 5.2.
 private struct PlainFrame {
     var isFinal = false
     var reserved: UInt8 = 0
@@ -60,7 +60,7 @@ private struct PlainFrame {
     var headerCount = 0
     var payload: [UInt8] = []
 
-    /// - Returns: nil if the last one does not end, or one says its length in eight bytes, which needs more than a record holds.
+    /// - Returns: nil if the last one does not end, or one has an eight-byte length, which exceeds a record.
     static func all(in record: [UInt8]) -> [PlainFrame]? {
         var frames: [PlainFrame] = []
         var rest = record

@@ -3,7 +3,7 @@ private import TLSFastPath
 
 /// Feeds the parsers of `Sockets` and `TLSFastPath` with arbitrary bytes. A trap is a finding.
 enum SocketsFuzzing {
-    /// The first two bytes say how the message is split, the rest is the message.
+    /// The first two bytes select how the message is split, the rest is the message.
     static func read(_ bytes: [UInt8]) {
         guard bytes.count > 10 else { return }
         let (choice, pieceLength) = (bytes[0], Int(bytes[1]) + 1)

@@ -25,7 +25,9 @@ enum WireFuzzing {
 
     private static func readFrame(_ frame: UnsafeRawBufferPointer) {
         guard let header = try? FrameHeader(parsing: frame) else { return }
-        precondition(header.bytes.elementsEqual(frame.prefix(ProtocolLimits.frameHeaderBytes)), "a header does not encode to the bytes it was parsed from")
+        precondition(
+            header.bytes.elementsEqual(frame.prefix(ProtocolLimits.frameHeaderBytes)),
+            "a header does not encode to the bytes it was parsed from")
     }
 
     /// A text message from a client.

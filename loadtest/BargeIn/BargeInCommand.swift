@@ -5,7 +5,7 @@ import Identity
 import PatchbayClient
 import Wire
 
-/// How quickly an assistant falls silent, and how well it knows what was heard.
+/// The program `patchbay-barge-in`: measures how quickly an assistant falls silent, and how accurate `played_ms` is.
 @main
 struct BargeInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,42 +41,42 @@ struct BargeInCommand: AsyncParsableCommand {
             url: url, token: try token("assistant", .agent, room), options: options)
         let user = try await RoomConnection.connect(url: url, token: try token("user", .standard, room), options: options)
         let voice = try await assistant.publish(source: .assistant, mode: .ahead)
-        var findings = BargeInFindings()
-        let listener = try await Listener(to: "assistant", in: user)
-        let listening = Task { await listener.run() }
+        var report = BargeInReport()
+        let meter = try await PlayoutMeter(to: "assistant", in: user)
+        let metering = Task { await meter.run() }
         for number in 1...tries {
-            findings.add(try await interrupt(voice, listener))
-            show("try \(number) of \(tries)")
+            report.add(try await interrupt(voice, meter))
+            showProgress("try \(number) of \(tries)")
         }
-        show("")
-        listening.cancel()
+        showProgress("")
+        metering.cancel()
         await assistant.leave()
         await user.leave()
-        print(json ? try findings.json : findings.text)
-        if !findings.isGood { throw ExitCode(1) }
+        print(json ? try report.json : report.text)
+        if !report.isWithinBounds { throw ExitCode(1) }
     }
 
-    /// Over what was shown before, where somebody looks.
-    private func show(_ progress: String) {
+    /// Replaces the progress line, if standard error is a terminal.
+    private func showProgress(_ progress: String) {
         if isatty(STDERR_FILENO) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K\(progress)".utf8)) }
     }
 
-    private func interrupt(_ voice: LocalTrack, _ listener: Listener) async throws -> BargeInFindings.Try {
-        listener.beginCounting()
+    private func interrupt(_ voice: LocalTrack, _ meter: PlayoutMeter) async throws -> BargeInReport.Try {
+        meter.reset()
         try await voice.push(Self.tone)
-        // Not in step with the player's chunks, nor with the gateway's looks.
+        // Random, so that interruptions are not in phase with the player's chunks or the gateway's ticks.
         try await Task.sleep(for: .microseconds(Int.random(in: 300_000..<1_500_000)))
         let start = ContinuousClock.now
         let cut = try await voice.clear(reason: "barge-in")
-        let answered = ContinuousClock.now
+        let replied = ContinuousClock.now
         try await Task.sleep(for: .milliseconds(150))
-        let heard = listener.heard
-        return BargeInFindings.Try(
-            silentAfter: (heard.lastSound ?? start) - start, answeredAfter: answered - start,
-            playedMs: Double(cut.heard.playedMs), countedMs: heard.milliseconds, isEstimated: cut.heard.isEstimated)
+        let played = meter.played
+        return BargeInReport.Try(
+            silentAfter: (played.lastSound ?? start) - start, repliedAfter: replied - start,
+            playedMs: Double(cut.heard.playedMs), countedMs: played.milliseconds, isEstimated: cut.heard.isEstimated)
     }
 
-    /// Three seconds that are nowhere silent.
+    /// Three seconds of a 440 Hz tone.
     private static let tone = PCMBuffer(samples: (0..<3 * 48_000).map { Int16(8_000 * sin(2 * .pi * 440 * Double($0) / 48_000)) })
 
     private func token(_ identity: String, _ kind: ParticipantKind, _ room: String) throws -> String {

@@ -2,15 +2,15 @@ import CallCounter
 import Foundation
 import Gateway
 
-/// A gateway here, and calls to it from another process.
+/// Measures a gateway in this process while another process generates load.
 struct Bench {
     let gateway: Gateway
     let loadtest: String
 
-    /// Counts over some seconds in the middle of fifty calls that talk all the time.
-    func costOfAFrame() async throws -> FrameCost {
-        let calls = try start(calls: 50, seconds: 12)
-        defer { end(calls) }
+    /// Counts for 6 s during 50 calls that send continuously.
+    func measureFrameCost() async throws -> FrameCost {
+        let load = try startLoad(calls: 50, seconds: 12)
+        defer { end(load) }
         try await waitForParticipants(100)
         try await Task.sleep(for: .seconds(2))
         var samples: [FrameCost.Sample] = []
@@ -22,12 +22,12 @@ struct Bench {
         return FrameCost(samples)
     }
 
-    /// How much each of a thousand connections takes, for a gateway that has had some.
-    func bytesOfAConnection() async throws -> Int {
+    /// Bytes allocated per connection: the difference between 1,000 and none, after warm-up.
+    func measureConnectionBytes() async throws -> Int {
         try await waitForParticipants(0)
         let before = Int(call_counter_bytes())
-        let calls = try start(calls: 500, seconds: 120, pattern: "silent")
-        defer { end(calls) }
+        let load = try startLoad(calls: 500, seconds: 120, pattern: "silent")
+        defer { end(load) }
         try await waitForParticipants(1_000)
         try await Task.sleep(for: .seconds(1))
         return (Int(call_counter_bytes()) - before) / 1_000
@@ -40,10 +40,11 @@ struct Bench {
             if gateway.metrics.snapshot.reduce(0, { $0 + $1.participants }) == count { return }
             try await Task.sleep(for: .milliseconds(100))
         }
-        throw Unreached(description: "there were never \(count) participants, but \(gateway.metrics.snapshot.map(\.participants))")
+        throw ParticipantCountTimeout(
+            description: "expected \(count) participants within 40 s, found \(gateway.metrics.snapshot.map(\.participants))")
     }
 
-    private func start(calls: Int, seconds: Int, pattern: String = "constant") throws -> Process {
+    private func startLoad(calls: Int, seconds: Int, pattern: String = "constant") throws -> Process {
         let process = Process()
         process.executableURL = URL(filePath: loadtest)
         process.arguments = [
@@ -61,6 +62,6 @@ struct Bench {
     }
 }
 
-struct Unreached: Error, CustomStringConvertible {
+struct ParticipantCountTimeout: Error, CustomStringConvertible {
     let description: String
 }

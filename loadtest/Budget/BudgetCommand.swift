@@ -5,15 +5,15 @@ import Identity
 import Sockets
 import TLSFastPath
 
-/// What a frame and a connection may cost, in numbers that do not depend on how fast or how busy the machine is.
+/// The program `patchbay-budget`: checks costs that do not depend on the machine's speed or load.
 @main
 struct BudgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "patchbay-budget",
         abstract: "Counts system calls and allocations per forwarded frame, and bytes per connection.",
         discussion: """
-            Runs a gateway with one shard in this process and `patchbay-loadtest` beside it. What the numbers mean, and where each \
-            remaining cost comes from, is in loadtest/BUDGET.md.
+            Runs a gateway with one shard in this process and `patchbay-loadtest` beside it. loadtest/BUDGET.md explains the \
+            numbers.
 
             EXIT CODES
               0 within the budget, 1 over it, 2 usage error
@@ -34,13 +34,13 @@ struct BudgetCommand: AsyncParsableCommand {
             settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: cert, privateKeyPath: key), recordLayer: TLSFastPath(.auto)),
             keys: keys)
         let serving = Task { try await gateway.run() }
-        let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "patchbay-loadtest").path
-        let bench = Bench(gateway: gateway, loadtest: loadtest ?? beside)
-        let findings = try await Findings(frame: bench.costOfAFrame(), connectionBytes: bench.bytesOfAConnection())
+        let neighbour = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "patchbay-loadtest").path
+        let bench = Bench(gateway: gateway, loadtest: loadtest ?? neighbour)
+        let report = try await BudgetReport(frame: bench.measureFrameCost(), connectionBytes: bench.measureConnectionBytes())
         gateway.drain()
         gateway.drain()
         try await serving.value
-        print(json ? try findings.json : findings.text)
-        if !findings.isWithinBudget { throw ExitCode(1) }
+        print(json ? try report.json : report.text)
+        if !report.isWithinBudget { throw ExitCode(1) }
     }
 }

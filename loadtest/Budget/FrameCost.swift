@@ -1,10 +1,10 @@
 import CallCounter
 
-/// What was counted while frames were relayed.
+/// Counters while frames were relayed.
 struct FrameCost: Encodable {
     var frames: UInt64
-    /// In those moments that hold the quieter half of what was sent. In the others control messages came too (signs of life, every
-    /// five seconds from everybody), which do allocate; what each frame took would be in all moments.
+    /// In the intervals that hold the quieter half of the frames. The others include control messages (pings every 5 s), which allocate; an
+    /// allocation per frame would appear in all intervals.
     var allocations: UInt
     var receives: UInt
     var sends: UInt
@@ -24,11 +24,11 @@ struct FrameCost: Encodable {
 
     /// - Parameter samples: at least two, a few milliseconds apart.
     init(_ samples: [Sample]) {
-        // The gateway tells its counts once a second: from one telling to another.
-        let tellings = zip(samples, samples.dropFirst()).compactMap { $1.frames != $0.frames ? $1 : nil }
-        let (before, after) = (tellings.first ?? samples[0], tellings.last ?? samples[samples.count - 1])
+        // The gateway updates its counters once a second: measure from one update to another.
+        let updates = zip(samples, samples.dropFirst()).compactMap { $1.frames != $0.frames ? $1 : nil }
+        let (before, after) = (updates.first ?? samples[0], updates.last ?? samples[samples.count - 1])
         frames = after.frames - before.frames
-        allocations = Self.allocationsOfTheQuieterHalf(samples)
+        allocations = Self.allocationsInQuieterHalf(samples)
         receives = after.receives - before.receives
         sends = after.sends - before.sends
         waits = after.waits - before.waits
@@ -36,13 +36,13 @@ struct FrameCost: Encodable {
         handed = after.handed - before.handed
     }
 
-    private static func allocationsOfTheQuieterHalf(_ samples: [Sample]) -> UInt {
-        let moments = zip(samples, samples.dropFirst()).map { (allocations: $1.allocations - $0.allocations, sends: $1.sends - $0.sends) }
-        let half = moments.reduce(0) { $0 + $1.sends } / 2
+    private static func allocationsInQuieterHalf(_ samples: [Sample]) -> UInt {
+        let intervals = zip(samples, samples.dropFirst()).map { (allocations: $1.allocations - $0.allocations, sends: $1.sends - $0.sends) }
+        let half = intervals.reduce(0) { $0 + $1.sends } / 2
         var (allocations, sends): (UInt, UInt) = (0, 0)
-        for moment in moments.sorted(by: { $0.allocations < $1.allocations }) where sends < half {
-            allocations += moment.allocations
-            sends += moment.sends
+        for interval in intervals.sorted(by: { $0.allocations < $1.allocations }) where sends < half {
+            allocations += interval.allocations
+            sends += interval.sends
         }
         return allocations
     }

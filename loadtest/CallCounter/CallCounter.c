@@ -51,8 +51,7 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
     return *block ? 0 : ENOMEM;
 }
 
-// A loop's `recv` brings what a socket's event is about (OpenSSL reads with `read`), and through the next two it goes on to its timers and
-// to its next turn.
+// A loop's `recv` begins the handling of a socket event (OpenSSL uses `read`); the functions below end it.
 int clock_gettime(clockid_t clock, struct timespec *time) {
     static int (*library)(clockid_t, struct timespec *);
     if (!library) library = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");

@@ -3,7 +3,7 @@ import Foundation
 import Identity
 import Store
 
-/// Fills a store as a year of conversations would, in a minute.
+/// The program `patchbay-fill-store`: fills a store with the conversations of a year.
 @main
 struct FillStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,10 +26,10 @@ struct FillStoreCommand: AsyncParsableCommand {
     var sessions = 10_000
     @Option(help: "Turns per session.")
     var turns = 40
-    @Option(help: "Of all users.")
+    @Option(help: "The password of all users.")
     var password = "correct horse battery"
 
-    /// So many write at a time, that commits are full.
+    /// Concurrent writers, enough to fill shared commits.
     private static let writers = 2 * StoreLimits.writesPerCommitMax
 
     func validate() throws {
@@ -42,11 +42,11 @@ struct FillStoreCommand: AsyncParsableCommand {
     func run() async throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let store = try SessionStore(directory: directory, masterKeys: [try MasterKey.make(file: directory + "/master.key")])
-        let people = try await makeUsers(in: store)
+        let userIDs = try await makeUsers(in: store)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<sessions {
                 if index >= Self.writers { try await group.next() }
-                group.addTask { try await talk(number: index, people[index % people.count], in: store) }
+                group.addTask { try await storeSession(number: index, userIDs[index % userIDs.count], in: store) }
             }
             try await group.waitForAll()
         }
@@ -66,13 +66,13 @@ struct FillStoreCommand: AsyncParsableCommand {
             }
             try await group.waitForAll()
         }
-        var people: [UserID] = []
-        for number in 0..<users { people.append(try await store.user(email: "user\(number)@example.org").id) }
-        return people
+        var userIDs: [UserID] = []
+        for number in 0..<users { userIDs.append(try await store.user(email: "user\(number)@example.org").id) }
+        return userIDs
     }
 
-    /// One session behind the other in time; the last ends now.
-    private func talk(number: Int, _ user: UserID, in store: SessionStore) async throws {
+    /// Stores one session. Sessions follow each other by a minute; the last ends now.
+    private func storeSession(number: Int, _ user: UserID, in store: SessionStore) async throws {
         let start = WallTime(milliseconds: Self.now.milliseconds - Int64(sessions - number) * 60_000)
         let session = try await store.startSession(SessionRequest(context: "phone"), of: user, at: start).session
         var words = Words(seed: UInt64(number))
@@ -84,7 +84,7 @@ struct FillStoreCommand: AsyncParsableCommand {
             _ = try await store.append(turn, of: user)
         }
         _ = try await store.endSession(session.id, of: user, at: start + .seconds(59))
-        // Maybe another's, but one for each.
+        // The job may belong to another session; each writer takes one.
         guard let job = try await store.lease(.summary, for: .seconds(600), at: Self.now), let owner = job.userID,
             let id = SessionID(text: job.subject)
         else { return }
@@ -97,10 +97,10 @@ struct FillStoreCommand: AsyncParsableCommand {
     private static let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
 }
 
-/// Sentences of 4 to 30 words, the same for the same seed.
+/// Sentences of 4 to 30 words, determined by the seed.
 private struct Words {
     private static let all = """
-        the quick brown fox jumps over a lazy dog while nobody in this long street has heard what it was that he wanted
+        the quick brown fox jumps over a lazy dog while a long street beside some quiet house waits for rain in early spring today
         """.split(separator: " ")
     private var state: UInt64
 

@@ -17,7 +17,7 @@ public import Wire
 /// Not for the gateway, which forwards frames immediately. For an `ahead` track pass its lead as `targetDelay`, or the buffer treats the lead as
 /// jitter and catches up.
 public struct JitterBuffer<Payload> {
-    /// What to play next.
+    /// The output to play next.
     public enum Output {
         /// Decode and play this.
         case frame(JitterFrame<Payload>)
@@ -168,7 +168,7 @@ extension JitterBuffer {
 // MARK: - Output
 
 extension JitterBuffer {
-    /// What to play now. Call again when the returned output has been played.
+    /// The output to play now. Call again when the returned output has been played.
     public mutating func next(at now: Instant) -> Output {
         hasSkipped = false
         while let head = queue.first {

@@ -11,7 +11,7 @@ public struct OggOpusReader: ~Copyable {
         public let trimmedTicks: Int
         /// The position after its last played sample, in 48 kHz ticks from the start of the stream, including pre-skip.
         public let granule: Int64
-        /// Whether data before it is damaged or missing; the granule position tells how much.
+        /// Whether data before it is damaged or missing; the granule position shows how much.
         public let followsHole: Bool
     }
 
@@ -159,7 +159,7 @@ struct OggGranules {
         return packets
     }
 
-    /// Where a page's first packet starts, if its packets last `sum` and the page states that they end at `end`.
+    /// The start of a page's first packet, if its packets last `sum` and the page states that they end at `end`.
     private func start(of sum: Int64, end: Int64?, endsStream: Bool) -> Int64 {
         // Positions never go back, whatever the page states.
         let earliest = position ?? 0

@@ -48,7 +48,7 @@ package struct RoomDetail: Encodable, Sendable, Described {
     var participants: [ParticipantInfo]
     var homePort: Int?
 
-    /// Rooms and participants have the same form as in `hello` (PROTOCOL section 5).
+    /// Rooms and participants have the same form as in `hello` (PROTOCOL, "Hello").
     package static let schema = Schema.named(
         "RoomDetail",
         .object([

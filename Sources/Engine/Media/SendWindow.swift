@@ -3,7 +3,7 @@ package import Wire
 /// Limits the bytes to a subscriber that are unacknowledged: sent, or queued in the kernel.
 ///
 /// Data in the kernel's send buffer can no longer expire. So media is written only while the unacknowledged bytes fit a window:
-/// the bytes that the subscriber receives in two round trips plus 100 ms at its current rate (PROTOCOL section 5). A query is a
+/// the bytes that the subscriber receives in two round trips plus 100 ms at its current rate (PROTOCOL, "What delays frames"). A query is a
 /// system call (SIOCOUTQ), made only when the writes since the last query could have filled the window.
 ///
 /// The rate counts the bytes acknowledged over at least a round trip. A window that has become too small, after a stall or because more

@@ -3,7 +3,7 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Graceful shutdown: nobody is admitted, everybody is told, and the shards stop together when all are empty or the time is over.
+/// Graceful shutdown: admits no connections, notifies all clients, and stops all shards together when they are empty or the deadline has passed.
 final class DrainCoordinator {
     private let context: ShardContext
     private let slots: SlotTable<ParticipantConnection>
@@ -18,11 +18,11 @@ final class DrainCoordinator {
     private enum Phase {
         case serving
         case draining(until: Instant)
-        /// Everybody is being closed; the loop stops then at the latest.
+        /// All connections are being closed; the loop stops at this time at the latest.
         case closing(until: Instant)
     }
 
-    /// As long as a close handshake may take.
+    /// The time for close handshakes.
     private static var closingTime: Duration { .seconds(2) }
 
     init(
@@ -59,7 +59,7 @@ final class DrainCoordinator {
     }
 
     /// Reports to all shards once this one has no participants, channels or requests any more, and none on other shards in its rooms.
-    /// Shards stop together: as long as there is a call, HTTP requests are answered.
+    /// Shards stop together, so that HTTP requests are answered until the last call has ended.
     func finishIfEmpty() {
         guard isDraining, context.counters.participants == 0, !rooms.hasRemoteParticipants, http.isIdle, channels.isEmpty,
             !emptyShards.contains(context.index)

@@ -3,7 +3,7 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Everything that a shard does by the clock. One timer; periodic work is spread over the ticks, so that no tick takes long.
+/// Periodic work of a shard. One timer; work is spread over the ticks, so that no tick takes long.
 final class Housekeeping {
     private let context: ShardContext
     private let slots: SlotTable<ParticipantConnection>
@@ -22,7 +22,7 @@ final class Housekeeping {
     private static var periodNanoseconds: UInt64 { 20_000_000 }
     /// After a pause of more periods than these, the missed ones are skipped.
     private static var missedPeriodsMax: Int { 50 }
-    /// Periods between two looks at a room's meters (400 ms), a publisher's talkspurts (100 ms), and a participant (1 s).
+    /// Intervals, in periods, at which room meters (400 ms), publishers' talkspurts (100 ms) and participants (1 s) are checked.
     private static var measurementPeriods: Int { 20 }
     private static var talkspurtPeriods: Int { 5 }
     private static var participantPeriods: Int { 50 }

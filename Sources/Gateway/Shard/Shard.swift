@@ -86,7 +86,7 @@ final class Shard: SocketDelegate {
 
     // MARK: Messages from other threads
 
-    /// Handles the mailbox, then forwards the frames that came through trunks.
+    /// Handles the mailbox, then forwards frames received through trunks.
     ///
     /// Order: a mailbox is first in, first out, and a room's home posts effects in their order. Frames are taken from the trunks before
     /// the mailbox is read and forwarded after it, so a frame that was sent because of an effect is never forwarded before that effect.

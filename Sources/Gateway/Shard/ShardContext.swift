@@ -4,7 +4,7 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// What all parts of one shard share: the event loop, its clock and timer, the counters, the keys, and the mailboxes of all shards.
+/// State shared by the parts of one shard: event loop, clock, timer, counters, keys, and the mailboxes of all shards.
 ///
 /// Owned and used by one thread.
 final class ShardContext {
@@ -39,7 +39,7 @@ final class ShardContext {
         clock = loop.clock
     }
 
-    /// The loop is about to be freed: from now on time stands still.
+    /// The loop is about to be freed: its clock must not be read any more.
     func stopClock() {
         clock = LoopClock(standingAt: loop.exactNow)
     }
@@ -73,7 +73,7 @@ final class ShardContext {
 
     /// Takes everything that has been posted to this shard and handles it in order.
     func drainMailbox(_ handle: (ShardMessage) -> Void) {
-        // A burst must not hold its memory for ever: the mailbox swaps this buffer with its own.
+        // Releases the memory of a burst: the mailbox swaps this buffer with its own.
         inbox.removeAll(keepingCapacity: inbox.capacity <= Self.inboxCapacityKept)
         mailbox.drain(into: &inbox)
         for message in inbox { handle(message) }

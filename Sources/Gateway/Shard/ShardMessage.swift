@@ -5,7 +5,7 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// What other threads post to a shard's mailbox.
+/// Messages that other threads post to a shard's mailbox.
 enum ShardMessage: Sendable {
     // From the gateway.
     case drain(deadline: Duration, wallClock: Int64)
@@ -18,7 +18,7 @@ enum ShardMessage: Sendable {
     // To a room's home shard, from the shard that serves the participant's socket.
     case joined(ParticipantHandle, JoinRequest)
     case input(Room.Input, from: ParticipantHandle)
-    /// Acknowledged by `slotReleased`: until then frames and events may be on their way to the slot, and nobody may reuse it.
+    /// Acknowledged by `slotReleased`: until then frames and events may be in transit to the slot, which must not be reused.
     case left(ParticipantHandle, DisconnectReason)
 
     // From a room's home shard.

@@ -51,7 +51,8 @@ package final class SlotTable<Occupant: AnyObject> {
 
     /// Removes the occupant. The slot stays reserved until `free(_:)`.
     package func vacate(_ handle: ParticipantHandle) {
-        assert(!lentSlots.contains(handle.slot), "slot \(handle.slot) is vacated while its occupant is lent; defer it to the end of the turn")
+        assert(
+            !lentSlots.contains(handle.slot), "slot \(handle.slot) is vacated while its occupant is lent; defer it to the end of the turn")
         occupants[Int(handle.slot)] = nil
     }
 
@@ -74,7 +75,7 @@ package final class SlotTable<Occupant: AnyObject> {
         assert(noteReturned())
     }
 
-    /// Where the occupant of an existing slot is in memory, for prefetching; 0 if there is none.
+    /// The memory address of a slot's occupant, for prefetching; 0 if there is none.
     @inline(__always)
     package func address(ofOccupantAt slot: UInt32) -> UInt {
         // Loading the reference itself would count it.

@@ -35,7 +35,7 @@ final class UserChannel {
     }
 }
 
-/// What was verified before the upgrade of a channel and is needed after it.
+/// The verified data of a channel's upgrade request that is needed after the upgrade.
 final class ChannelTicket: Sendable {
     let bearer: CallInbox.Owner
     let expires: Int64

@@ -4,7 +4,7 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// Call channels of users and assistants on this shard (PROTOCOL section 13): text in and out.
+/// Call channels of users and assistants on this shard (PROTOCOL, "Calls"): text in and out.
 ///
 /// Nothing is decided here. Requests go to the call service; its events come back through the mailbox.
 final class UserChannels {
@@ -136,7 +136,7 @@ final class UserChannels {
 
     // MARK: Out
 
-    /// What the call service orders.
+    /// Handles messages from the call service.
     func perform(_ order: DeviceOrder) {
         switch order {
         case .tell(let message, let numbers):

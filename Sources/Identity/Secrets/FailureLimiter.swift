@@ -105,7 +105,7 @@ extension FailureLimiter {
 
 /// Times of the last failures of one source, in a ring of as many as are allowed.
 struct FailureWindow: Sendable {
-    /// Failures within `span` after which a source is limited (PROTOCOL section 2).
+    /// Failures within `span` after which a source is limited (PROTOCOL, "Rejected connections").
     static let failuresMax = 20
     static let span = Duration.seconds(60)
 

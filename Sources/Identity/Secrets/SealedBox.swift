@@ -4,7 +4,7 @@ import Wire
 /// Authenticated encryption with AES-256-GCM, bound to a location.
 ///
 /// A sealed value is a version byte (1), the nonce (12 bytes), the ciphertext, and the tag (16 bytes). Nonces are random; with 96 bits a key is
-/// good for 2³² of them (NIST SP 800-38D section 8.3), which is why each user has an own key.
+/// good for 2³² of them (NIST SP 800-38D section 8.3), which is why each user has a key of its own.
 package enum SealedBox {
     /// Length of a sealed value minus that of its plain text, in bytes.
     package static let overhead = 1 + nonceCount + tagCount

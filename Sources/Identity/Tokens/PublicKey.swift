@@ -75,7 +75,7 @@ package enum KeyError: Error, Hashable, Sendable {
     case emptyIssuer
     case duplicateIssuer(String)
     case emptySecret(issuer: String)
-    /// PEM where a shared secret is expected. A public key as secret would let anybody sign tokens.
+    /// PEM where a shared secret is expected. With a public key as secret, anyone could sign tokens.
     case pemAsSecret(issuer: String)
     case unreadablePublicKey(issuer: String)
     case privateKey(issuer: String)

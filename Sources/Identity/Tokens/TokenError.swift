@@ -1,6 +1,6 @@
 /// Why a token was rejected.
 ///
-/// All cases are failed authentications, HTTP 401. What a valid token does not permit is a `GrantError`, HTTP 403. Neither `code` nor
+/// All cases are failed authentications, HTTP 401. Missing permissions of a valid token are a `GrantError`, HTTP 403. Neither `code` nor
 /// `message` contains any part of the token or of a key, so both may be sent and logged.
 package enum TokenError: Error, Hashable, Sendable, CaseIterable {
     /// The request has no token.

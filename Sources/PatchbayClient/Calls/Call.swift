@@ -75,7 +75,7 @@ public struct Call: Sendable, Hashable {
 }
 
 /// Requests about a call. Each returns once the gateway has confirmed it; the effects appear as events, too, and this value does not change.
-/// `RequestFailure.ended` is thrown if the channel is gone.
+/// `RequestFailure.ended` is thrown if the channel has ended.
 extension Call {
     /// Answers an incoming call. The first device to answer gets it; for the others it ends.
     ///

@@ -35,7 +35,7 @@ public enum CallChannelEvent: Sendable {
 
 /// Why a call could not be joined.
 public enum CallFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The request failed. The error code `conflict` means that somebody else was first or that another call is in the way.
+    /// The request failed. The error code `conflict` means that another party was faster or that another call is in the way.
     case request(RequestFailure)
     /// The call ended before its room was joined: all callees were busy, for example. There is an `ended` event only if the call was shown.
     case over(CallEnding)

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import Wire
 
-/// A user's call channel (PROTOCOL section 13): its pending requests, and the list of calls that all messages update. Bound to its event loop;
+/// A user's call channel (PROTOCOL, "Calls"): its pending requests, and the list of calls that all messages update. Bound to its event loop;
 /// `CallChannelHandle` is its thread-safe side.
 final class CallChannelSession: ReconnectingSocket {
     typealias Opening = CheckedContinuation<Result<Void, ConnectError>, Never>
@@ -107,7 +107,7 @@ final class CallChannelSession: ReconnectingSocket {
 
     private func handle(_ message: CallMessage) {
         if case .hello(let hello) = message { return handleHello(hello) }
-        // Update the list before resuming a caller, who may look at it.
+        // Update the list before resuming a caller, which may read it.
         emit(channel.update { $0.calls.apply(message) })
         switch message {
         case .reply(let id, let reply):

@@ -25,7 +25,7 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     public var status: Int?
     /// The gateway's error code, such as `token_expired`.
     public var code: String?
-    /// What is wrong and what to do next.
+    /// The problem and its remedy.
     public var message: String
 
     public var description: String { message }

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Decides when to ping and when to consider the connection dead (PROTOCOL section 10). A pure value; time is an argument.
+/// Decides when to ping and when to consider the connection dead (PROTOCOL, "Liveness"). A pure value; time is an argument.
 struct Heartbeat {
     enum Verdict: Hashable {
         case nothing, ping, dead

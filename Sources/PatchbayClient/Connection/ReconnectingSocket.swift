@@ -76,7 +76,7 @@ class ReconnectingSocket {
     func sendPing(at now: Instant) {}
     /// Asks the gateway to close the connection.
     func sendLeave(reason: String?) {}
-    /// The connection is gone. Pending requests must fail: the gateway does not reply to them on another connection.
+    /// The connection is lost. Pending requests must fail: the gateway does not reply to them on another connection.
     func didDisconnect() {}
     func willReconnect(attempt: Int, after delay: Duration, because reason: Disconnection) {}
     /// Whether to reconnect although `reason` is not retryable, because a fresh token is on its way.
@@ -197,7 +197,7 @@ class ReconnectingSocket {
         wake(at: instant)
     }
 
-    /// Closes the socket without being told: the channel may become inactive before `abort` returns.
+    /// Closes the socket without a callback: the channel may become inactive before `abort` returns.
     private func abortConnection() {
         connection?.delegate = nil
         connection?.abort()

@@ -1,7 +1,7 @@
 internal import Audio
 internal import Wire
 
-/// Plays a track of mode `ahead` (PROTOCOL section 8). Reads no clock: time is an argument.
+/// Plays a track of mode `ahead` (PROTOCOL, "Queues and pacing"). Reads no clock: time is an argument.
 ///
 /// The gateway releases such a track with a lead, and the lead is the whole buffer: the first frame plays at once, and timestamps decide from
 /// then on. A gap in them is silence, but a frame is held for at most the

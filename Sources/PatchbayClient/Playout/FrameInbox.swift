@@ -16,7 +16,7 @@ public struct ReceivedFrame: Sendable, Hashable {
     }
 }
 
-/// Where a reader receives a track's frames.
+/// The queue from which a reader receives a track's frames.
 enum FrameSink: Sendable {
     case stream(AsyncStream<ReceivedFrame>.Continuation)
     case inbox(FrameInbox)
@@ -25,7 +25,7 @@ enum FrameSink: Sendable {
         case delivered
         /// Delivered, but the oldest frame was dropped.
         case overflowed
-        /// The reader is gone.
+        /// The reader has ended.
         case abandoned
     }
 
@@ -86,7 +86,7 @@ final class FrameInbox: Sendable {
         state.withLock { $0.isFinished = true }
     }
 
-    /// The reader is gone.
+    /// The reader has ended.
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true

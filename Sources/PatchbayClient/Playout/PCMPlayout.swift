@@ -15,7 +15,7 @@ struct PCMPlayout: ~Copyable {
     private let channels: Int
     /// Decoded samples that were not returned yet.
     private var samples: [Int16] = []
-    /// What the latest samples are.
+    /// The kind of the latest samples.
     private var content = PCMChunk.Content.silence
     private var epoch: UInt8?
     private(set) var hasStarted = false
@@ -130,7 +130,7 @@ struct PCMPlayout: ~Copyable {
         conceal((ticks + Self.concealmentStep - 1) / Self.concealmentStep * Self.concealmentStep)
     }
 
-    /// Drops frames of older epochs; a newer epoch discards everything before it (PROTOCOL section 8).
+    /// Drops frames of older epochs; a newer epoch discards everything before it (PROTOCOL, "Frames and bundles").
     private mutating func follow(epoch newer: UInt8) -> Bool {
         defer { epoch = epoch ?? newer }
         guard let epoch, newer != epoch else { return true }

@@ -4,7 +4,7 @@ internal import Wire
 
 /// 20 ms of a track's audio.
 public struct PCMChunk: Sendable, Hashable {
-    /// What most of the samples are.
+    /// The kind of most samples.
     public enum Content: Sendable, Hashable {
         /// Decoded from received frames.
         case sound
@@ -25,7 +25,7 @@ public struct PCMChunk: Sendable, Hashable {
     public let content: Content
 }
 
-/// Reads one track as PCM at the pace of the clock, as far as its reader asks.
+/// Reads one track as PCM at the pace of the clock, on demand.
 final class PCMReader: Sendable {
     private struct State: ~Copyable {
         var playout: TrackPlayout

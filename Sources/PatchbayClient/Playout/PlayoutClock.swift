@@ -4,7 +4,7 @@ public import Wire
 /// The playout of a track: how much was played, and how much of it can have been heard.
 ///
 /// Create one for each call of `RoomConnection.pcm`. Audio that was read from the stream counts as heard unless the output device still
-/// buffers it; set `heldByDevice` for that. The result decides what an interrupted assistant believes to have said.
+/// buffers it; set `heldByDevice` for that. The result decides which words count as spoken when an assistant is interrupted.
 public final class PlayoutClock: Sendable {
     private struct State {
         var held = Duration.zero

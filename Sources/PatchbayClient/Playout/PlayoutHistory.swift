@@ -1,6 +1,6 @@
 internal import Wire
 
-/// The recent output of a track, which tells how far it was heard while the output device still buffers a part.
+/// The recent output of a track, to find the audible position while the output device buffers a part.
 struct PlayoutHistory {
     /// 2 s of 20 ms chunks, more than any output device buffers.
     private static let piecesMax = 100

@@ -2,7 +2,7 @@ public import Wire
 
 /// Assigns sequence numbers and timestamps to the frames of one published track, and the talkspurt flag after a pause.
 ///
-/// Sequence numbers continue across pauses and reconnects, and timestamps never decrease (PROTOCOL section 4). A pure value; time is an
+/// Sequence numbers continue across pauses and reconnects, and timestamps never decrease (PROTOCOL, "Frames and bundles"). A pure value; time is an
 /// argument.
 struct TrackNumbering {
     /// The numbers of one frame.
@@ -73,7 +73,7 @@ struct TrackNumbering {
     }
 }
 
-/// Where an outgoing frame lies on its track's 48 kHz clock.
+/// The position of an outgoing frame on its track's 48 kHz clock.
 public enum FrameTiming: Sendable, Hashable {
     /// Directly after the previous frame. If 200 ms or more have passed since its end, the pause is inserted.
     case following

@@ -84,9 +84,9 @@ extension RoomConnection {
     }
 }
 
-/// Tracks of mode `ahead` (PROTOCOL section 8).
+/// Tracks of mode `ahead` (PROTOCOL, "Queues and pacing").
 extension RoomConnection {
-    /// Discards what has not been played of a track: by its publisher on an interruption, or by a subscriber whose user says stop. All
+    /// Discards what has not been played of a track: by its publisher on an interruption, or by a subscriber whose user asks for silence. All
     /// subscribers stop playing it. For a local track, use `LocalTrack.clear`.
     ///
     /// - Parameter reason: sent to the other participants.

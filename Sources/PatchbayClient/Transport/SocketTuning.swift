@@ -26,7 +26,7 @@ enum SocketTuning {
             }
         }
 
-        /// Bytes that the peer has not acknowledged, sent or not; nil if the kernel does not tell. On the channel's event loop.
+        /// Bytes that the peer has not acknowledged, sent or not; nil if the kernel does not report it. On the channel's event loop.
         static func unacknowledgedBytes(of channel: any Channel) -> Int? {
             guard let provider = channel as? any SocketOptionProvider else { return nil }
             let info: EventLoopFuture<TCPInfo> = provider.unsafeGetSocketOption(level: .tcp, name: .tcp_info)
@@ -61,7 +61,7 @@ enum SocketTuning {
     #elseif canImport(Darwin)
         static func apply(to channel: any Channel) {}
 
-        /// Bytes that the peer has not acknowledged, sent or not; nil if the kernel does not tell. On the channel's event loop.
+        /// Bytes that the peer has not acknowledged, sent or not; nil if the kernel does not report it. On the channel's event loop.
         static func unacknowledgedBytes(of channel: any Channel) -> Int? {
             guard let provider = channel as? any SocketOptionProvider else { return nil }
             var bytes: Int?

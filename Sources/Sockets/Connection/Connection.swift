@@ -42,7 +42,7 @@ package import Wire
     }
     private var closing = Closing()
 
-    /// How messages get in and out.
+    /// The paths of messages in and out.
     @safe private struct Layer {
         var isServer = true
         /// Writes past libwebsockets; nil where libwebsockets writes. Not retained: goes with `wsi`.
@@ -55,7 +55,7 @@ package import Wire
         init(media: MediaReceiver? = nil) { unsafe self.media = unsafe media.map { unsafe Unmanaged.passUnretained($0) } }
     }
 
-    /// Why and until when this side closes.
+    /// The reason and deadline of this side's close.
     private struct Closing {
         /// Set once, by the first close.
         var reason: CloseReason?
@@ -166,7 +166,7 @@ package import Wire
             }
             if isAlive { return true }
         } else {
-            // A short count is neither an error nor a loss: libwebsockets keeps the rest. Only a negative one is the end.
+            // A short count is not an error: libwebsockets keeps the rest. A negative one is fatal.
             if unsafe lws_write(wsi, message.assumingMemoryBound(to: UInt8.self), count, opcode.lwsProtocol) >= 0 { return true }
         }
         unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, Int32(LWS_TO_KILL_ASYNC))
@@ -306,7 +306,7 @@ package import Wire
         unsafe Self.wake(lws_get_context(wsi))
     }
 
-    /// libwebsockets looks at its timers only after events of its own; set from our timer or mailbox they would wait for the next one.
+    /// libwebsockets checks its timers only after its own events; one set from our timer or mailbox would wait for the next event.
     private static func wake(_ context: OpaquePointer?) {
         if let context = unsafe context { unsafe lws_cancel_service(context) }
     }

@@ -1,6 +1,6 @@
-/// Where a server is, and what a client shows it.
+/// A server's address, and the credentials that a client presents.
 package struct Endpoint: Sendable, Hashable {
-    /// libwebsockets resolves a name, and the loop waits for as long as that takes.
+    /// A name is resolved by libwebsockets, which blocks the loop.
     package var host: String
     package var port: Int
     /// With its query.
@@ -16,8 +16,8 @@ package struct Endpoint: Sendable, Hashable {
         self.usesTLS = usesTLS
     }
 
-    /// As the request's `Host` has it. With TLS lws cuts it at the first colon and holds the certificate against what is left, so there an
-    /// IPv6 address is held against nothing.
+    /// The request's `Host`. With TLS, libwebsockets checks the certificate against the part before the first colon, so the certificate of an
+    /// IPv6 address is not checked.
     var hostField: String {
         if host.contains(":") && usesTLS { return host }
         let name = host.contains(":") ? "[\(host)]" : host

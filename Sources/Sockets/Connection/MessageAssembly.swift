@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Reassembles the pieces of one WebSocket message, within the limits of PROTOCOL section 2.
+/// Reassembles the pieces of one WebSocket message, within the size limits of PROTOCOL, "Hello".
 ///
 /// libwebsockets splits even small messages at the end of its read buffer and has no maximum size. Whole messages, which are
 /// nearly all, bypass this type.

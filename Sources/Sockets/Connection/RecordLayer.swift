@@ -1,4 +1,4 @@
-/// An addition to how libwebsockets reads and writes TLS records, which an executable may bring (the module `TLSFastPath`).
+/// A replacement for parts of libwebsockets' TLS record handling, which an executable may supply (module `TLSFastPath`).
 ///
 /// Without one, everything goes through libwebsockets and OpenSSL. The classes below are `open` because Swift has no subclassing across
 /// modules with less access; calls on the way of a frame go through their vtables and count no references.
@@ -12,9 +12,9 @@ package protocol RecordLayer: Sendable {
 /// Whether records after the handshake are ours, and why.
 package struct RecordLayerState: Sendable, Hashable {
     package var isActive: Bool
-    /// A word for metrics.
+    /// The label value in metrics.
     package var cause: String
-    /// A clause for people.
+    /// A phrase for logs.
     package var reason: String
 
     package init(isActive: Bool, cause: String, reason: String) {
@@ -47,7 +47,7 @@ open class LoopRecordLayer {
     /// The events of this turn have been processed.
     open func didPoll() {}
 
-    /// Within which time the loop's timer has to fire; nil if nothing waits for it.
+    /// The time within which the loop's timer has to fire; nil if nothing is pending.
     open var timerMilliseconds: UInt64? { nil }
     /// The loop's timer fires; `work` is what the loop does then.
     open func timerFired(_ work: () -> Void) { work() }

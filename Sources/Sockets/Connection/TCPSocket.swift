@@ -1,16 +1,16 @@
 internal import CLibwebsockets
 internal import Glibc
 
-/// What we ask of and know from a connected TCP socket.
+/// Options and state of a connected TCP socket.
 package struct TCPSocket: Sendable {
     package let descriptor: Int32
 
     /// Sends small frames at once, and retransmits for a thin stream without doubling the wait each time: a conversation
     /// has never enough packets in flight for fast retransmission (Linux, `Documentation/networking/tcp-thin.rst`).
     ///
-    /// The last two shorten what a lost packet and an outage cost (Linux 6.15; an older kernel refuses them, and nothing is lost by that).
-    /// Both ends do all of this: a pong that is repaired late holds up as much as a frame. The kernel lets an acknowledgement wait for no
-    /// longer than the first of the two, so this much lets two frames of 20 ms share one.
+    /// The last two options shorten the effect of a lost packet and of an outage (Linux 6.15; older kernels refuse them, which is ignored).
+    /// Both ends set them, because a late pong delays as much as a late frame. The kernel delays acknowledgements by at most the first of the
+    /// two, so this value lets two frames of 20 ms share one.
     package func tuneForMedia() {
         set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         set(Int32(IPPROTO_TCP), TCP_THIN_LINEAR_TIMEOUTS, 1)
@@ -18,24 +18,24 @@ package struct TCPSocket: Sendable {
         set(Int32(IPPROTO_TCP), Self.retransmissionMillisecondsMax, 1_000)
     }
 
-    /// Repairs even sooner, for what is sent here is heard at once. Each frame that comes from there is then acknowledged by itself.
+    /// Retransmits even sooner, for connections that receive live audio. The peer's frames are then acknowledged one by one.
     package func tuneForLiveMedia() {
         set(Int32(IPPROTO_TCP), Self.retransmissionMicrosecondsMin, 20_000)
     }
 
-    /// `TCP_RTO_MIN_US`: how much a timeout exceeds the round trip at the least. 200 ms by default, longer than anybody waits for a word.
+    /// `TCP_RTO_MIN_US`: the minimum by which a timeout exceeds the round trip. The default of 200 ms is too long for speech.
     private static let retransmissionMicrosecondsMin: Int32 = 45
-    /// `TCP_RTO_MAX_MS`: how long the doubling goes on, 1 s at the least. After an outage of 3 s the next attempt would otherwise come
+    /// `TCP_RTO_MAX_MS`: the limit of exponential back-off, at least 1 s. After an outage of 3 s the next attempt would otherwise follow
     /// up to 3 s later.
     private static let retransmissionMillisecondsMax: Int32 = 44
 
-    /// Bytes that the peer has not acknowledged, sent or not (`SIOCOUTQ`); nil if the socket is gone.
+    /// Bytes that the peer has not acknowledged, sent or not (`SIOCOUTQ`); nil if the socket is closed.
     package var unacknowledgedBytes: Int? {
         let bytes = patchbay_unacknowledged(descriptor)
         return bytes < 0 ? nil : Int(bytes)
     }
 
-    /// What the kernel knows of the path; nil if the socket is gone.
+    /// The kernel's measurements of the path; nil if the socket is closed.
     package var path: TCPPath? {
         var info = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)
@@ -44,7 +44,7 @@ package struct TCPSocket: Sendable {
             roundTrip: .microseconds(Int64(info.tcpi_rtt)), roundTripVariation: .microseconds(Int64(info.tcpi_rttvar)))
     }
 
-    /// The peer's address without its port, for logs and limits; of an IPv6 address the network (/64), which is what one customer has.
+    /// The peer's address without its port, for logs and limits; of an IPv6 address the network (/64), which one customer typically has.
     package var peerAddress: String {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -59,7 +59,7 @@ package struct TCPSocket: Sendable {
         return isKnown ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : "unknown"
     }
 
-    /// Clears the lower half of an IPv6 address, unless it is an IPv4 address in disguise (::ffff:a.b.c.d, RFC 4291 section 2.5.5.2).
+    /// Clears the lower half of an IPv6 address, unless it is an IPv4-mapped address (::ffff:a.b.c.d, RFC 4291 section 2.5.5.2).
     private static func keepNetwork(of address: UnsafeMutablePointer<sockaddr>) {
         let start = unsafe UnsafeMutableRawPointer(address) + MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr)!
         let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: 16)

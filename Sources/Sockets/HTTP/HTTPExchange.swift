@@ -4,7 +4,7 @@ internal import Wire
 
 /// One HTTP request and its response, which may come later but only on the loop's thread.
 ///
-/// A response to a client that has gone is dropped. From the moment the request is handed over, nothing more is read from the connection
+/// A response to a client that has disconnected is dropped. From the moment the request is handed over, nothing more is read from the connection
 /// until the response has left, so pipelined requests are answered in order, one at a time. libwebsockets reports nothing about the socket
 /// while its reading is paused, so a large response is driven by a `WritableWatch`.
 @safe package final class HTTPExchange: Attachment {
@@ -50,9 +50,9 @@ internal import Wire
     private var wsi: OpaquePointer?
     /// When the body must be complete.
     private let deadline: Instant
-    /// The client sent `Connection: close`; the response says so too (RFC 9112 section 9.6).
+    /// The client sent `Connection: close`; the response repeats it (RFC 9112 section 9.6).
     private let isLastAsked: Bool
-    /// A method with a body came without its length; libwebsockets would take the next request for the body.
+    /// A request with a body has no length; libwebsockets would read the next request as its body.
     private var isLengthUnknown = false
     private var stage = Stage.reading
     private var repetitions = 0
@@ -74,7 +74,7 @@ internal import Wire
         case ending
     }
 
-    /// How much of a response has been written: nothing, or the head and so many bytes of the body.
+    /// How much of a response has been written: nothing, or the head and a number of bytes of the body.
     private enum Progress {
         case nothing, body(Int)
     }

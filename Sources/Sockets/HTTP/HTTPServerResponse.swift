@@ -1,4 +1,5 @@
 internal import CLibwebsockets
+internal import CZlib
 package import HTTPTypes
 internal import Wire
 
@@ -14,12 +15,12 @@ package struct HTTPServerResponse: Sendable {
         self.body = body
     }
 
-    /// A text body; plain text unless `type` says otherwise.
+    /// A text body, by default plain text.
     package init(status: HTTPResponse.Status = .ok, text: String, type: String = "text/plain; charset=utf-8") {
         self.init(status: status, fields: [.contentType: type], body: Array(text.utf8))
     }
 
-    /// An error as PROTOCOL section 2 defines it: `{"code","message"}`. The code is in a header field too, because some WebSocket clients
+    /// An error as PROTOCOL, "Rejected connections" defines it: `{"code","message"}`. The code is in a header field too, because some WebSocket clients
     /// show the head of a refused upgrade to their caller but not its body.
     package static func error(_ status: HTTPResponse.Status, _ code: String, _ message: String) -> HTTPServerResponse {
         HTTPServerResponse(
@@ -97,4 +98,27 @@ private struct ErrorBody: Encodable {
     var message: String
 
     var json: [UInt8] { (try? JSON.encode(self, names: .asDeclared)) ?? [] }
+}
+
+/// The gzip format (RFC 1952), for HTTP bodies.
+package enum Gzip {
+    /// - Returns: nil if that is not shorter.
+    package static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
+        var stream = unsafe z_stream()
+        guard unsafe patchbay_gzip_init(&stream, 6) == Z_OK else { return nil }
+        defer { unsafe deflateEnd(&stream) }
+        var bytes = bytes
+        var isWhole = false
+        let compressed = unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { room, count in
+            unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+                unsafe stream.next_in = bytes.baseAddress
+                unsafe stream.avail_in = UInt32(bytes.count)
+                unsafe stream.next_out = room.baseAddress
+                unsafe stream.avail_out = UInt32(room.count)
+                isWhole = unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
+                count = unsafe room.count - Int(stream.avail_out)
+            }
+        }
+        return isWhole ? compressed : nil
+    }
 }

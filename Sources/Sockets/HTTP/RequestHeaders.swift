@@ -63,7 +63,7 @@ struct RequestHeader {
     /// The items of a list (RFC 9110 section 5.6.1) without surrounding blanks.
     func items(of wsi: OpaquePointer) -> [Substring] {
         let text = unsafe text(of: wsi) ?? ""
-        // By bytes, because tokens are long and Swift's characters slow to find.
+        // By bytes, because tokens are long and searching characters is slow.
         return text.utf8.split(separator: UInt8(ascii: ",")).map { item in
             var item = item
             while let first = item.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { item.removeFirst() }

@@ -49,7 +49,7 @@ package struct Listener: Sendable {
         if connection >= 0 { return connection }
         switch errno {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: throw AcceptError(errno: errno)
-        // No connection is waiting, or the one that was is gone.
+        // No connection is pending, or it was reset before the accept.
         default: return nil
         }
     }

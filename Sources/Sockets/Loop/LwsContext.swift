@@ -39,12 +39,13 @@ internal import Wire
             }
         }
         guard unsafe pointer != nil else {
-            throw LoopError("libwebsockets cannot create a context; check that libwebsockets-evlib-uv is installed and `ulimit -n` is high enough")
+            throw LoopError(
+                "libwebsockets cannot create a context; check that libwebsockets-evlib-uv is installed and `ulimit -n` is high enough")
         }
         eventPipe = unsafe EventPipe(of: uv)
     }
 
-    /// Begins to close everything; libwebsockets goes on with it in the following turns of its loop.
+    /// Starts closing everything; libwebsockets continues in the following turns of its loop.
     ///
     /// - Returns: whether it may have these turns. If not, its memory is leaked.
     func destroy() -> Bool {

@@ -71,7 +71,7 @@ extension SocketDelegate {
 package enum ConnectionEnd: Hashable, Sendable {
     /// We closed it.
     case closed(CloseReason)
-    /// The peer closed it or it broke; `Connection.peerCloseCode` tells which.
+    /// The peer closed it or it broke; `Connection.peerCloseCode` distinguishes them.
     case lost
 }
 

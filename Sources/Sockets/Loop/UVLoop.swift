@@ -78,7 +78,7 @@ package import Wire
         unsafe uv_timer_start(timer, timerFired, milliseconds, 0)
     }
 
-    /// Has the timer fire within this time, if it would not anyway.
+    /// Makes the timer fire within this time, unless it is set to fire earlier.
     func startTimer(withinMilliseconds milliseconds: UInt64) {
         if unsafe uv_is_active(patchbay_timer_handle(timer)) == 0 || uv_timer_get_due_in(timer) > milliseconds {
             startTimer(milliseconds: milliseconds)
@@ -128,7 +128,7 @@ extension LoopRecordLayer {
     private let loop: UnsafePointer<uv_loop_t>?
     private let fixed: Instant
 
-    /// A clock without a loop, which stands still.
+    /// A stopped clock, without a loop.
     package init(standingAt instant: Instant) {
         unsafe loop = nil
         fixed = instant

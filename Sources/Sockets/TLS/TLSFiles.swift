@@ -12,7 +12,7 @@ package struct TLSFiles: Sendable, Hashable {
 
     /// Loads both into a context of its own, so that an unusable file is found early.
     ///
-    /// - Throws: `TLSFileError`, which says which file and why.
+    /// - Throws: `TLSFileError` with the file and the reason.
     package func check() throws(TLSFileError) {
         guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
             throw TLSFileError(path: certificatePath, reason: Self.lastReason)
@@ -56,7 +56,7 @@ package struct TLSFileError: Error, CustomStringConvertible {
 /// The TLS settings of every server context.
 enum TLSPolicy {
     /// TLS 1.2 at least (RFC 8996), with AEAD suites and forward secrecy only (RFC 9325 section 4.2); 1.3 is preferred by OpenSSL. No
-    /// renegotiation. No session cache, which would keep memory for clients that are gone; session tickets cost none.
+    /// renegotiation. No session cache, which would hold memory for departed clients; session tickets need none.
     ///
     /// One ticket per handshake, where OpenSSL makes two: a participant resumes one connection (RFC 8446 appendix C.4), and each ticket
     /// costs a fifteenth of a handshake. All contexts of the process share the ticket keys, because a client may return to another shard.

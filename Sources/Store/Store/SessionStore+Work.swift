@@ -328,7 +328,8 @@ extension SessionStore {
     }
 
     private static func setDue(_ due: WallTime, ofLane lane: Data, isLeased: Bool = false, in db: Database) throws {
-        try db.execute(sql: "UPDATE webhook_lanes SET due_at = ?, is_leased = ? WHERE lane = ?", arguments: [due.milliseconds, isLeased, lane])
+        try db.execute(
+            sql: "UPDATE webhook_lanes SET due_at = ?, is_leased = ? WHERE lane = ?", arguments: [due.milliseconds, isLeased, lane])
     }
 
     /// Advances a lane to its next webhook.

@@ -1,4 +1,4 @@
-/// An event of a call, sent on the user channel of each user concerned (PROTOCOL section 13).
+/// An event of a call, sent on the user channel of each user concerned (PROTOCOL, "Calls").
 public struct CallEvent: Sendable, Hashable {
     public var kind: Kind
     /// The call after this event; `call.seq` is the event's number.
@@ -56,7 +56,7 @@ public struct CallsHello: Sendable, Hashable, Codable {
     public var device: DeviceID
     /// Calls that this user is invited to or has joined, oldest first.
     public var calls: [CallInfo]
-    /// Seconds until the channel needs a renewed token; nil if the gateway does not say.
+    /// Seconds until the channel needs a renewed token; nil if not sent.
     public var expiresIn: Int64?
 
     public init(server: ServerInfo, user: Identity, device: DeviceID, calls: [CallInfo], expiresIn: Int64? = nil) {

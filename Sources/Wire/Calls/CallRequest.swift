@@ -1,4 +1,4 @@
-/// A request about calls, on a user channel or by HTTP (PROTOCOL section 13).
+/// A request about calls, on a user channel or by HTTP (PROTOCOL, "Calls").
 public enum CallRequest: Sendable, Hashable {
     /// Rings the callees. The caller joins the call at once and receives a room token.
     case start(CallStart)
@@ -76,8 +76,8 @@ public struct IncomingCallRequest: Sendable {
 
 extension IncomingCallRequest: Decodable {
     public init(from decoder: any Decoder) throws {
-        (id, content) = try RequestEnvelope.read(decoder, unknown: { "unknown call request type \"\($0)\"; see PROTOCOL section 13" })
-        { (type: CallRequestType, data) in
+        (id, content) = try RequestEnvelope.read(decoder, unknown: { "unknown call request type \"\($0)\"; see PROTOCOL section 13" }) {
+            (type: CallRequestType, data) in
             try CallRequest(type, from: data)
         }
     }

@@ -112,7 +112,7 @@ public struct RoomInfo: Sendable, Hashable, Codable {
     }
 }
 
-/// One segment of a live transcript, replaced by revisions until it is final (PROTOCOL section 6).
+/// One segment of a live transcript, replaced by revisions until it is final (PROTOCOL, "Transcripts").
 public struct TranscriptSegment: Sendable, Hashable, Codable {
     /// Unique within the room.
     public var id: String
@@ -131,7 +131,7 @@ public struct TranscriptSegment: Sendable, Hashable, Codable {
     public var endTs: UInt32?
     public var words: [TranscriptWord]?
     public var spoken: SpokenState?
-    /// How many characters (Unicode scalars) of `text` were heard.
+    /// How many characters (Unicode scalars) of `text` were played.
     public var spokenChars: Int?
 
     public init(
@@ -177,7 +177,7 @@ public enum TranscriptRole: String, Sendable, Codable, CaseIterable {
     case user, assistant
 }
 
-/// How much of a segment was heard.
+/// How much of a segment was played.
 public enum SpokenState: String, Sendable, Codable, CaseIterable {
     case new
     case inProgress = "in_progress"

@@ -1,4 +1,4 @@
-/// An event that the gateway sends to a client (PROTOCOL section 6).
+/// An event that the gateway sends to a client (PROTOCOL, "Events").
 public enum Event: Sendable, Hashable {
     case hello(Hello)
     case participantJoined(ParticipantInfo)
@@ -21,13 +21,13 @@ public enum Event: Sendable, Hashable {
     case text(id: String, from: Identity, topic: String, text: String)
     case procedureCalled(requestID: String, from: Identity, method: String, payload: String, timeoutMilliseconds: Int)
     case digits(from: Identity, String)
-    /// `at` is the position heard when the mark was resolved; nil if nothing was heard.
+    /// `at` is the position played when the mark was resolved; nil if nothing was played.
     case playoutMarked(TrackSID, name: String, MarkStatus, at: MediaTime?)
     /// `by` is the participant that cleared the track.
     case playoutCleared(ClearedPlayout, by: Identity)
     /// The gateway starts to release an utterance, from its first frame at `at`.
     case playoutStarted(TrackSID, of: Identity, epoch: UInt8, at: MediaTime)
-    /// Everything that was published has been heard.
+    /// Everything that was published has been played.
     case playoutFinished(TrackSID, of: Identity, epoch: UInt8, HeardPosition)
     /// To the publisher: how far it is ahead, and how many frames were rejected since the last report.
     case playoutBacklog(TrackSID, BacklogState, queuedMs: Int, dropped: Int)

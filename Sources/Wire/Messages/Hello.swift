@@ -77,7 +77,7 @@ public struct AnnouncedLimits: Sendable, Hashable, Codable {
     public init() {}
 }
 
-/// What an assistant learns about the session in whose room it is.
+/// The description of a session that assistants receive in its room.
 public struct SessionBriefing: Sendable, Hashable, Codable {
     public var sessionId: String
     /// Where the user speaks: `carplay`, `phone`, `web`, ….

@@ -1,4 +1,4 @@
-/// `playout.mark`: requests a `playout.marked` event when a position of the publisher's track has been heard.
+/// `playout.mark`: requests a `playout.marked` event when a position of the publisher's track has been played.
 public struct PlayoutMark: Sendable, Hashable, Codable {
     public var track: TrackSID
     /// On the track's 48 kHz clock.
@@ -32,19 +32,19 @@ public struct PlayoutProgress: Sendable, Hashable, Codable {
 
 /// How a mark was resolved.
 public enum MarkStatus: String, Sendable, Codable, CaseIterable {
-    /// Its position was heard.
+    /// Its position was played.
     case played
     /// The track was cleared first.
     case cleared
-    /// Its position will never be heard: the audio was rejected, or the track ended.
+    /// Its position will never be played: the audio was rejected, or the track ended.
     case dropped
     /// No audio up to its position arrived in time.
     case timeout
 }
 
-/// How much of a track was heard at one moment, by the subscriber that is furthest ahead.
+/// How much of a track was played at one moment, by the subscriber that is furthest ahead.
 public struct HeardPosition: Sendable, Hashable {
-    /// Nil if nothing of the utterance was heard.
+    /// Nil if nothing of the utterance was played.
     public var playedTs: UInt32?
     /// Since the utterance's first frame.
     public var playedMs: Int
@@ -58,13 +58,13 @@ public struct HeardPosition: Sendable, Hashable {
     }
 }
 
-/// `playout.cleared`, and the reply to `playout.clear`: audio that was not yet heard was discarded.
+/// `playout.cleared`, and the reply to `playout.clear`: audio that was not yet played was discarded.
 public struct ClearedPlayout: Sendable, Hashable {
     public var track: TrackSID
     /// The new epoch.
     public var epoch: UInt8
     public var heard: HeardPosition
-    /// Audio that was published but not heard.
+    /// Audio that was published but not played.
     public var discardedMs: Int
     public var reason: String?
 

@@ -1,4 +1,4 @@
-/// A request from a client (PROTOCOL section 5).
+/// A request from a client (PROTOCOL, "Requests").
 public enum Request: Sendable, Hashable {
     case publish(PublishTrack)
     case unpublish(TrackSID)
@@ -100,7 +100,7 @@ public enum DataPayload: Sendable, Hashable {
     }
 
     /// Whether the payload is text: sent as text, or bytes that are UTF-8 without control characters. LiveKit's SDKs send all data as bytes, so the
-    /// form alone does not tell. O(n) in its size.
+    /// form alone does not show. O(n) in its size.
     public var isReadable: Bool {
         guard case .base64(let encoded) = self else { return true }
         guard let bytes = Base64.standard.decode(encoded.utf8), let text = String(validating: bytes, as: UTF8.self) else { return false }

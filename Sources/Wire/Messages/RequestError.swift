@@ -1,7 +1,7 @@
 /// Why a request failed: `{"type":"error","re":id,"data":{"code","message","retryable"}}`.
 public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
     public var code: Code
-    /// A sentence for people that says what to do next.
+    /// A sentence for people, with the remedy.
     public var message: String
     public var retryable: Bool
 
@@ -17,7 +17,7 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
 
     public var description: String { "\(code): \(message)" }
 
-    /// A word, or a number for LiveKit's RPC error codes.
+    /// A string, or a number for LiveKit's RPC error codes.
     public struct Code: Sendable, Hashable, Codable, CustomStringConvertible {
         private enum Form: Hashable { case word(String), number(Int) }
         private let form: Form

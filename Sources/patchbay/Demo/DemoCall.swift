@@ -3,16 +3,16 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// The call that the demonstration shows: a user, an echo assistant, one utterance there and back.
+/// The demonstration call: a user sends one utterance to an echo assistant, which returns it.
 struct DemoCall: Sendable {
-    /// The call hangs.
+    /// The call did not complete in time.
     struct NoEcho: Error, CustomStringConvertible {
-        var description: String { "the assistant did not answer in time" }
+        var description: String { "the assistant did not return the audio in time" }
     }
 
     let gateway: DemoGateway
     let sound: PCMBuffer
-    /// The file for what the user hears.
+    /// The file that records the audio the user receives.
     let path: String
 
     func run() async throws -> DemoReport {
@@ -57,7 +57,7 @@ struct DemoCall: Sendable {
         for await event in room.events { view.show(event) }
     }
 
-    /// Hears the assistant out and writes it down.
+    /// Receives the assistant's audio until it ends, and records it.
     private func listen(to assistant: Identity, in room: RoomConnection, _ stopwatch: FrameStopwatch) async throws -> [ReceivedFrame] {
         guard let track = room.snapshot.tracks.first(where: { $0.participant == assistant }) else { throw NoEcho() }
         let file = try OggRecording(path: path, channels: track.channels)
@@ -84,7 +84,7 @@ struct DemoCall: Sendable {
         }
     }
 
-    /// What the gateway counted, as soon as it has counted it all.
+    /// The gateway's frame count, which it updates once a second.
     private func relayed(expecting count: Int) async -> UInt64 {
         for _ in 0..<30 where gateway.framesRelayed < UInt64(count) { try? await Task.sleep(for: .milliseconds(50)) }
         return gateway.framesRelayed

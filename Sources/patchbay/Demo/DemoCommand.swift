@@ -6,16 +6,16 @@ import Logging
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Show a call: a user speaks to an echo assistant through a real gateway.",
+        abstract: "Run a call between a user and an echo assistant through a gateway.",
         discussion: """
-            Starts a gateway on a free loopback port with the development certificate (`make certs`), lets an echo assistant and a user join
-            over TLS, and has the user speak a recording. Ends with what it cost, and whether what came back is what was sent.
-            Exit code 0 only if it is bit for bit and nothing was lost.
+            Starts a gateway on a free loopback port with the development certificate (`make certs`). An echo assistant and a user join over
+            TLS, and the user sends a recording. Prints latencies, and compares the returned audio with what was sent.
+            Exit code 0 only if all packets returned unchanged.
             """)
 
-    @Option(help: "The WAV file that the user speaks.")
+    @Option(help: "The WAV file that the user sends.")
     var recording = "demo/ps-goforward.wav"
-    @Option(help: "The Ogg Opus file for what the user heard.")
+    @Option(help: "The Ogg Opus file for the audio that the user receives.")
     var out = "out/demo-heard.ogg"
 
     func run() async throws {
@@ -25,7 +25,7 @@ struct DemoCommand: AsyncParsableCommand {
             return handler
         }
         guard let file = FileManager.default.contents(atPath: recording) else {
-            throw UsageError("\(recording) is not there; start from the project's directory or name a WAV file with --recording")
+            throw UsageError("\(recording) does not exist; start from the package directory or pass a WAV file with --recording")
         }
         let sound: PCMBuffer
         do { sound = try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("--recording \(recording): \(error)") }
@@ -33,7 +33,7 @@ struct DemoCommand: AsyncParsableCommand {
             at: URL(filePath: out).deletingLastPathComponent(), withIntermediateDirectories: true)
 
         let report = try await DemoGateway.run { gateway in
-            Console.say("A gateway serves at \(gateway.url).")
+            Console.say("Gateway running at \(gateway.url).")
             return try await DemoCall(gateway: gateway, sound: sound, path: out).run()
         }
         Console.say(report.text)

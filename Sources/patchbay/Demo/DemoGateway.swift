@@ -12,14 +12,15 @@ struct DemoGateway: Sendable {
     private let key: IssuerKey
     private let gateway: Gateway
 
-    /// Runs a gateway for as long as `body` does.
+    /// Runs a gateway while `body` runs.
     static func run<Result: Sendable>(_ body: @Sendable (DemoGateway) async throws -> Result) async throws -> Result {
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         let files = TLSFiles(
             certificatePath: DevelopmentCertificate.certificatePath, privateKeyPath: DevelopmentCertificate.privateKeyPath)
         let gateway: Gateway
         do {
-            gateway = try Gateway(settings: GatewaySettings(port: 0, tls: files, recordLayer: TLSFastPath(.auto), version: Version.text), keys: keys)
+            gateway = try Gateway(
+                settings: GatewaySettings(port: 0, tls: files, recordLayer: TLSFastPath(.auto), version: Version.text), keys: keys)
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }
@@ -27,7 +28,7 @@ struct DemoGateway: Sendable {
         let demo = DemoGateway(url: "wss://127.0.0.1:\(gateway.port)", key: key, gateway: gateway)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await gateway.run() }
-            // The first call waits until everybody has left, the second one does not.
+            // The first call waits until all participants have left, the second one does not.
             defer { for _ in 1...2 { gateway.drain() } }
             return try await body(demo)
         }
@@ -41,7 +42,7 @@ struct DemoGateway: Sendable {
             url: url, token: token, options: RoomOptions(trust: .authority(path: DevelopmentCertificate.authorityPath), reconnect: .never))
     }
 
-    /// Frames that the gateway has handed to listeners, as far as it has counted: it does once a second.
+    /// Frames that the gateway has sent to subscribers; updated once a second.
     var framesRelayed: UInt64 {
         gateway.metrics.snapshot.reduce(0) { $0 + $1.framesOut }
     }

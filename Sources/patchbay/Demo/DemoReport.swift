@@ -3,12 +3,12 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// What the call came to.
+/// The result of the demonstration call.
 struct DemoReport: Sendable {
     private let joinTime: Duration
     private let sent: Int
-    private let heardByAssistant: Int
-    private let heardByUser: Int
+    private let receivedByAssistant: Int
+    private let returnedToUser: Int
     private let unsent: UInt64
     private let relayed: UInt64
     private let delays: [(way: String, delays: [Duration])]
@@ -26,8 +26,8 @@ struct DemoReport: Sendable {
         self.unsent = unsent
         self.relayed = relayed
         self.path = path
-        heardByAssistant = stopwatch.framesArrived(on: .toAssistant)
-        heardByUser = heard.count
+        receivedByAssistant = stopwatch.framesArrived(on: .toAssistant)
+        returnedToUser = heard.count
         delays = [
             ("user to assistant", stopwatch.delays(on: .toAssistant)), ("assistant to user", stopwatch.delays(on: .toUser)),
         ]
@@ -37,15 +37,15 @@ struct DemoReport: Sendable {
         soundIsEqual = !spoken.isEmpty && spoken == Self.decode(heard.map(\.packet))
     }
 
-    private var lost: Int { 2 * sent - heardByAssistant - heardByUser }
+    private var lost: Int { 2 * sent - receivedByAssistant - returnedToUser }
 
-    /// Bit for bit, and nothing lost.
+    /// All packets returned bit for bit.
     var isPerfect: Bool { packetsAreEqual && soundIsEqual && lost == 0 && unsent == 0 && sent > 0 }
 
     var text: String {
         var lines = [
             "", "  join time      \(Self.milliseconds(joinTime)) (TLS, token, hello)",
-            "  frames         \(sent) sent, \(heardByAssistant) heard by the assistant, \(heardByUser) heard back",
+            "  frames         \(sent) sent, \(receivedByAssistant) received by the assistant, \(returnedToUser) returned to the user",
             "  relayed        \(relayed) by the gateway, \(lost) lost",
         ]
         for (way, delays) in delays {
@@ -54,9 +54,9 @@ struct DemoReport: Sendable {
                     format: "  added latency  p50 %.2f ms, p99 %.2f ms (%@)", delays.percentile(50), delays.percentile(99), way))
         }
         lines += [
-            "  packets        \(packetsAreEqual ? "what came back is bit for bit what was sent" : "what came back is NOT what was sent")",
-            "  sound          \(soundIsEqual ? "all \(samples) decoded samples are equal" : "the decoded sound DIFFERS")",
-            "  saved          \(path)", "",
+            "  packets        \(packetsAreEqual ? "returned packets are identical to those sent" : "returned packets DIFFER from those sent")",
+            "  audio          \(soundIsEqual ? "all \(samples) decoded samples are equal" : "the decoded audio DIFFERS")",
+            "  saved as       \(path)", "",
         ]
         return lines.joined(separator: "\n")
     }
@@ -65,7 +65,7 @@ struct DemoReport: Sendable {
         String(format: "%.1f ms", Double(span.inNanoseconds) / 1e6)
     }
 
-    /// Empty if it cannot be decoded.
+    /// Empty if decoding fails.
     private static func decode(_ packets: [[UInt8]]) -> [Int16] {
         guard var decoder = try? OpusDecoder() else { return [] }
         var samples: [Int16] = []

@@ -1,9 +1,9 @@
 import Synchronization
 import Wire
 
-/// Measures what the way through the gateway adds to each frame: from being sent to being taken from the listener's socket, by one clock.
+/// Measures the latency added by the gateway: from sending a frame to reading it from the subscriber's socket, on one clock.
 ///
-/// The n-th frame that left is the n-th that arrived, as long as none is lost; then there is nothing worth measuring.
+/// Assumes that the n-th frame sent is the n-th received, so the result is meaningless if frames are lost.
 final class FrameStopwatch: Sendable {
     enum Way: Int, CaseIterable {
         case toAssistant, toUser
@@ -28,14 +28,14 @@ final class FrameStopwatch: Sendable {
         moments.withLock { $0[way.rawValue].arrived.count }
     }
 
-    /// The delays of one way, shortest first.
+    /// The delays in one direction, shortest first.
     func delays(on way: Way) -> [Duration] {
         moments.withLock { moments in zip(moments[way.rawValue].left, moments[way.rawValue].arrived).map { $1 - $0 } }.sorted()
     }
 }
 
 extension [Duration] {
-    /// The nearest rank of sorted durations, in milliseconds; 0 if there are none.
+    /// The nearest-rank percentile of sorted durations, in milliseconds; 0 if there are none.
     func percentile(_ percent: Int) -> Double {
         guard !isEmpty else { return 0 }
         let rank = Swift.max(1, (count * percent + 99) / 100)

@@ -3,15 +3,15 @@ import PatchbayClient
 import Synchronization
 import Wire
 
-/// The telephone network's echo test as a participant: what the first user says comes back when it is said, packet for packet.
+/// An echo test as a participant: returns each utterance of a user after it ends, packet for packet.
 ///
-/// It listens to one track at a time, the first one of a participant that is no agent; when that one ends, to the next. While it
-/// speaks it goes on listening, and what it hears then comes back after.
+/// Subscribes to one track at a time: the first of a participant that is not an agent, and the next when that one ends. Utterances received
+/// while it speaks are queued.
 final class EchoAssistant: Sendable {
-    /// Utterances that may wait to be said; more are dropped.
+    /// Maximum number of queued utterances; more are dropped.
     private static let utterancesMax = 8
 
-    /// What it does, told as it does it, for whoever measures.
+    /// Progress reports, for measurements.
     enum Moment: Sendable {
         case heard(ReceivedFrame)
         case said(SpokenFrame, at: Instant)
@@ -25,9 +25,9 @@ final class EchoAssistant: Sendable {
     private let users: (stream: AsyncStream<TrackInfo>, continuation: AsyncStream<TrackInfo>.Continuation)
     private let utterances: (stream: AsyncStream<[ReceivedFrame]>, continuation: AsyncStream<[ReceivedFrame]>.Continuation)
 
-    /// Publishes the assistant's voice.
+    /// Publishes the assistant's track.
     ///
-    /// - Throws: `RequestFailure`, if it may not be published.
+    /// - Throws: `RequestFailure` if publishing is refused.
     init(in room: RoomConnection, witness: @escaping @Sendable (Moment) -> Void = { _ in }) async throws {
         self.room = room
         self.witness = witness
@@ -37,20 +37,20 @@ final class EchoAssistant: Sendable {
         if room.localParticipant.kind == .agent { try await room.setAgentState(.listening) }
     }
 
-    /// Takes note of what happens in the room.
+    /// Handles a room event.
     func handle(_ event: RoomEvent) {
         for track in event.newTracks { consider(track) }
         guard case .gateway(.talkStopped(_, let track, _, let reason), _) = event, listenedTo.withLock({ $0 }) == track else { return }
-        say(collector.withLock { $0.talkStopped(reason) })
+        enqueue(collector.withLock { $0.talkStopped(reason) })
     }
 
-    /// There is nothing more to hear; what has been heard is still said, if anybody is there.
+    /// Stops listening; queued utterances are still returned while a user is present.
     func end() {
         users.continuation.finish()
         utterances.continuation.finish()
     }
 
-    /// Listens and speaks until `end()`.
+    /// Runs until `end()` is called and the queue is empty.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await track in self.users.stream { await self.listen(to: track) } }
@@ -69,35 +69,35 @@ final class EchoAssistant: Sendable {
         listenedTo.withLock { $0 = track.sid }
         for await frame in room.frames(of: track.sid) {
             witness(.heard(frame))
-            say(collector.withLock { $0.collect(frame) })
+            enqueue(collector.withLock { $0.collect(frame) })
         }
         collector.withLock { $0 = UtteranceCollector() }
     }
 
-    /// Frames that do not come wake nobody.
+    /// A timer, because missing frames do not resume the reader.
     private func watchForPauses() async {
         while (try? await Task.sleep(for: .milliseconds(50))) != nil {
-            say(collector.withLock { $0.tick(at: MediaClock.now) })
+            enqueue(collector.withLock { $0.tick(at: MediaClock.now) })
         }
     }
 
-    private func say(_ utterance: [ReceivedFrame]?) {
+    private func enqueue(_ utterance: [ReceivedFrame]?) {
         if let utterance { utterances.continuation.yield(utterance) }
     }
 
     private func speak(_ utterance: [ReceivedFrame]) async throws {
         var frames = SpokenFrame.repeating(utterance)[...]
-        await tell(.speaking)
+        await setState(.speaking)
         do {
             try await voice.speak(frames: { frames.popFirst() }, sent: { witness(.said($0, at: $1)) })
         } catch RequestFailure.ended {
             return
         }
-        await tell(.listening)
+        await setState(.listening)
     }
 
-    /// A state that could not be told harms nobody.
-    private func tell(_ state: AgentState) async {
+    /// Failures are ignored: the state is informational.
+    private func setState(_ state: AgentState) async {
         if room.localParticipant.kind == .agent { try? await room.setAgentState(state) }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// An event as one line of JSON: the gateway's own as it sends them, ours in the same form but without `seq`.
+/// An event as one line of JSON: the gateway's events as received, local events in the same form without `seq`.
 enum EventJSON {
     static func line(_ event: RoomEvent) -> String {
         switch event {

@@ -2,24 +2,24 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// An event in words; nil for what is of no interest to a person who watches.
+/// An event as text for people; nil for events that are not shown.
 enum EventText {
     static func describe(_ event: RoomEvent) -> String? {
         switch event {
         case .gateway(let event, _): describe(event)
-        case .unknown(let type, _): "an event that this version does not know: \(type)"
+        case .unknown(let type, _): "unknown event: \(type)"
         case .reconnecting(let attempt, let delay, let reason):
-            "\(reason); attempt \(attempt) to come back" + (delay > .zero ? " in \(delay.inMilliseconds) ms" : "")
-        case .reconnected: "back in the room"
-        case .trackRepublished(let track, let before): "our track \(before) is \(track.sid) now"
-        case .trackLost(let track, let failure): "our track \(track.sid) could not be published again: \(failure)"
+            "\(reason); reconnect attempt \(attempt)" + (delay > .zero ? " in \(delay.inMilliseconds) ms" : "")
+        case .reconnected: "reconnected"
+        case .trackRepublished(let track, let before): "track \(before) was published again as \(track.sid)"
+        case .trackLost(let track, let failure): "track \(track.sid) could not be published again: \(failure)"
         case .disconnected(let reason): "\(reason)"
         }
     }
 
     private static func describe(_ event: Event) -> String? {
         switch event {
-        // Followed by the word that we are back.
+        // Followed by the event of the reconnection.
         case .hello(let hello) where hello.resumed == true: nil
         case .hello(let hello):
             "in room \(hello.room.name) as \(hello.participant.identity), with "
@@ -28,9 +28,9 @@ enum EventText {
         case .participantLeft(let who, let reason): "\(who) left (\(words(reason)))"
         case .participantUpdated(let info, let connection): connection == .reconnecting ? "\(info.identity) is reconnecting" : nil
         case .trackPublished(let track): "\(track.participant) publishes \(track.source) \(track.sid)"
-        case .trackUnpublished(let track, let who): "\(who) took \(track) away"
+        case .trackUnpublished(let track, let who): "\(who) unpublished \(track)"
         case .trackMuted(let track, let who): "\(who) is muted (\(track))"
-        case .trackUnmuted(let track, let who): "\(who) is not muted any more (\(track))"
+        case .trackUnmuted(let track, let who): "\(who) is unmuted (\(track))"
         case .speakersChanged(let speakers):
             "speaking: " + (speakers.filter(\.active).map { "\($0.participant) \(bar($0.level))" }.joined(separator: ", ").orNobody)
         case .qualityChanged(let who, let quality): "\(who) has \(quality) quality"
@@ -39,38 +39,38 @@ enum EventText {
         case .silence(let who, let span): "\(who) has been silent for \(span / 1_000) s"
         case .segment(let segment): "\(segment.participant?.text ?? segment.role.rawValue): \"\(segment.text)\"\(segment.final ? "" : "…")"
         case .agentState(let who, let state): "\(who) is \(state)"
-        case .agentJoined(let info): "the assistant \(info.identity) is here"
-        case .agentLost(let who, let reason): "the assistant \(who) is lost (\(words(reason)))"
-        case .data(let who, let topic, let payload): "\(who) sends \(payload.byteCount) bytes under \(topic)"
+        case .agentJoined(let info): "the assistant \(info.identity) joined"
+        case .agentLost(let who, let reason): "the assistant \(who) was lost (\(words(reason)))"
+        case .data(let who, let topic, let payload): "\(who) sends \(payload.byteCount) bytes with topic \(topic)"
         case .text(_, let who, _, let text): "\(who) writes: \(text)"
         case .procedureCalled(_, let who, let method, _, _): "\(who) calls \(method)"
         case .digits(let who, let digits): "\(who) dials \(digits)"
-        case .callHeld(let who): "\(who) has put the call on hold"
-        case .callResumed(let who): "\(who) has taken the call back"
+        case .callHeld(let who): "\(who) is on hold"
+        case .callResumed(let who): "\(who) is no longer on hold"
         case .callMuted(let who): "\(who) is muted"
-        case .callUnmuted(let who): "\(who) is not muted any more"
+        case .callUnmuted(let who): "\(who) is unmuted"
         case .playoutMarked(let track, let name, let status, _): "mark \"\(name)\" of \(track): \(status)"
-        case .playoutCleared(let cut, let who): "\(who) has cleared \(cut.track) after \(cut.heard.playedMs) ms"
-        case .playoutStarted(_, let who, _, _): "\(who) begins to be heard"
-        case .playoutFinished(_, let who, _, let heard): "\(who) has been heard to the end, \(heard.playedMs) ms"
+        case .playoutCleared(let cut, let who): "\(who) cleared \(cut.track) after \(cut.heard.playedMs) ms"
+        case .playoutStarted(_, let who, _, _): "playout of \(who) started"
+        case .playoutFinished(_, let who, _, let heard): "playout of \(who) finished after \(heard.playedMs) ms"
         case .playoutBacklog(let track, let state, let queued, let dropped):
-            "\(track) is \(queued / 1_000) s ahead (\(state))" + (dropped > 0 ? ", \(dropped) frames were refused" : "")
+            "\(track) is \(queued / 1_000) s ahead (\(state))" + (dropped > 0 ? ", \(dropped) frames refused" : "")
         case .recordingStarted: "the room is being recorded"
         case .recordingStopped(_, let reason): reason == .failed ? "the recording has failed" : "the recording has ended"
         case .callEnded(let reason): "the call has ended (\(reason))"
-        case .roomUpdated: "the room has changed"
-        case .serverDraining: "the gateway is about to stop"
-        case .bye(let reason, _): "the gateway says goodbye (\(words(reason)))"
+        case .roomUpdated: "the room's metadata changed"
+        case .serverDraining: "the gateway is shutting down"
+        case .bye(let reason, _): "the gateway closes the connection (\(words(reason)))"
         case .tokenRefreshed, .stats: nil
         }
     }
 
-    /// LiveKit's name in small letters.
+    /// LiveKit's name in lower case.
     private static func words(_ reason: DisconnectReason) -> String {
         reason.rawValue.lowercased().replacing("_", with: " ")
     }
 
-    /// Eight steps.
+    /// A level meter with eight steps.
     private static func bar(_ level: Double) -> String {
         let full = max(0, min(8, Int((level * 8).rounded())))
         return String(repeating: "▮", count: full) + String(repeating: "▯", count: 8 - full)
@@ -79,4 +79,34 @@ enum EventText {
 
 extension String {
     fileprivate var orNobody: String { isEmpty ? "nobody" : self }
+}
+
+/// Prints events on standard output, one per line.
+struct EventView: Sendable {
+    enum Form: Sendable {
+        case none, json, readable
+    }
+
+    let form: Form
+
+    func show(_ event: RoomEvent) {
+        switch form {
+        case .none: break
+        case .json: Console.say(EventJSON.line(event))
+        case .readable: if let text = EventText.describe(event) { Console.say("\(Self.timeOfDay)  \(text)") }
+        }
+    }
+
+    /// Printed for scripts only; people read the summary.
+    func show(_ report: PlayoutReport) {
+        if form == .json { Console.say(EventJSON.line(report)) }
+    }
+
+    /// Local time to the millisecond.
+    static var timeOfDay: String {
+        let now = Date()
+        let parts = Calendar.current.dateComponents([.hour, .minute, .second, .nanosecond], from: now)
+        return String(
+            format: "%02d:%02d:%02d.%03d", parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0, (parts.nanosecond ?? 0) / 1_000_000)
+    }
 }

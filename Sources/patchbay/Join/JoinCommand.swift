@@ -9,10 +9,10 @@ struct JoinCommand: AsyncParsableCommand {
         commandName: "join",
         abstract: "Join a room: speak, listen, record, echo.",
         discussion: """
-            Stays until the room is over, until --duration or --exit-after-play, or until SIGINT or SIGTERM, and leaves politely.
-            With --room and --identity a token is made here, signed with the API key; otherwise give one with --token.
+            Stays until the room ends, --duration has passed, --exit-after-play applies, or SIGINT or SIGTERM arrives.
+            With --room and --identity, a token is signed with the API key; otherwise pass one with --token.
 
-            Lost connections are found again by themselves: at once, then after 0.3, 1.2, 2.7, 4.8 and then every 7 s, ten times.
+            Lost connections are restored automatically: at once, then after 0.3, 1.2, 2.7, 4.8 and then every 7 s, up to ten times.
 
             EXAMPLES
               patchbay join --dev --room lobby --identity echo --echo
@@ -29,40 +29,40 @@ struct JoinCommand: AsyncParsableCommand {
     @OptionGroup var gateway: GatewayOptions
     @Option(help: "The access token (environment: PATCHBAY_TOKEN).")
     var token: String?
-    @Option(help: "The room, where a token is made here.")
+    @Option(help: "The room, for a token signed with the API key.")
     var room: String?
-    @Option(help: "Who we are, where a token is made here.")
+    @Option(help: "The participant's identity, for a token signed with the API key.")
     var identity: String?
-    @Option(help: "The name that others see, where a token is made here.")
+    @Option(help: "The display name, for a token signed with the API key.")
     var name: String?
     @OptionGroup var key: APIKeyOptions
     @Option(
         help:
-            "A WAV or Ogg Opus file to speak in real time; Ogg's packets are sent as they are. `-` reads either from standard input, or raw 48 kHz mono s16le."
+            "A WAV or Ogg Opus file to send in real time; Ogg packets are sent unchanged. `-` reads either from standard input, or raw 48 kHz mono s16le."
     )
     var play: String?
-    @Option(help: "An Ogg Opus file for what the others say. Further tracks go to FILE-2.ogg and so on.")
+    @Option(help: "Record other participants to this Ogg Opus file. Further tracks are written to FILE-2.ogg and so on.")
     var record: String?
-    @Flag(help: "Speak --play as an assistant does: sent faster than real time, on a track of mode `ahead`.")
+    @Flag(help: "Send --play faster than real time, on a track of mode `ahead`, as assistants do.")
     var ahead = false
-    @Flag(help: "Play what the others say, into nowhere, and tell how it went: delay, concealment. --events tells it every second.")
+    @Flag(help: "Play other participants without an output device, and report delay and concealment; with --events every second.")
     var listen = false
-    @Flag(help: "Send back each utterance of the first user when it ends, packet for packet: the telephone network's echo test.")
+    @Flag(help: "Return each utterance of the first user when it ends, packet for packet.")
     var echo = false
     @Flag(help: "Print each event as one line of JSON.")
     var events = false
-    @Flag(help: "Print the summary as JSON, and nothing else but what --events asks for.")
+    @Flag(help: "Print only the summary, as JSON (and events, with --events).")
     var json = false
-    @Option(help: "Leave after so many seconds.")
+    @Option(help: "Leave after this many seconds.")
     var duration: Double?
-    @Flag(name: .customLong("exit-after-play"), help: "Leave when all has been spoken.")
+    @Flag(name: .customLong("exit-after-play"), help: "Leave when --play has been sent.")
     var exitAfterPlay = false
 
     func run() async throws {
-        if let duration, !(0...31_536_000 ~= duration) { throw UsageError("--duration \(duration): give 0 to 31536000 seconds") }
-        if exitAfterPlay, play == nil { throw UsageError("--exit-after-play needs --play") }
-        if ahead, play == nil { throw UsageError("--ahead needs --play") }
-        if echo, play != nil { throw UsageError("--echo and --play exclude each other: there is one voice to speak with") }
+        if let duration, !(0...31_536_000 ~= duration) { throw UsageError("--duration \(duration): pass 0 to 31536000 seconds") }
+        if exitAfterPlay, play == nil { throw UsageError("--exit-after-play requires --play") }
+        if ahead, play == nil { throw UsageError("--ahead requires --play") }
+        if echo, play != nil { throw UsageError("--echo and --play cannot be combined; pass one of them") }
         let token = try accessToken()
         var playback: Playback?
         if let play { playback = try await Playback(path: play, isAhead: ahead) }
@@ -81,11 +81,11 @@ struct JoinCommand: AsyncParsableCommand {
     private func accessToken() throws -> String {
         if let token = token ?? (room == nil ? ProcessInfo.processInfo.environment["PATCHBAY_TOKEN"] : nil) {
             guard room == nil, identity == nil else {
-                throw UsageError("--token says room and identity itself; leave out --room and --identity")
+                throw UsageError("--token contains room and identity; omit --room and --identity")
             }
             return token
         }
-        guard let room, let identity else { throw UsageError("give --token, or --room and --identity to have one made here") }
+        guard let room, let identity else { throw UsageError("pass --token, or --room and --identity") }
         let now = Int64(Date().timeIntervalSince1970)
         let claims = AccessToken(
             identity: identity, notBefore: now - 5, expires: now + 21_600, name: name ?? "", kind: echo ? .agent : .standard,

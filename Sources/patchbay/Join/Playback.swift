@@ -3,12 +3,12 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// What is to be spoken: read and checked before anybody is disturbed.
+/// The audio to publish, read and checked before joining.
 struct Playback: Sendable {
     private enum Content {
         case ogg([UInt8])
         case sound(PCMBuffer)
-        /// 16-bit little-endian samples at 48 kHz, mono, as they come.
+        /// 16-bit little-endian samples at 48 kHz, mono, in real time.
         case raw(first: [UInt8], StandardInput)
     }
 
@@ -17,17 +17,17 @@ struct Playback: Sendable {
     private let isAhead: Bool
 
     /// - Parameter path: a WAV or Ogg Opus file, or `-` for standard input.
-    /// - Throws: `UsageError` if it cannot be read or is neither, or if what comes in real time is to be sent ahead of it.
+    /// - Throws: `UsageError` if the file cannot be read or has another format, or if standard input is combined with `--ahead`.
     init(path: String, isAhead: Bool = false) async throws {
         self.isAhead = isAhead
         if path == "-" {
             let input = StandardInput()
             let first = await input.read(atLeast: 4)
-            guard !first.isEmpty else { throw UsageError("--play -: nothing comes from standard input") }
+            guard !first.isEmpty else { throw UsageError("--play -: standard input is empty; pipe audio into it") }
             if Self.isContainer(first) {
                 content = try Self.decode(first + (await input.readAll()), name: "standard input")
             } else if isAhead {
-                throw UsageError("--ahead needs a whole file; raw samples come in real time")
+                throw UsageError("--ahead requires a WAV or Ogg Opus file; raw samples arrive in real time")
             } else {
                 content = .raw(first: first, input)
             }
@@ -51,7 +51,7 @@ struct Playback: Sendable {
         }
     }
 
-    /// Publishes a track, speaks, and returns when the last of it has been said. The track stays.
+    /// Publishes a track and returns when all audio has been sent or played. The track remains published.
     func run(in room: RoomConnection) async throws {
         switch content {
         case .ogg(let bytes):
@@ -88,7 +88,7 @@ struct Playback: Sendable {
         let begun = MediaClock.now
         var ticks = 0
         let isWhole = try await track.push(frames: next, sent: { frame, _ in ticks += frame.ticks + frame.silenceBefore })
-        // The gateway plays it out by the clock; half a second more for who hears it late.
+        // The gateway paces the audio by the clock; half a second more for subscribers that play it late.
         if isWhole { try await MediaClock.sleep(until: begun + .milliseconds(Int64(ticks) / 48 + 500)) }
     }
 

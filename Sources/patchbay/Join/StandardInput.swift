@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// Standard input without holding up a thread of the pool: a thread of its own reads, and no further ahead than a few pieces.
+/// Asynchronous standard input, read a few pieces ahead by a dedicated thread.
 ///
-/// A read that blocks for ever blocks that thread only; who waits here can be cancelled.
+/// A read that never returns blocks only that thread; callers can be cancelled.
 final class StandardInput: Sendable {
     private static let piecesAhead = 8
     private static let pieceBytes = 32_768
 
-    /// Begins at 0, because a semaphore must not end below where it began.
+    /// Starts at 0, because a semaphore must not be destroyed below its initial value.
     private let room = DispatchSemaphore(value: 0)
     private let pieces: AsyncStream<[UInt8]>
 
@@ -30,7 +30,7 @@ final class StandardInput: Sendable {
         reader.start()
     }
 
-    /// At least so many bytes, fewer only at the end.
+    /// Returns at least `count` bytes; fewer only at the end of the input.
     func read(atLeast count: Int) async -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count, let piece = await nextPiece() { bytes += piece }

@@ -3,8 +3,8 @@ import PatchbayClient
 import Synchronization
 import Wire
 
-/// Plays what others say, as a loudspeaker would, into nowhere: for what it tells about the path. The gateway is told how far tracks that
-/// are sent ahead have been heard.
+/// Plays subscribed tracks in real time without an output device, to measure the path, and reports the playout of `ahead` tracks to the
+/// gateway.
 final class TrackListener: Sendable {
     private static let chunksPerReport = 50
 
@@ -17,10 +17,10 @@ final class TrackListener: Sendable {
         tracks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_024))
     }
 
-    /// Tracks that have been played, as they were at last.
+    /// The final statistics of the tracks played.
     var reports: [PlayoutReport] { played.withLock { $0 } }
 
-    /// Takes note of what happens in the room.
+    /// Handles a room event.
     func handle(_ event: RoomEvent) {
         for track in event.newTracks { tracks.continuation.yield(track) }
     }
@@ -29,7 +29,7 @@ final class TrackListener: Sendable {
         tracks.continuation.finish()
     }
 
-    /// Plays until `end()` and all tracks' ends.
+    /// Plays until `end()` is called and all tracks have ended.
     func run(in room: RoomConnection) async {
         var known: Set<TrackSID> = []
         let own = room.localParticipant.identity
@@ -65,7 +65,7 @@ final class TrackListener: Sendable {
     }
 }
 
-/// How a track's playing goes: a line of `--events` each second, and a part of the summary.
+/// Playout statistics of one track: printed by `--events` every second, and in the summary.
 struct PlayoutReport: Encodable, Sendable {
     var track: TrackSID
     var participant: Identity
@@ -94,8 +94,8 @@ struct PlayoutReport: Encodable, Sendable {
     }
 
     var text: String {
-        "\(participant) was heard for \(Int(playout.playedMs / 1_000)) s with \(Int(playout.delayMs)) ms of delay; "
-            + "concealed \(String(format: "%.1f", playout.concealedShare * 100)) %, left out \(Int(playout.skippedMs)) ms"
+        "\(participant): played \(Int(playout.playedMs / 1_000)) s with \(Int(playout.delayMs)) ms of delay; "
+            + "concealed \(String(format: "%.1f", playout.concealedShare * 100)) %, skipped \(Int(playout.skippedMs)) ms"
     }
 
     private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }

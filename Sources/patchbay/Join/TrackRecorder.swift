@@ -4,7 +4,7 @@ import PatchbayClient
 import Synchronization
 import Wire
 
-/// Writes what others say to Ogg Opus files, one for each track that sends anything, packets as they came and pauses as long as they were.
+/// Records subscribed tracks to Ogg Opus files, one per track with audio; packets are unchanged and pauses keep their length.
 final class TrackRecorder: Sendable {
     private let path: String
     private let tracks: (stream: AsyncStream<TrackInfo>, continuation: AsyncStream<TrackInfo>.Continuation)
@@ -14,13 +14,15 @@ final class TrackRecorder: Sendable {
     init(path: String) throws {
         self.path = path
         tracks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_024))
-        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw UsageError("--record \(path): cannot write there") }
+        guard FileManager.default.createFile(atPath: path, contents: nil) else {
+            throw UsageError("--record \(path): cannot write the file; check the path and its permissions")
+        }
     }
 
-    /// The files that hold something.
+    /// The files with audio.
     var files: [String] { written.withLock { $0 } }
 
-    /// Takes note of what happens in the room.
+    /// Handles a room event.
     func handle(_ event: RoomEvent) {
         for track in event.newTracks { tracks.continuation.yield(track) }
     }
@@ -29,7 +31,7 @@ final class TrackRecorder: Sendable {
         tracks.continuation.finish()
     }
 
-    /// Records until `end()` and all tracks' ends.
+    /// Records until `end()` is called and all tracks have ended.
     func run(in room: RoomConnection) async throws {
         var known: Set<TrackSID> = []
         let own = room.localParticipant.identity
@@ -40,7 +42,7 @@ final class TrackRecorder: Sendable {
             }
             try await group.waitForAll()
         }
-        // The one made to see whether one may write there.
+        // The file created to check write permission.
         if files.isEmpty { try? FileManager.default.removeItem(atPath: path) }
     }
 
@@ -65,5 +67,41 @@ final class TrackRecorder: Sendable {
             written.append(next)
             return next
         }
+    }
+}
+
+/// The recording of one track. The file is playable at any time, even if the process is killed.
+final class OggRecording {
+    private let file: FileHandle
+    private var writer: OggOpusWriter?
+    /// The expected timestamp of the next frame.
+    private var end: MediaTime?
+
+    init(path: String, channels: Int) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path) else {
+            throw CocoaError(.fileWriteNoPermission)
+        }
+        self.file = file
+        writer = try OggOpusWriter(OpusHead(channels: channels))
+    }
+
+    /// Appends a frame, after silence for the gap since the previous one (a pause or lost frames).
+    func append(_ frame: ReceivedFrame) throws {
+        guard let ticks = try? OpusPacket(frame.packet).ticks else { return }
+        let gap = end.map { Int(frame.header.timestamp.distance(from: $0)) } ?? 0
+        // A timestamp that decreases belongs to a track that was published again.
+        if gap > 0 { try write(writer?.appendGap(ticks: min(gap, OggOpusWriter.gapTicksLimit))) }
+        try write(writer?.append(frame.packet))
+        end = frame.header.timestamp.advanced(by: ticks)
+    }
+
+    func finish() throws {
+        guard let last = writer.take() else { return }
+        try write(last.finish())
+        try file.close()
+    }
+
+    private func write(_ bytes: [UInt8]?) throws {
+        if let bytes, !bytes.isEmpty { try file.write(contentsOf: Data(bytes)) }
     }
 }

@@ -2,9 +2,9 @@ import PatchbayClient
 import UnixSignals
 import Wire
 
-/// One stay in a room: everything that `join` does between connecting and leaving.
+/// One stay in a room: what `join` does between connecting and leaving.
 struct Visit: Sendable {
-    /// Why we leave.
+    /// Why the stay ends.
     enum Stop: Sendable {
         case signal, duration, played
         case disconnected(Disconnection)
@@ -20,7 +20,7 @@ struct Visit: Sendable {
     var duration: Duration?
     let view: EventView
 
-    /// - Throws: what made it impossible to play, record or echo, after leaving.
+    /// - Throws: errors of playing, recording or echoing, after leaving the room.
     func run() async throws -> VisitSummary {
         let started = ContinuousClock.now
         let echo = echoes ? try await EchoAssistant(in: room) : nil
@@ -40,7 +40,7 @@ struct Visit: Sendable {
             disconnection: { if case .disconnected(let why) = reason { why } else { nil } }())
     }
 
-    /// Reads what happens until it is over, and tells those who want to know.
+    /// Distributes room events until the stay ends.
     private func follow(echo: EchoAssistant?, stop: AsyncStream<Stop>.Continuation) async {
         for await event in room.events {
             view.show(event)

@@ -2,7 +2,7 @@ import Foundation
 import PatchbayClient
 import Wire
 
-/// What a stay in a room came to.
+/// The results of one stay in a room.
 struct VisitSummary: Encodable {
     var room: String
     var identity: String
@@ -14,11 +14,11 @@ struct VisitSummary: Encodable {
     var roundTripMs: Double?
     var reconnects: UInt64
     var recordings: [String]
-    /// What `--listen` has played.
+    /// Tracks played by `--listen`.
     var played: [PlayoutReport]
     var ended: String
 
-    /// It was not us who ended it.
+    /// The stay was ended by the gateway or a failure.
     let endedBadly: Bool
 
     private enum CodingKeys: String, CodingKey {
@@ -26,7 +26,7 @@ struct VisitSummary: Encodable {
             ended
     }
 
-    /// - Parameter disconnection: why it ended, if it was not us who left.
+    /// - Parameter disconnection: why the stay ended; nil if this client left.
     init(of connection: RoomConnection, lasted: Duration, recordings: [String], played: [PlayoutReport], disconnection: Disconnection?) {
         let statistics = connection.statistics
         let snapshot = connection.snapshot
@@ -58,7 +58,6 @@ struct VisitSummary: Encodable {
         return lines.joined(separator: "\n")
     }
 
-    /// One line.
     var json: String {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase

@@ -115,7 +115,7 @@ struct ConfigurationFile {
 
     private func unknown(_ key: String, among known: [String]) -> UsageError {
         let near = known.map { ($0, Self.distance($0, key)) }.filter { $0.1 <= 3 }.min { $0.1 < $1.1 }
-        let hint = near.map { "; did you mean `\($0.0)`?" } ?? "; known are \(known.sorted().joined(separator: ", "))"
+        let hint = near.map { "; did you mean `\($0.0)`?" } ?? "; use one of \(known.sorted().joined(separator: ", "))"
         return UsageError("\(name): unknown key `\(key)`\(hint)")
     }
 

@@ -41,9 +41,9 @@ struct ServeCommand: AsyncParsableCommand {
               # Accounts and sessions, encrypted with the master key.
               data: /var/lib/patchbay
               master_key_file: /etc/patchbay.key
-              # Record users who have agreed.
+              # Record sessions of users who opted in.
               record_sessions: true
-              # The URL for clients. Default: the host of their request.
+              # The URL for clients. Required with `data`, except with --dev.
               public_url: wss://voice.example
               allowed_origins: [https://app.example]
               # A model for summaries. Default: built-in.
@@ -75,7 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
                 urls: ["https://backend.example.org/hooks"]
                 # The key that signs them. Default: the first key with a secret.
                 api_key: my-app
-                # Trusted in addition to the system's certificate authorities.
+                # An additional trusted certificate authority.
                 ca: ca.pem
             """)
 
@@ -154,7 +154,9 @@ struct ServeCommand: AsyncParsableCommand {
                 service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
                 successTerminationBehavior: .ignore),
         ]
-        if let auditEventWriter { services.append(.init(service: LastToLeave(service: auditEventWriter), successTerminationBehavior: .ignore)) }
+        if let auditEventWriter {
+            services.append(.init(service: LastToLeave(service: auditEventWriter), successTerminationBehavior: .ignore))
+        }
         if let backend, let webhooks = configuration.webhooks {
             let client = try OutgoingClient(trusting: webhooks.trust)
             services.append(

@@ -4,9 +4,9 @@ import Identity
 import Sockets
 
 extension ServeConfiguration {
-    /// `serve --check`: tries what could keep the gateway from starting, and prints each finding on a line of its own.
+    /// `serve --check`: tests everything that could keep the gateway from starting, and prints one line per check.
     ///
-    /// - Throws: `UsageError` for the first thing that does not work.
+    /// - Throws: `UsageError` for the first failed check.
     func check() throws {
         Console.say("configuration: ok")
         do {

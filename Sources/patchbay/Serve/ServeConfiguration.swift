@@ -79,7 +79,7 @@ struct ServeConfiguration {
         }
         let publicURL = try reader.text("public_url")
         if store != nil, publicURL == nil, !flags.dev {
-            throw UsageError("data: clients have to be told where the gateway is; set `public_url`, such as `public_url: wss://voice.example`")
+            throw UsageError("data: set `public_url`, the URL given to clients, such as `public_url: wss://voice.example`")
         }
         return ServeConfiguration(
             settings: settings,
@@ -134,14 +134,15 @@ struct ServeConfiguration {
         guard urls.count <= WebhookSettings.urlsMax else {
             throw UsageError("webhook.urls: \(urls.count) exceed the maximum of \(WebhookSettings.urlsMax); remove some")
         }
-        for (place, url) in urls.enumerated() {
+        for (index, url) in urls.enumerated() {
             do { _ = try OutgoingURL(url) } catch { throw UsageError("webhook.urls: \(error)") }
-            guard !urls[..<place].contains(url) else { throw UsageError("webhook.urls: \(url) is listed twice; remove one") }
+            guard !urls[..<index].contains(url) else { throw UsageError("webhook.urls: \(url) is listed twice; remove one") }
         }
         let issuer = try reader.text("webhook.api_key")
         guard let key = issuer.map(keys.key(of:)) ?? keys.signer else {
             throw UsageError(
-                issuer.map { "webhook.api_key: `keys` has no \"\($0)\"" } ?? "webhook: it takes a key with a secret (HS256) to sign with")
+                issuer.map { "webhook.api_key: `keys` has no \"\($0)\"" }
+                    ?? "webhook: signing requires a key with a secret (HS256); add one to `keys`")
         }
         guard key.algorithm == .hs256 else {
             throw UsageError("webhook.api_key: \"\(key.issuer)\" has no secret to sign with; use an HS256 key")

@@ -14,7 +14,7 @@ struct StoreSettings {
     /// Opens the store or creates it. A new store gets a new master key unless its key file exists.
     ///
     /// - Parameter others: additional keys to try.
-    /// - Throws: `UsageError`, a line that says what to do.
+    /// - Throws: `UsageError`, one line with the remedy.
     func open(_ access: SessionStore.Access, _ log: Logger? = nil, knowing others: [MasterKey] = []) throws -> SessionStore {
         do {
             return try SessionStore(directory: directory, masterKeys: [try key(access, log)] + others, access: access)

@@ -7,7 +7,7 @@ struct SessionOptions: ParsableArguments {
     var user: String
     @OptionGroup var store: StoreOptions
 
-    /// Opens the store, does it for the user, closes the store.
+    /// Runs an operation for the user on the open store, then closes the store.
     func with<Answer>(_ body: (SessionStore, UserID) async throws -> Answer) async throws -> Answer {
         let store = try store.openBeside()
         defer { try? store.close() }
@@ -20,7 +20,7 @@ struct SessionOptions: ParsableArguments {
         return try await body(store, id)
     }
 
-    /// All that is kept of a session.
+    /// A session with its summary and turns.
     func record(of id: SessionID) async throws -> SessionRecord {
         try await with { store, user in
             do throws(StoreError) {

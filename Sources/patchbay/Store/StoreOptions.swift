@@ -27,9 +27,9 @@ struct StoreOptions: ParsableArguments {
         return directory
     }
 
-    /// The store as it is, beside a gateway that may be running.
+    /// Opens an existing store, also while a gateway is using it.
     ///
-    /// - Throws: `UsageError` if there is none, or it does not open with this key.
+    /// - Throws: `UsageError` if the store does not exist or does not open with this key.
     func openBeside() throws -> SessionStore {
         try settings().open(.beside)
     }
@@ -43,20 +43,20 @@ struct StoreOptions: ParsableArguments {
             isDevelopment: FileManager.default.fileExists(atPath: directory + "/master.key"))
     }
 
-    /// Says that it is done: a sentence, or an object where JSON is wanted.
+    /// Reports success: a sentence, or an object with `--json`.
     func printDone(_ sentence: String, _ object: some Encodable) throws {
         if json { return try Console.say(json: object) }
         Console.say(sentence)
     }
 }
 
-/// For scripts: what was written, and how many bytes.
+/// JSON output: the file written, and its size in bytes.
 struct WrittenFile: Encodable {
     var file: String
     var bytes: Int
 }
 
-/// Something that was asked for and is not there: exit code 1.
+/// A requested record does not exist: exit code 1.
 struct NotThere: Error, CustomStringConvertible {
     let description: String
 

@@ -112,7 +112,7 @@ struct TokenCommand: AsyncParsableCommand {
 
 extension ParticipantKind: ExpressibleByArgument {}
 
-/// Whose key signs: given by flags, or by the environment, or the development key.
+/// The signing key: from flags, the environment, or the development key.
 struct APIKeyOptions: ParsableArguments {
     @Option(name: .customLong("api-key"), help: "The issuer (environment: PATCHBAY_API_KEY; default devkey).")
     var apiKey: String?

@@ -89,7 +89,7 @@ struct WebhookReplayCommand: AsyncParsableCommand {
     }
 }
 
-/// What `list` shows of a webhook; its words are the receivers'.
+/// One webhook in the output of `list`, with the field names that receivers see.
 private struct WebhookView: Encodable {
     let id: String
     let event: String
@@ -98,7 +98,7 @@ private struct WebhookView: Encodable {
     let status: String
     let attempts: Int
     let toldAt: WallTime
-    /// Why it did not arrive the last time.
+    /// The error of the last delivery attempt.
     let reason: String?
 
     init(_ stored: StoredWebhook) {

@@ -6,7 +6,7 @@ import Identity
 import Testing
 import Wire
 
-/// What is stored of a session, and who may see it.
+/// The stored data of sessions, and access to it.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(2)))
 struct SessionPrivacyTests {
     private static let secret = "meet me at the harbour"

@@ -5,7 +5,7 @@ import Identity
 import Testing
 import Wire
 
-/// A car's screen in a real call: its token's claim withholds all text from it, and from nobody else.
+/// A car's screen in a real call: its token excludes text for it alone.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct TextlessCallerTests {
     private static let secret = "meet me at the harbour"

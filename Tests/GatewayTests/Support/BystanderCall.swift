@@ -2,7 +2,7 @@ import Foundation
 import Identity
 import Wire
 
-/// Two participants who talk in another room of the gateway and must not be affected by a test.
+/// Two participants that send frames in another room and must not be affected by a test.
 ///
 /// Runs on a thread of its own from `init` to `finish`. Its participants are agents, whose frames are not dropped when they are late: a slow
 /// test process must not look like a loss.

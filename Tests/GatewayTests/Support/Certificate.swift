@@ -9,7 +9,7 @@ final class Certificate: Sendable {
     private let address: [UInt8]
     let directory: URL
 
-    /// For all who do not care which.
+    /// The shared default certificate.
     static let usual = make(serial: 1)
 
     /// - Parameter address: the IPv4 address that the certificate is for.
@@ -37,7 +37,7 @@ final class Certificate: Sendable {
     var certificateURL: URL { directory.appending(path: "certificate.pem") }
     var keyURL: URL { directory.appending(path: "key.pem") }
 
-    /// Puts this one in the place of another, whose path somebody knows.
+    /// Replaces the files of another certificate, whose paths a server uses.
     func replace(_ other: Certificate) throws {
         try Data(contentsOf: certificateURL).write(to: other.certificateURL)
         try Data(contentsOf: keyURL).write(to: other.keyURL)

@@ -55,7 +55,7 @@ extension HTTPAnswer {
     }
 }
 
-/// An HTTP request as text, every line of which the test controls.
+/// An HTTP request as text, so that the test controls every line.
 struct HTTPAsk: Sendable {
     var method = "GET"
     var path: String

@@ -4,8 +4,8 @@ import Foundation
 import Gateway
 import HTTPServer
 import Sockets
-import TLSFastPath
 import Synchronization
+import TLSFastPath
 
 /// A gateway on a free port that stops with its last reference. The suite traits wait until it has.
 final class TestGateway: Sendable {
@@ -38,7 +38,7 @@ final class TestGateway: Sendable {
         running = Task { try await gateway.run() }
     }
 
-    /// The whole suite runs with the fast path on, or off if `PATCHBAY_TLS_FAST_PATH` says so.
+    /// The whole suite runs with the fast path on, or off if `PATCHBAY_TLS_FAST_PATH` is `off`.
     static let recordLayer = TLSFastPath(
         ProcessInfo.processInfo.environment["PATCHBAY_TLS_FAST_PATH"].flatMap(TLSFastPath.Mode.init(rawValue:)) ?? .auto)
 
@@ -83,6 +83,7 @@ final class TestGateway: Sendable {
         _ ask: HTTPAsk, from source: String = Loopback.fresh(), receiveBuffer: Int32? = nil, segmentBytes: Int32? = nil, shard: Int? = nil
     ) throws -> RawWebSocket {
         let port = shard.map { gateway.shardPorts[$0] } ?? port
-        return try RawWebSocket(on: .secure(port: port, from: source, receiveBuffer: receiveBuffer, segmentBytes: segmentBytes), asking: ask)
+        return try RawWebSocket(
+            on: .secure(port: port, from: source, receiveBuffer: receiveBuffer, segmentBytes: segmentBytes), asking: ask)
     }
 }

@@ -10,7 +10,8 @@ struct PortabilityTests {
     func platformImportsAreConditional(module: String) throws {
         let platforms: Set = ["Glibc", "Musl", "Darwin", "FoundationEssentials", "Network"]
         let serverOnly: Set = ["Sockets", "TLSFastPath", "CLibwebsockets", "COpenSSL", "Identity", "Gateway"]
-        let files = try #require(FileManager.default.enumerator(at: Self.root.appending(path: "Sources/\(module)"), includingPropertiesForKeys: nil))
+        let files = try #require(
+            FileManager.default.enumerator(at: Self.root.appending(path: "Sources/\(module)"), includingPropertiesForKeys: nil))
         for case let file as URL in files where file.pathExtension == "swift" {
             var conditions = 0
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {

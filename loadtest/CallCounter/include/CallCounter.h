@@ -1,14 +1,14 @@
 #pragma once
-// What a gateway in this process asks of the kernel and of the allocator, counted by functions of our own in place of the C library's.
+// Counts system calls and allocations of a gateway in this process, by replacing functions of the C library.
 
-// Allocations while a loop reads a socket's records without lws: a frame's way, without what control messages and the clock have done.
+// Allocations between a loop's `recv` and its next call of libwebsockets, clock or wait: the way of a frame, without control messages.
 unsigned long call_counter_allocations(void);
 unsigned long call_counter_receives(void);
 unsigned long call_counter_sends(void);
 unsigned long call_counter_waits(void);
 // epoll_ctl and ioctl.
 unsigned long call_counter_others(void);
-// Sockets' events that were for lws.
+// Socket events passed to libwebsockets.
 unsigned long call_counter_handed(void);
-// Bytes that are allocated now.
+// Bytes allocated at present.
 unsigned long call_counter_bytes(void);

@@ -1,47 +1,47 @@
 import Foundation
 
-/// Runs the attempts that `CapacitySearch` asks for.
+/// Runs the attempts that `CapacitySearch` requests.
 struct CapacityRun {
-    /// Above this p99 of the added latency a gateway is full, in milliseconds.
+    /// A gateway is full if the p99 of the added latency exceeds this, in milliseconds.
     static let latencyMax = 20.0
 
     let first: Scenario
     let measure: (Scenario) throws -> RunReport
     let isJSON: Bool
 
-    func run() throws -> CapacityFinding {
+    func run() throws -> CapacityReport {
         var search = CapacitySearch(from: first.calls)
-        var attempts: [CapacityFinding.Attempt] = []
+        var attempts: [CapacityReport.Attempt] = []
         var last: RunReport?
-        while case .attempt(let calls) = search.step, !Interruption.isAsked {
+        while case .attempt(let calls) = search.step, !Interruption.isRequested {
             var scenario = first
             scenario.calls = calls
             let report = try measure(scenario)
-            if Interruption.isAsked { break }
+            if Interruption.isRequested { break }
             let verdict = Self.judge(report)
-            attempts.append(CapacityFinding.Attempt(report, verdict))
+            attempts.append(CapacityReport.Attempt(report, verdict))
             if !isJSON, let line = attempts.last?.line {
                 print(line)
                 fflush(nil)
             }
             if verdict == .good { last = report }
-            search.take(verdict)
+            search.record(verdict)
         }
         guard case .over(let outcome) = search.step else { throw UsageError("interrupted before the capacity was found") }
-        return CapacityFinding(outcome, attempts, last: last)
+        return CapacityReport(outcome, attempts, last: last)
     }
 
     static func judge(_ report: RunReport) -> CapacitySearch.Verdict {
         let isFast = report.latency.p99 <= latencyMax
-        // A generator that is late makes a gateway look worse than it is, never better: good is good, as long as all was sent.
-        if report.problems.isEmpty, isFast, !report.hasWithheldTooMuch { return .good }
+        // A late generator makes a gateway look worse, never better: a good result is valid if all frames were sent.
+        if report.problems.isEmpty, isFast, !report.withheldTooMuch { return .good }
         if report.generator.isBehind, report.joins.failed == 0 { return .generatorBehind }
         return .bad(report.problems.first ?? "p99 was \(TextReport.ms(report.latency.p99))")
     }
 }
 
-/// What the search found.
-struct CapacityFinding {
+/// The result of a capacity search.
+struct CapacityReport {
     struct Attempt: Codable {
         var calls: Int
         var verdict: String
@@ -81,7 +81,7 @@ struct CapacityFinding {
     }
 
     var summary: Summary
-    /// The last that went well.
+    /// The last successful attempt.
     var last: RunReport?
 
     init(_ outcome: CapacitySearch.Outcome, _ attempts: [Attempt], last: RunReport?) {
@@ -90,9 +90,9 @@ struct CapacityFinding {
     }
 
     var lines: [String] {
-        let found = summary.calls.map { "\(summary.generatorWasTheLimit ? "at least " : "")\($0) calls" } ?? "not even one call"
+        let found = summary.calls.map { "\(summary.generatorWasTheLimit ? "at least " : "")\($0) calls" } ?? "no calls"
         let limit = summary.limit.map { "; \($0)" } ?? ""
         return ["capacity: \(found)\(limit)"]
-            + (summary.generatorWasTheLimit ? ["the gateway may carry more: the generator was the bottleneck"] : [])
+            + (summary.generatorWasTheLimit ? ["the gateway may have more capacity: the generator was the bottleneck"] : [])
     }
 }

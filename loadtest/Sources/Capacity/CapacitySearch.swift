@@ -1,12 +1,12 @@
-/// How many calls a gateway carries: grows by half until an attempt fails, then halves the gap. Decides, and runs nothing.
+/// Finds the largest number of calls that a gateway supports: grows by half until an attempt fails, then bisects. A pure state machine.
 ///
-/// A failure is believed when it happens twice in a row: machines have hiccups, and one would else set the limit far too low.
+/// A failed attempt is repeated once, so that a disturbance of the machine does not determine the result.
 struct CapacitySearch: Sendable, Hashable {
     enum Verdict: Sendable, Hashable {
         case good
-        /// The gateway lost frames, was too slow or refused: why, in words.
+        /// The gateway lost frames, was too slow or refused requests, with the reason.
         case bad(String)
-        /// Our own schedule was missed: says nothing about the gateway.
+        /// The generator missed its own schedule, so the attempt is inconclusive.
         case generatorBehind
     }
 
@@ -16,23 +16,23 @@ struct CapacitySearch: Sendable, Hashable {
     }
 
     struct Outcome: Sendable, Hashable {
-        /// The most calls that went well; nil if even the least did not.
+        /// The largest successful number of calls; nil if none was.
         var calls: Int?
-        /// What the next attempt failed of; nil if `most` went well.
+        /// Why the next attempt failed; nil if `maximum` calls succeeded.
         var limit: String?
-        /// Whether it was ourselves who could not do more.
+        /// The generator, not the gateway, was the limit.
         var wasGenerator: Bool
     }
 
-    let most: Int
+    let maximum: Int
     private var good: Int?
     private var bad: (calls: Int, reason: String, wasGenerator: Bool)?
     private var next: Int
     private var hasFailedOnce = false
 
-    init(from first: Int, most: Int = 20_000) {
-        self.most = most
-        next = min(max(1, first), most)
+    init(from first: Int, maximum: Int = 20_000) {
+        self.maximum = maximum
+        next = min(max(1, first), maximum)
     }
 
     var step: Step {
@@ -40,15 +40,15 @@ struct CapacitySearch: Sendable, Hashable {
         return .attempt(calls: next)
     }
 
-    /// The gap is under 4 % of what went well, or there is nothing between.
+    /// The gap is below 4 % of the largest success, or empty.
     private var isOver: Bool {
-        guard let bad else { return good == most }
+        guard let bad else { return good == maximum }
         guard let good else { return bad.calls == 1 }
         return bad.calls - good <= max(1, good / 25)
     }
 
-    /// Takes how the attempt went that `step` asked for.
-    mutating func take(_ verdict: Verdict) {
+    /// Records the result of the attempt that `step` requested.
+    mutating func record(_ verdict: Verdict) {
         if verdict != .good, !hasFailedOnce {
             hasFailedOnce = true
             return
@@ -62,7 +62,7 @@ struct CapacitySearch: Sendable, Hashable {
         if let bad {
             next = good.map { ($0 + bad.calls) / 2 } ?? max(1, bad.calls / 2)
         } else {
-            next = min(most, max(next + 1, next + next / 2))
+            next = min(maximum, max(next + 1, next + next / 2))
         }
     }
 

@@ -2,8 +2,9 @@ import ArgumentParser
 import Foundation
 import Identity
 import Sockets
+import Wire
 
-/// Where the gateway is, whose word we take for it, and who signs: named as in `patchbay join`.
+/// Options for the gateway's address, trust and signing key, named as in `patchbay join`.
 struct GatewayOptions: ParsableArguments {
     @Option(help: "The gateway's URL.")
     var url = "wss://127.0.0.1:7880"
@@ -20,8 +21,8 @@ struct GatewayOptions: ParsableArguments {
 
     private static let developmentAuthority = "certs/dev/ca.cert.pem"
 
-    func gate() throws(UsageError) -> Gate {
-        try Gate(url: url, trust: trust(), signer: signer())
+    func target() throws(UsageError) -> GatewayTarget {
+        try GatewayTarget(url: url, trust: trust(), signer: signer())
     }
 
     private func trust() throws(UsageError) -> ClientTrust {
@@ -30,7 +31,7 @@ struct GatewayOptions: ParsableArguments {
         guard FileManager.default.isReadableFile(atPath: path) else {
             throw UsageError(
                 ca == nil
-                    ? "\(path) is not there; run `make certs`, start from the directory that has certs/, or name the authority with --ca"
+                    ? "\(path) does not exist; run `make certs`, start from the package directory, or pass --ca"
                     : "--ca \(path): the file cannot be read")
         }
         return .authority(path: path)
@@ -49,5 +50,34 @@ struct GatewayOptions: ParsableArguments {
         } catch {
             throw UsageError("\(error)")
         }
+    }
+}
+
+/// The gateway's address, the authority to trust, and the key that signs tokens.
+struct GatewayTarget: Sendable {
+    var host: String
+    var port: Int
+    var path: String
+    var trust: ClientTrust
+    var signer: IssuerKey
+
+    /// - Parameter url: `wss://host[:port][/path]`; the port defaults to 7880, the path to `/v1/rtc`.
+    init(url: String, trust: ClientTrust, signer: IssuerKey) throws(UsageError) {
+        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.scheme == "wss" else {
+            throw UsageError("--url \(url): write it as wss://host:port; the gateway speaks TLS only")
+        }
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        port = parts.port ?? ProtocolLimits.defaultPort
+        path = parts.path.isEmpty || parts.path == "/" ? "/v1/rtc" : parts.path
+        self.trust = trust
+        self.signer = signer
+    }
+
+    /// - Throws: `MintError` if the key cannot sign.
+    func endpoint(room: String, identity: String, kind: ParticipantKind) throws(MintError) -> Endpoint {
+        let claims = AccessToken(
+            identity: identity, expires: Int64(Date().timeIntervalSince1970) + 21_600, kind: kind, video: .joining(room))
+        let token = try TokenMinter.mint(claims, with: signer)
+        return Endpoint(host: host, port: port, path: path, authorization: "Bearer \(token)")
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What is done with the findings, and which of them are bad.
+/// Options for the output, and the bounds that decide on success.
 struct OutputOptions: ParsableArguments {
     @Option(help: "The gateway's process id, if it runs on this machine, to report its CPU and memory.")
     var serverPid: Int32?
@@ -21,29 +21,31 @@ struct OutputOptions: ParsableArguments {
     var speech = "demo/ps-goforward.wav"
 
     func check(_ scenario: Scenario) throws(UsageError) {
-        if let serverPid, ProcessSample(pid: serverPid) == nil { throw UsageError("--server-pid \(serverPid): there is no such process") }
+        if let serverPid, ProcessSample(pid: serverPid) == nil { throw UsageError("--server-pid \(serverPid): no such process") }
         if findCapacity, scenario.meanCallSeconds != nil || scenario.reconnectStorm != nil || scenario.slowListeners != nil {
             throw UsageError("--find-capacity requires permanent calls: remove churn, storms and slow subscribers from the scenario")
         }
         if maxLost < 0 { throw UsageError("--max-lost must not be negative") }
     }
 
-    /// Prints, writes, and fails if it was bad.
+    /// Prints the report and writes the HTML file.
+    ///
+    /// - Throws: exit code 1 if a bound was exceeded.
     func finish(_ report: RunReport) throws {
         var report = report
         if report.frames.lost <= maxLost { report.problems.removeAll { $0.hasSuffix("frames were lost") } }
         if let maxP99, report.latency.p99 > maxP99 {
-            report.problems.append("p99 is \(TextReport.ms(report.latency.p99)), over \(TextReport.ms(maxP99))")
+            report.problems.append("p99 is \(TextReport.ms(report.latency.p99)), above \(TextReport.ms(maxP99))")
         }
         if let html { try write(HTMLReport.page(report), to: html) }
         print(json ? try encoded(report) : TextReport.lines(report).joined(separator: "\n"))
         if !report.problems.isEmpty { throw ExitCode(1) }
     }
 
-    func finish(_ finding: CapacityFinding) throws {
-        if let html, let last = finding.last { try write(HTMLReport.page(last), to: html) }
-        print(json ? try encoded(finding.summary) : finding.lines.joined(separator: "\n"))
-        if finding.summary.calls == nil { throw ExitCode(1) }
+    func finish(_ capacity: CapacityReport) throws {
+        if let html, let last = capacity.last { try write(HTMLReport.page(last), to: html) }
+        print(json ? try encoded(capacity.summary) : capacity.lines.joined(separator: "\n"))
+        if capacity.summary.calls == nil { throw ExitCode(1) }
     }
 
     private func encoded(_ value: some Encodable) throws -> String {

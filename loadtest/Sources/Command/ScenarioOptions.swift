@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The scenario: a file, and what is changed in it.
+/// Options for the scenario: a file, and overrides of its settings.
 struct ScenarioOptions: ParsableArguments {
     @Argument(help: "A scenario file, as in loadtest/scenarios (default: permanent calls with 20 ms frames in both directions).")
     var file: String?
@@ -10,7 +10,7 @@ struct ScenarioOptions: ParsableArguments {
     var listeners: Int?
     @Option(help: "Measurement time in seconds.")
     var seconds: Double?
-    @Option(help: "Seconds between the last join and measuring.")
+    @Option(help: "Seconds between the last join and the measurement.")
     var warmup: Double?
     @Option(help: "New connections per second.")
     var rate: Double?

@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// How a call is likely to be judged: the E-model of ITU-T G.107, with its defaults for all that a gateway does not change.
+/// Estimates conversational quality with the E-model of ITU-T G.107; parameters that a gateway does not affect have their defaults.
 ///
-/// R = R0 - Is - Id - Ie,eff. An estimate for planning, not a measurement of sound.
+/// R = R0 - Is - Id - Ie,eff. A planning estimate, not a measurement of audio.
 struct EModel: Sendable, Hashable {
     /// R0 - Is with all parameters at their defaults (G.107 clause 7.7).
     static let bestRating = 93.2
-    /// Equipment impairment of Opus without loss, and how well it conceals loss. G.113 has no figures for Opus; assumed is a codec that
-    /// impairs nothing itself and conceals less well than G.711 with its appendix I (Bpl 25.1).
+    /// Equipment impairment (Ie) and loss robustness (Bpl) of Opus. G.113 has no values for Opus; assumed is a codec without impairment of
+    /// its own that conceals loss less well than G.711 with appendix I (Bpl 25.1).
     static let opusImpairment = 0.0
     static let opusLossRobustness = 10.0
 
     /// One way, mouth to ear, in milliseconds.
     var delay: Double
-    /// 0…100; at random (BurstR 1).
+    /// 0…100; random loss (BurstR 1).
     var lossPercent: Double
 
     /// R, 0…100.
     var rating: Double { min(100, max(0, Self.bestRating - delayImpairment - equipmentImpairment)) }
 
-    /// Id: only what delay itself does (Idd, clause 7.4); echo is taken to be cancelled.
+    /// Id: the delay impairment Idd (clause 7.4); echo is assumed to be cancelled.
     var delayImpairment: Double {
         guard delay > 100 else { return 0 }
         let x = log2(delay / 100)
@@ -40,13 +40,13 @@ struct EModel: Sendable, Hashable {
     }
 }
 
-/// Where delay comes from outside the gateway, so that a rating can be given at all. The path between is taken to cost nothing.
+/// Assumed delays outside the gateway; the network path is assumed to have none.
 enum AssumedPlayout {
-    /// A frame is sent when its 20 ms are over.
+    /// A frame is sent when its 20 ms are complete.
     static let packetisation = 20.0
-    /// Opus looks 6.5 ms ahead.
+    /// Algorithmic delay of Opus beyond the frame.
     static let lookahead = 6.5
-    /// What a jitter buffer holds back beyond the median; later frames are lost for the ear.
+    /// Delay of the jitter buffer beyond the median; later frames count as lost.
     static let jitterBuffer = 40.0
 
     static func quality(medianMilliseconds: Double, lossPercent: Double) -> EModel {

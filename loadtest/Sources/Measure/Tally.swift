@@ -1,48 +1,48 @@
-/// What is counted and timed while it is measured: plain integers, reset when measuring begins.
+/// Counters and timings of the measurement, reset when it begins.
 struct Tally: Sendable {
-    /// Frames written, and how often they should be heard.
+    /// Frames written, and the deliveries expected for them.
     var sent = 0
     var expected = 0
     var received = 0
     var lost = 0
     var late = 0
-    var repeated = 0
-    /// Not as they were sent: header, track or sequence.
+    var duplicates = 0
+    /// Header, track or sequence differs from what was sent.
     var corrupt = 0
-    /// Frames of 0x08, with which the gateway owns up to a gap.
+    /// Frames with flag 0x08, by which the gateway reports a gap.
     var flagged = 0
-    /// Frames not sent, because the socket was full or the generator far too late.
+    /// Frames not sent because the socket was congested or the generator too late.
     var withheld = 0
     var controlReceived = 0
     var latency = Latencies()
-    /// How long after its moment a frame was sent.
+    /// Delay between a frame's scheduled and actual send time.
     var lateness = Latencies()
-    /// From the first frame of a user who breaks in to the arrival of the assistant's last.
+    /// From the user's first frame of an interruption to the arrival of the assistant's last.
     var bargeIn = Latencies()
-    /// To those who stop reading: for them loss is what the gateway promises.
+    // Subscribers that stop reading, for which loss is expected.
     var slowReceived = 0
     var slowLost = 0
     var slowLatency = Latencies()
-    var stops = 0
+    var pauses = 0
 }
 
-/// What is counted over the whole run.
+/// Counters and timings of the whole run.
 struct CallTally: Sendable {
-    var connectionsAsked = 0
+    var connectionsAttempted = 0
     var joined = 0
     var joinsFailed = 0
-    /// Connections that ended though nobody wanted it.
-    var died = 0
+    /// Connections that closed unexpectedly.
+    var connectionsLost = 0
     var callsEnded = 0
-    var callsCut = 0
+    var callsDisconnected = 0
     var errorReplies = 0
-    /// TCP, TLS, token and `hello`.
+    /// From connecting to `hello`.
     var join = Latencies()
-    /// From being cut off to hearing each other again.
+    /// From the disconnection until all members are ready again.
     var rejoin = Latencies()
     var firstProblem: String?
 
-    mutating func note(_ problem: String) {
+    mutating func recordProblem(_ problem: String) {
         if firstProblem == nil { firstProblem = problem }
     }
 }

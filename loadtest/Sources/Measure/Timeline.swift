@@ -1,10 +1,12 @@
-/// What was seen each second, and what the processes had used when measuring began and ended.
+import Foundation
+
+/// One sample per second, and the resources used by both processes when measuring began and ended.
 struct Timeline: Sendable {
     struct Point: Sendable, Codable {
-        /// Since the run began.
+        /// Seconds since the start of the run.
         var second: Double
         var calls: Int
-        /// Frames are sent: the run is not at its end.
+        /// False while the run drains and ends.
         var isSending: Bool
         var isMeasured: Bool
         /// Added latency of the frames of this second, in milliseconds.
@@ -12,16 +14,16 @@ struct Timeline: Sendable {
         var p99: Double
         /// Deliveries in this second.
         var frames: Int
-        /// Deliveries missing so far.
+        /// Missing deliveries so far.
         var lost: Int
-        /// Percent of one core; absent without the server's pid.
+        /// Percent of one core; nil without `--server-pid`.
         var serverCPU: Double?
         var ownCPU: Double
-        /// Resident memory, in MB; absent without the server's pid.
+        /// Resident memory in MB; nil without `--server-pid`.
         var serverMemory: Double?
     }
 
-    /// One end of what is measured.
+    /// Begin or end of the measurement.
     struct Mark: Sendable {
         var at: UInt64
         var server: ProcessSample?
@@ -30,7 +32,7 @@ struct Timeline: Sendable {
     }
 
     private(set) var points: [Point] = []
-    /// Of the second that is under way.
+    /// Of the current second.
     var latency = Latencies()
     var phaseBegan: UInt64 = 0
     private(set) var nextSample: UInt64 = 0
@@ -40,7 +42,7 @@ struct Timeline: Sendable {
     private(set) var to: Mark?
     private(set) var callSeconds = 0.0
     private var last = Mark(at: 0)
-    /// Connections that joined while the calls began, and how long after the run's beginning the last one did.
+    /// Connections that joined during ramp-up, and the time until the last one did.
     private(set) var rampSeconds = 0.0
     private(set) var rampJoined = 0
 
@@ -82,5 +84,29 @@ struct Timeline: Sendable {
         latency.reset()
         last = Mark(at: now, server: server, own: own)
         nextSample = now + 1_000_000_000
+    }
+}
+
+/// CPU time and memory of a process, from the kernel.
+struct ProcessSample: Sendable, Hashable {
+    /// CPU time of all its threads, in nanoseconds.
+    var cpu: UInt64
+    /// Resident memory, in bytes.
+    var resident: UInt64
+
+    /// - Parameter pid: nil for this process.
+    /// - Returns: nil if there is no such process.
+    init?(pid: Int32?) {
+        var clock = CLOCK_PROCESS_CPUTIME_ID
+        // Not /proc/PID/stat, which counts in 10 ms ticks.
+        if let pid, clock_getcpuclockid(pid, &clock) != 0 { return nil }
+        var time = timespec()
+        guard clock_gettime(clock, &time) == 0 else { return nil }
+        cpu = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        let path = "/proc/\(pid.map(String.init) ?? "self")/statm"
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        let fields = String(decoding: data, as: UTF8.self).split(separator: " ")
+        guard fields.count > 1, let pages = UInt64(fields[1]) else { return nil }
+        resident = pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 }

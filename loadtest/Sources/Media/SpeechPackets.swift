@@ -2,10 +2,9 @@ import Audio
 import Foundation
 import Wire
 
-/// Real speech as frames that only need to be patched and sent: encoded once at start, then used by all tracks again and again, each from
-/// another place on.
+/// Encoded speech as frames that only need a stamp. Encoded once at start and shared by all tracks, each with its own offset.
 final class SpeechPackets {
-    /// 48 kHz ticks of 20 ms.
+    /// 20 ms in 48 kHz ticks.
     static let ticksPerFrame: UInt32 = 960
 
     private let storage: UnsafeMutableRawBufferPointer
@@ -20,7 +19,7 @@ final class SpeechPackets {
             guard (try? OpusPacket(packet).ticks) == Int(Self.ticksPerFrame) else { continue }
             let start = bytes.count
             bytes += [FrameKind.audio.rawValue, 0, 0, 0, 0, 0, level.rawValue, 0, 0, 0, 0, 0] + packet
-            bytes += [UInt8](repeating: 0, count: max(0, FrameStamp.leastFrameBytes - (bytes.count - start)))
+            bytes += [UInt8](repeating: 0, count: max(0, FrameStamp.frameBytesMin - (bytes.count - start)))
             offsets.append(bytes.count)
         }
         guard offsets.count > 1 else {
@@ -35,13 +34,13 @@ final class SpeechPackets {
         storage.deallocate()
     }
 
-    /// A frame that is valid but for what `FrameStamp` writes.
+    /// A complete frame except for what `FrameStamp` writes.
     func frame(_ index: Int) -> UnsafeRawBufferPointer {
         let index = index % count
         return UnsafeRawBufferPointer(rebasing: storage[offsets[index]..<offsets[index + 1]])
     }
 
-    /// Reads a WAV file, which is encoded, or an Ogg Opus file, whose packets are taken as they are.
+    /// Encodes a WAV file, or takes the packets of an Ogg Opus file.
     static func load(_ path: String, bitsPerSecond: Int) throws -> SpeechPackets {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw UsageError("cannot read the speech file \(path); pass a WAV or Ogg Opus file with --speech")
@@ -62,7 +61,7 @@ final class SpeechPackets {
         var encoder = try OpusEncoder(bitsPerSecond: bitsPerSecond)
         return try stride(from: 0, to: sound.samples.count - 959, by: 960).map { start in
             let pcm = Array(sound.samples[start..<start + 960])
-            // The voice bit always: what is sent is a talkspurt, whatever the recording does at its edges.
+            // Always with the voice bit: the scenario decides what is speech, not the recording.
             return (try encoder.encode(pcm), AudioLevelByte(voice: true, level: Int(AudioLevel(of: pcm).value)))
         }
     }

@@ -1,39 +1,41 @@
-/// Which pictures a report has.
+/// The plots of a report.
 extension HTMLReport {
     private static let pointsMax = 300
 
-    /// Latency is shown for what was measured, CPU for all of the run, CPU against calls for as long as they talked.
+    /// Latency covers the measurement, CPU the whole run, CPU against calls the time when frames were sent.
     static func plots(_ report: RunReport) -> [Plot] {
         let points = thinned(report.timeline)
         let measured = points.filter { $0.isMeasured && $0.frames > 0 }
         let ms = TextReport.ms
         var plots = [
             Plot(
-                title: "Added latency over time", yUnit: "ms", xUnit: "seconds since the run began", kind: .lines,
+                title: "Added latency over time", yUnit: "ms", xUnit: "seconds since the start", kind: .lines,
                 series: [
                     Plot.Series(
-                        name: "p50", points: measured.map { ($0.second, $0.p50) }, words: measured.map { "\(at($0)): p50 \(ms($0.p50))" }),
+                        name: "p50", points: measured.map { ($0.second, $0.p50) }, tooltips: measured.map { "\(at($0)): p50 \(ms($0.p50))" }
+                    ),
                     Plot.Series(
-                        name: "p99", points: measured.map { ($0.second, $0.p99) }, words: measured.map { "\(at($0)): p99 \(ms($0.p99))" }),
+                        name: "p99", points: measured.map { ($0.second, $0.p99) }, tooltips: measured.map { "\(at($0)): p99 \(ms($0.p99))" }
+                    ),
                 ]),
             Plot(
-                title: "Added latency, how often", yUnit: "frames", xUnit: "up to so many milliseconds", kind: .bars,
+                title: "Distribution of added latency", yUnit: "frames", xUnit: "upper bound in milliseconds", kind: .bars,
                 series: [
                     Plot.Series(
                         name: "frames", points: report.histogram.map { ($0.upToMilliseconds, Double($0.count)) },
-                        words: report.histogram.map { "up to \(ms($0.upToMilliseconds)): \($0.count) frames" })
+                        tooltips: report.histogram.map { "up to \(ms($0.upToMilliseconds)): \($0.count) frames" })
                 ], barNames: report.histogram.map { TextReport.number($0.upToMilliseconds, $0.upToMilliseconds < 10 ? 2 : 0) }),
         ]
         let own = Plot.Series(
             name: "generator", points: points.map { ($0.second, $0.ownCPU) },
-            words: points.map { "\(at($0)): generator \(percent($0.ownCPU))" })
+            tooltips: points.map { "\(at($0)): generator \(percent($0.ownCPU))" })
         let served = points.filter { $0.serverCPU != nil }
         let server = Plot.Series(
             name: "server", points: served.map { ($0.second, $0.serverCPU ?? 0) },
-            words: served.map { "\(at($0)): server \(percent($0.serverCPU ?? 0))" })
+            tooltips: served.map { "\(at($0)): server \(percent($0.serverCPU ?? 0))" })
         plots.append(
             Plot(
-                title: "CPU over time", yUnit: "% of a core", xUnit: "seconds since the run began", kind: .lines,
+                title: "CPU over time", yUnit: "% of a core", xUnit: "seconds since the start", kind: .lines,
                 series: served.isEmpty ? [own] : [server, own]))
         let talking = served.filter(\.isSending)
         if !talking.isEmpty {
@@ -43,7 +45,7 @@ extension HTMLReport {
                     series: [
                         Plot.Series(
                             name: "server", points: talking.map { (Double($0.calls), $0.serverCPU ?? 0) },
-                            words: talking.map { "\($0.calls) calls: \(percent($0.serverCPU ?? 0))" })
+                            tooltips: talking.map { "\($0.calls) calls: \(percent($0.serverCPU ?? 0))" })
                     ]))
         }
         return plots
@@ -52,7 +54,7 @@ extension HTMLReport {
     private static func at(_ point: Timeline.Point) -> String { "second \(Int(point.second)), \(point.calls) calls" }
     private static func percent(_ value: Double) -> String { "\(TextReport.number(value, 1)) %" }
 
-    /// Of a long run the worst second of each stretch.
+    /// Reduces a long run to the worst second of each interval.
     static func thinned(_ points: [Timeline.Point]) -> [Timeline.Point] {
         let size = (points.count + pointsMax - 1) / pointsMax
         guard size > 1 else { return points }

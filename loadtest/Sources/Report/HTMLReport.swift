@@ -1,11 +1,11 @@
 import Foundation
 
-/// A report in one file: pictures as SVG, style inside, nothing from the network. The numbers are in it as JSON too.
+/// A self-contained HTML page with SVG plots; the results are embedded as JSON too.
 enum HTMLReport {
     static func page(_ report: RunReport) -> String {
         let verdict =
             report.problems.isEmpty
-            ? "<p class=\"verdict good\">✓ nothing lost, nothing refused</p>"
+            ? "<p class=\"verdict good\">✓ no losses, no errors</p>"
             : report.problems.map { "<p class=\"verdict bad\">✗ \(Plot.escape($0))</p>" }.joined(separator: "\n")
         let behind =
             report.generator.isBehind
@@ -33,7 +33,7 @@ enum HTMLReport {
             <section class="plots">
             \(plots(report).map(figure).joined(separator: "\n"))
             </section>
-            <details><summary>All findings</summary>
+            <details><summary>All results</summary>
             <pre>\(Plot.escape(TextReport.lines(report).joined(separator: "\n")))</pre>
             </details>
             <script type="application/json" id="report">\(json(report))</script>
@@ -54,7 +54,7 @@ enum HTMLReport {
             ("p99 to join", TextReport.ms(report.joins.p99)),
         ]
         if let server = report.server {
-            tiles.append(("server CPU a frame", TextReport.number(server.microsecondsPerFrame, 1) + " µs"))
+            tiles.append(("server CPU per frame", TextReport.number(server.microsecondsPerFrame, 1) + " µs"))
             tiles.append(("server memory at the end", TextReport.number(server.megabytesAtEnd, 0) + " MB"))
         }
         return tiles
@@ -72,7 +72,7 @@ enum HTMLReport {
             """
     }
 
-    /// As it may stand in a script element.
+    /// JSON that is safe inside a script element.
     private static func json(_ report: RunReport) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

@@ -1,4 +1,4 @@
-/// How the report looks: one column of numbers, pictures in a grid, colours that hold on light and dark.
+/// The style sheet of HTML reports, with light and dark colours.
 enum HTMLStyle {
     static let text = """
         :root { color-scheme: light dark; --page: #fcfcfb; --ink: #1d1d1b; --soft: #6b6a66; --line: #e4e3df; --card: #ffffff;

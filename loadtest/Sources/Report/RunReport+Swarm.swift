@@ -1,12 +1,12 @@
 extension RunReport {
-    /// Beyond this lateness (p99, in milliseconds), or when it withheld more than this share of its frames, the generator was behind.
+    /// The generator is behind if the p99 of its lateness in milliseconds, or the share of frames it withheld, exceeds these.
     static let latenessMax = 5.0
     static let withheldMax = 0.005
 
-    /// Then it was not the load that was asked for.
-    var hasWithheldTooMuch: Bool { Self.isTooMuch(withheld: frames.withheld, sent: frames.sent) }
+    /// The generated load was less than requested.
+    var withheldTooMuch: Bool { Self.exceedsWithheldMax(withheld: frames.withheld, sent: frames.sent) }
 
-    static func isTooMuch(withheld: Int, sent: Int) -> Bool {
+    static func exceedsWithheldMax(withheld: Int, sent: Int) -> Bool {
         Double(withheld) > withheldMax * Double(sent + withheld)
     }
 
@@ -18,15 +18,15 @@ extension RunReport {
         scenario = swarm.scenario
         seconds = span / 1e9
         joins = Joins(
-            asked: total.connectionsAsked, joined: total.joined, failed: total.joinsFailed,
+            asked: total.connectionsAttempted, joined: total.joined, failed: total.joinsFailed,
             perSecond: timeline.rampSeconds > 0 ? Double(timeline.rampJoined) / timeline.rampSeconds : 0,
             p50: total.join.percentile(50), p99: total.join.percentile(99))
         calls = Calls(
-            ended: total.callsEnded, cut: total.callsCut, connectionsDied: total.died, errorReplies: total.errorReplies,
+            ended: total.callsEnded, cut: total.callsDisconnected, connectionsDied: total.connectionsLost, errorReplies: total.errorReplies,
             rejoinP50: total.rejoin.percentile(50), rejoinP99: total.rejoin.percentile(99))
         frames = Frames(
             sent: tally.sent, expected: tally.expected, received: tally.received + tally.slowReceived, lost: tally.lost,
-            late: tally.late, repeated: tally.repeated, corrupt: tally.corrupt, flagged: tally.flagged, withheld: tally.withheld)
+            late: tally.late, repeated: tally.duplicates, corrupt: tally.corrupt, flagged: tally.flagged, withheld: tally.withheld)
         latency = Latency(tally.latency)
         quality = Quality(tally)
         server = Server(timeline, frames: tally.received + tally.slowReceived, span: span)
@@ -36,27 +36,27 @@ extension RunReport {
             ? nil : BargeIns(count: tally.bargeIn.count, p50: tally.bargeIn.percentile(50), p99: tally.bargeIn.percentile(99))
         slowListeners = swarm.scenario.slowListeners.map { _ in
             SlowListeners(
-                stops: tally.stops, received: tally.slowReceived, lost: tally.slowLost, p50: tally.slowLatency.percentile(50),
+                stops: tally.pauses, received: tally.slowReceived, lost: tally.slowLost, p50: tally.slowLatency.percentile(50),
                 p99: tally.slowLatency.percentile(99), over200: tally.slowLatency.share(overMilliseconds: 200))
         }
         self.timeline = timeline.points
         histogram = tally.latency.buckets().map { Bucket(upToMilliseconds: $0.milliseconds, count: $0.count) }
         problems = []
-        problems = findProblems(firstOne: total.firstProblem)
+        problems = findProblems(firstProblem: total.firstProblem)
     }
 
-    private func findProblems(firstOne: String?) -> [String] {
+    private func findProblems(firstProblem: String?) -> [String] {
         var problems: [String] = []
-        if joins.joined == 0 { problems.append("nobody could join") }
+        if joins.joined == 0 { problems.append("no participant could join") }
         if joins.failed > 0 { problems.append("\(joins.failed) joins failed") }
         if calls.connectionsDied > 0 { problems.append("\(calls.connectionsDied) connections died") }
         if calls.errorReplies > 0 { problems.append("\(calls.errorReplies) requests were refused") }
-        if !problems.isEmpty, let firstOne { problems.append("the first: \(firstOne)") }
-        if joins.joined > 0, frames.sent == 0 { problems.append("no frame was sent while it was measured") }
+        if !problems.isEmpty, let firstProblem { problems.append("first problem: \(firstProblem)") }
+        if joins.joined > 0, frames.sent == 0 { problems.append("no frame was sent during the measurement") }
         if frames.lost > 0 { problems.append("\(frames.lost) of \(frames.expected) frames were lost") }
-        if frames.late > 0 { problems.append("\(frames.late) frames came out of order") }
-        if frames.repeated > 0 { problems.append("\(frames.repeated) frames came twice") }
-        if frames.corrupt > 0 { problems.append("\(frames.corrupt) frames were not as they were sent") }
+        if frames.late > 0 { problems.append("\(frames.late) frames arrived out of order") }
+        if frames.repeated > 0 { problems.append("\(frames.repeated) frames were duplicated") }
+        if frames.corrupt > 0 { problems.append("\(frames.corrupt) frames were changed in transit") }
         return problems
     }
 }
@@ -73,7 +73,7 @@ extension RunReport.Latency {
 extension RunReport.Quality {
     fileprivate init(_ tally: Tally) {
         let median = tally.latency.percentile(50)
-        // What the jitter buffer does not wait for is lost for the ear.
+        // Frames later than the jitter buffer count as lost.
         let tooLate = tally.latency.share(overMilliseconds: UInt64(median + AssumedPlayout.jitterBuffer))
         let missing = tally.expected > 0 ? Double(max(0, tally.lost)) / Double(tally.expected) : 0
         let model = AssumedPlayout.quality(medianMilliseconds: median, lossPercent: min(1, missing + tooLate) * 100)
@@ -105,6 +105,6 @@ extension RunReport.Generator {
         self.init(
             cpuPercent: span > 0 ? cpu / span * 100 : 0, microsecondsPerFrame: frames > 0 ? cpu / 1e3 / Double(frames) : 0,
             latenessP50: tally.lateness.percentile(50), latenessP99: late, latenessMax: tally.lateness.maxMilliseconds,
-            isBehind: late > RunReport.latenessMax || RunReport.isTooMuch(withheld: tally.withheld, sent: tally.sent))
+            isBehind: late > RunReport.latenessMax || RunReport.exceedsWithheldMax(withheld: tally.withheld, sent: tally.sent))
     }
 }

@@ -1,10 +1,10 @@
-/// What a run has found: the one source of the text, of `--json` and of the picture.
+/// The results of a run: source of the text, `--json` and HTML reports.
 struct RunReport: Sendable, Codable {
     struct Joins: Sendable, Codable {
         var asked: Int
         var joined: Int
         var failed: Int
-        /// While the calls began.
+        /// While calls were started.
         var perSecond: Double
         /// TCP, TLS, token and `hello`, in milliseconds.
         var p50: Double
@@ -13,7 +13,7 @@ struct RunReport: Sendable, Codable {
 
     struct Frames: Sendable, Codable {
         var sent: Int
-        /// Sent, times who should hear it.
+        /// Expected deliveries: frames sent, times their subscribers.
         var expected: Int
         var received: Int
         var lost: Int
@@ -24,7 +24,7 @@ struct RunReport: Sendable, Codable {
         var withheld: Int
     }
 
-    /// Milliseconds, and shares of 0…1.
+    /// In milliseconds; shares are 0…1.
     struct Latency: Sendable, Codable {
         var p50: Double
         var p90: Double
@@ -46,7 +46,7 @@ struct RunReport: Sendable, Codable {
     }
 
     struct Server: Sendable, Codable {
-        /// Of one core.
+        /// Percent of one core.
         var cpuPercent: Double
         var microsecondsPerFrame: Double
         var millisecondsPerCallMinute: Double
@@ -59,7 +59,7 @@ struct RunReport: Sendable, Codable {
         var cpuPercent: Double
         /// Per frame sent or received.
         var microsecondsPerFrame: Double
-        /// How long after its moment a frame was sent, in milliseconds.
+        /// Delay between a frame's scheduled and actual send time, in milliseconds.
         var latenessP50: Double
         var latenessP99: Double
         var latenessMax: Double
@@ -71,7 +71,7 @@ struct RunReport: Sendable, Codable {
         var cut: Int
         var connectionsDied: Int
         var errorReplies: Int
-        /// From being cut off to hearing each other again, in milliseconds.
+        /// From the disconnection until all members are ready again, in milliseconds.
         var rejoinP50: Double
         var rejoinP99: Double
     }
@@ -87,7 +87,7 @@ struct RunReport: Sendable, Codable {
         var stops: Int
         var received: Int
         var lost: Int
-        /// Age of what they heard, in milliseconds, and the share of 0…1 that was older than the gateway lets a frame wait for a listener.
+        /// Age of received frames in milliseconds, and the share (0…1) that was older than 200 ms, the gateway's limit for live audio.
         var p50: Double
         var p99: Double
         var over200: Double
@@ -105,7 +105,7 @@ struct RunReport: Sendable, Codable {
     var frames: Frames
     var latency: Latency
     var quality: Quality
-    /// Absent without the server's pid.
+    /// Nil without `--server-pid`.
     var server: Server?
     var generator: Generator
     var bargeIns: BargeIns?

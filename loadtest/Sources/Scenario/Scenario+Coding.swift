@@ -1,7 +1,7 @@
-/// Names in a file are those of the fields, in snake_case. Names that are not known are errors: a typo must not run another scenario.
+/// Decoding of scenario files: field names in snake_case; unknown names are errors, so that a typo does not run another scenario.
 extension Scenario {
     init(from decoder: any Decoder) throws {
-        try refuseUnknownKeys(in: decoder, known: CodingKeys.self)
+        try rejectUnknownKeys(in: decoder, known: CodingKeys.self)
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init()
         name = try fields.decodeIfPresent(String.self, forKey: .name) ?? name
@@ -29,7 +29,7 @@ extension Scenario.SlowListeners {
     }
 
     init(from decoder: any Decoder) throws {
-        try refuseUnknownKeys(in: decoder, known: CodingKeys.self)
+        try rejectUnknownKeys(in: decoder, known: CodingKeys.self)
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(share: try fields.decode(Double.self, forKey: .share))
         stopSeconds = try fields.decodeIfPresent(Double.self, forKey: .stopSeconds) ?? stopSeconds
@@ -45,7 +45,7 @@ extension Scenario.ReconnectStorm {
     }
 
     init(from decoder: any Decoder) throws {
-        try refuseUnknownKeys(in: decoder, known: CodingKeys.self)
+        try rejectUnknownKeys(in: decoder, known: CodingKeys.self)
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(share: try fields.decode(Double.self, forKey: .share))
         everySeconds = try fields.decodeIfPresent(Double.self, forKey: .everySeconds) ?? everySeconds
@@ -53,7 +53,7 @@ extension Scenario.ReconnectStorm {
     }
 }
 
-/// Any key, to find those that are not known.
+/// Any key, to find unknown ones.
 private struct AnyKey: CodingKey {
     var stringValue: String
     var intValue: Int? { nil }
@@ -61,12 +61,12 @@ private struct AnyKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-private func refuseUnknownKeys<Key: CodingKey & CaseIterable>(in decoder: any Decoder, known: Key.Type) throws {
+private func rejectUnknownKeys<Key: CodingKey & CaseIterable>(in decoder: any Decoder, known: Key.Type) throws {
     let names = Key.allCases.map(\.stringValue)
     for key in try decoder.container(keyedBy: AnyKey.self).allKeys where !names.contains(key.stringValue) {
         throw DecodingError.dataCorrupted(
             DecodingError.Context(
                 codingPath: decoder.codingPath,
-                debugDescription: "there is no \(key.stringValue) here; known are \(names.joined(separator: ", "))"))
+                debugDescription: "unknown setting \(key.stringValue); use one of \(names.joined(separator: ", "))"))
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Yams
 
-/// A scenario as YAML, with one clear sentence for whatever is wrong with it.
+/// Reads scenarios from YAML; each error is one line.
 enum ScenarioFile {
     static func load(_ path: String) throws(UsageError) -> Scenario {
         guard let data = FileManager.default.contents(atPath: path) else {
@@ -12,7 +12,7 @@ enum ScenarioFile {
         return scenario
     }
 
-    /// - Parameter source: what is named in front of a complaint.
+    /// - Parameter source: the file's name, for error messages.
     static func parse(_ text: String, from source: String) throws(UsageError) -> Scenario {
         do {
             return try YAMLDecoder().decode(Scenario.self, from: text)
@@ -24,16 +24,16 @@ enum ScenarioFile {
     }
 
     private static func explain(_ error: DecodingError) -> String {
-        func place(_ context: DecodingError.Context) -> String {
+        func path(_ context: DecodingError.Context) -> String {
             context.codingPath.isEmpty ? "" : context.codingPath.map(\.stringValue).joined(separator: ".") + ": "
         }
         switch error {
         case .dataCorrupted(let context):
             let reason = context.underlyingError.map { String(describing: $0) } ?? context.debugDescription
-            return place(context) + reason.split(separator: "\n").joined(separator: " ")
-        case .keyNotFound(let key, let context): return place(context) + "\(key.stringValue) is missing"
+            return path(context) + reason.split(separator: "\n").joined(separator: " ")
+        case .keyNotFound(let key, let context): return path(context) + "\(key.stringValue) is missing"
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            return place(context) + "this is not \(name(of: type))"
+            return path(context) + "expected \(name(of: type))"
         @unknown default: return String(describing: error)
         }
     }
@@ -43,7 +43,7 @@ enum ScenarioFile {
         case is Int.Type, is UInt64.Type: "a whole number"
         case is Double.Type: "a number"
         case is String.Type, is Scenario.Pattern.Type: "a word"
-        default: "what belongs here (\(type))"
+        default: "a value of type \(type)"
         }
     }
 }

@@ -1,42 +1,42 @@
-/// A round of equally spaced moments: place p of round k is due at `start` + (k + p / places) × `interval`.
+/// A periodic schedule: position p of round k is due at `start` + (k + p / positions) × `interval`, in nanoseconds.
 ///
-/// The whole timer wheel that a load test needs: each publisher has its place in every 20 ms, each connection its place in every 5 s, so
-/// nothing comes in bursts and the next one to serve is always known. Times are nanoseconds.
+/// Each publisher has a position in every 20 ms and each connection one in every 5 s, so load is evenly spread and the next event is
+/// known without a timer queue.
 struct Grid: Sendable {
     let start: UInt64
     let interval: UInt64
-    let places: Int
+    let positions: Int
     private(set) var round: UInt64 = 0
-    private(set) var place = 0
-    /// When the present place is due.
+    private(set) var position = 0
+    /// When the current position is due.
     private(set) var due: UInt64
 
-    init(start: UInt64, interval: UInt64, places: Int) {
-        precondition(places > 0 && interval > 0)
+    init(start: UInt64, interval: UInt64, positions: Int) {
+        precondition(positions > 0 && interval > 0)
         self.start = start
         self.interval = interval
-        self.places = places
+        self.positions = positions
         due = start
     }
 
-    /// Goes on to the next place.
+    /// Advances to the next position.
     mutating func advance() {
-        place += 1
-        if place == places {
-            place = 0
+        position += 1
+        if position == positions {
+            position = 0
             round += 1
         }
-        due = start &+ round &* interval &+ UInt64(place) &* interval / UInt64(places)
+        due = start &+ round &* interval &+ UInt64(position) &* interval / UInt64(positions)
     }
 
-    /// Goes on to the first round that begins after `now`, for one who has fallen hopelessly behind.
+    /// Continues with the first round that begins after `now`.
     ///
-    /// - Returns: how many places were passed over.
+    /// - Returns: the number of positions skipped.
     mutating func skip(to now: UInt64) -> Int {
-        let before = round &* UInt64(places) &+ UInt64(place)
+        let before = round &* UInt64(positions) &+ UInt64(position)
         round = (now &- start) / interval + 1
-        place = 0
+        position = 0
         due = start &+ round &* interval
-        return Int(round &* UInt64(places) &- before)
+        return Int(round &* UInt64(positions) &- before)
     }
 }

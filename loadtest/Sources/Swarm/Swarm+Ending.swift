@@ -1,27 +1,27 @@
 import Sockets
 import Wire
 
-/// How calls end: in peace, when what was on its way has arrived and was counted; or because something broke.
+/// Ending calls: normally, after frames in transit have arrived and missing ones were counted, or after a failure.
 extension Swarm {
     private static let leave = OutgoingRequest(.leave(reason: nil)).bytes
-    /// How long what is on its way may take before it counts as lost.
-    private static let grace: UInt64 = 300_000_000
+    /// Time for frames in transit, in nanoseconds; later ones count as lost.
+    private static let drainGrace: UInt64 = 300_000_000
 
-    func endIfTimeHasCome(_ index: Int, _ now: UInt64) {
+    func endIfDue(_ index: Int, _ now: UInt64) {
         if calls[index].phase == .talking, now >= calls[index].endsAt {
             calls[index].phase = .ending
-            calls[index].settlesAt = now + Self.grace
-        } else if calls[index].phase == .ending, now >= calls[index].settlesAt {
-            settle(index)
+            calls[index].drainedAt = now + Self.drainGrace
+        } else if calls[index].phase == .ending, now >= calls[index].drainedAt {
+            countMissing(index)
             leave(index, now)
             total.callsEnded += 1
         }
     }
 
-    /// What has not come by now is lost.
-    func settle(_ index: Int) {
-        for slot in members(of: index) where slots[slot].state == .ready && slots[slot].hears >= 0 {
-            let publisher = slots[slots[slot].hears]
+    /// Counts frames that have not arrived as lost.
+    func countMissing(_ index: Int) {
+        for slot in members(of: index) where slots[slot].state == .ready && slots[slot].subscribesTo >= 0 {
+            let publisher = slots[slots[slot].subscribesTo]
             let missing = Reception.part(
                 of: slots[slot].reception.missing(before: publisher.sequence), before: publisher.sequence, since: publisher.measuredFrom)
             if slots[slot].isSlow { tally.slowLost += missing } else { tally.lost += missing }
@@ -32,7 +32,7 @@ extension Swarm {
         calls[index].phase = .leaving
         for slot in members(of: index) {
             guard let connection = slots[slot].connection, slots[slot].state != .empty else { continue }
-            if slots[slot].isStopped { connection.setReading(true) }
+            if slots[slot].isPaused { connection.setReading(true) }
             slots[slot].state = .leaving
             slots[slot].leavingSince = now
             if !connection.write(text: Self.leave) { connection.abort() }
@@ -44,17 +44,18 @@ extension Swarm {
         call * scenario.membersPerCall..<(call + 1) * scenario.membersPerCall
     }
 
-    // MARK: What the loop tells
+    // MARK: SocketDelegate
 
     func closed(_ connection: Connection, _ end: ConnectionEnd) {
         guard let slot = slot(of: connection), slot.pointee.state != .empty else { return }
         let call = slot.pointee.call
-        let wasWanted = slot.pointee.state == .leaving || calls[call].phase == .cut
+        let wasExpected = slot.pointee.state == .leaving || calls[call].phase == .disconnected
         vacate(slot)
-        if !wasWanted {
-            total.died += 1
-            total.note("a connection was closed by the gateway\(connection.peerCloseCode.map { " with \($0)" } ?? ", without a word")")
-            breakUp(call)
+        if !wasExpected {
+            total.connectionsLost += 1
+            total.recordProblem(
+                "a connection was closed by the gateway\(connection.peerCloseCode.map { " with \($0)" } ?? " without a close code")")
+            abandon(call)
         }
         vacateIfEmpty(call)
     }
@@ -62,35 +63,34 @@ extension Swarm {
     func failed(_ connection: Connection, _ error: ConnectError) {
         guard let slot = slot(of: connection), slot.pointee.state != .empty else { return }
         guard slot.pointee.state != .leaving else {
-            // It was us who gave it up.
             vacate(slot)
             return vacateIfEmpty(slot.pointee.call)
         }
-        fail(slot, "a join failed: \(plain(error.message))\(error.code.map { " (\($0))" } ?? "")")
+        fail(slot, "a join failed: \(describe(error.message))\(error.code.map { " (\($0))" } ?? "")")
     }
 
-    /// lws's words for a port where nobody listens.
-    private func plain(_ words: String) -> String {
-        words.hasPrefix("closed before established") ? "the connection was refused" : words
+    /// Translates libwebsockets' message for a port without a listener.
+    private func describe(_ message: String) -> String {
+        message.hasPrefix("closed before established") ? "the connection was refused" : message
     }
 
     func fail(_ slot: UnsafeMutablePointer<Slot>, _ problem: String) {
         let call = slot.pointee.call
         total.joinsFailed += 1
-        total.note(problem)
+        total.recordProblem(problem)
         if slot.pointee.state != .empty { vacate(slot) }
-        breakUp(call)
+        abandon(call)
         vacateIfEmpty(call)
     }
 
     private func vacate(_ slot: UnsafeMutablePointer<Slot>) {
         slot.pointee.state = .empty
         slot.pointee.connection = nil
-        calls[slot.pointee.call].open -= 1
+        calls[slot.pointee.call].openConnections -= 1
     }
 
-    /// A call that has lost one of its own is over for the others too.
-    private func breakUp(_ call: Int) {
+    /// Ends the call for the other members after one connection failed.
+    private func abandon(_ call: Int) {
         guard calls[call].phase != .leaving else { return }
         calls[call].phase = .leaving
         slotsToConnect.removeAll { slots[$0].call == call }
@@ -103,9 +103,8 @@ extension Swarm {
     }
 
     private func vacateIfEmpty(_ call: Int) {
-        guard calls[call].open == 0, calls[call].phase == .leaving else { return }
+        guard calls[call].openConnections == 0, calls[call].phase == .leaving else { return }
         calls[call].phase = .vacant
-        // Where calls come and go another one takes its place; else it is missing from now on.
         let isRenewed = scenario.meanCallSeconds != nil || scenario.reconnectStorm != nil
         if isRenewed, phase < .draining { startable.insert(call, at: 0) }
     }

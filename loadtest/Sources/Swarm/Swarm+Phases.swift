@@ -1,20 +1,22 @@
+import Foundation
 import Sockets
+import Synchronization
 
-/// From ramp-up to leaving: when one stage is over and the next begins.
+/// Transitions between the phases of a run.
 extension Swarm {
-    /// How long the last joins may take, and what is on its way at the end, in nanoseconds.
-    private static let patience: UInt64 = 25_000_000_000
+    /// Time for the last joins, and for frames in transit at the end, in nanoseconds.
+    private static let joinTimeout: UInt64 = 25_000_000_000
     private static let drainTime: UInt64 = 2_000_000_000
 
     func changePhase(_ now: UInt64) {
         let spent = now &- timeline.phaseBegan
         switch phase {
         case .ramping:
-            if Interruption.isAsked { return enter(.leaving, now) }
-            guard firstRoundLeft == 0 else { return }
+            if Interruption.isRequested { return enter(.leaving, now) }
+            guard initialCallsLeft == 0 else { return }
             let areJoining = calls.contains { $0.phase == .joining }
-            // Where calls come and go somebody is always joining.
-            if !areJoining || scenario.meanCallSeconds != nil || now &- nextStart > Self.patience && now > nextStart {
+            // With churn, some call is always joining.
+            if !areJoining || scenario.meanCallSeconds != nil || now &- nextStart > Self.joinTimeout && now > nextStart {
                 enter(calls.contains { $0.phase == .talking } || scenario.meanCallSeconds != nil ? .warming : .leaving, now)
             }
         case .warming:
@@ -22,21 +24,21 @@ extension Swarm {
         case .measuring:
             let isOver = scenario.totalCalls.map { total.callsEnded >= $0 } ?? (spent >= UInt64(scenario.seconds * 1e9))
             let isHopeless = calls.allSatisfy { $0.phase == .vacant } && startable.isEmpty
-            if isOver || isHopeless || Interruption.isAsked { enter(.draining, now) }
+            if isOver || isHopeless || Interruption.isRequested { enter(.draining, now) }
         case .draining:
-            if spent >= Self.drainTime || allHasArrived { enter(.leaving, now) }
+            if spent >= Self.drainTime || hasReceivedEverything { enter(.leaving, now) }
         case .leaving:
-            if spent >= Self.drainTime || calls.allSatisfy({ $0.open == 0 }) { enter(.done, now) }
+            if spent >= Self.drainTime || calls.allSatisfy({ $0.openConnections == 0 }) { enter(.done, now) }
         case .done: break
         }
     }
 
-    private var allHasArrived: Bool {
+    private var hasReceivedEverything: Bool {
         calls.indices.allSatisfy { call in
             guard calls[call].phase == .talking || calls[call].phase == .ending else { return true }
             return members(of: call).allSatisfy { slot in
-                let hears = slots[slot].hears
-                return hears < 0 || slots[slot].reception.missing(before: slots[hears].sequence) == 0
+                let publisher = slots[slot].subscribesTo
+                return publisher < 0 || slots[slot].reception.missing(before: slots[publisher].sequence) == 0
             }
         }
     }
@@ -47,7 +49,7 @@ extension Swarm {
         switch next {
         case .measuring:
             tally = Tally()
-            // Read anew: in this turn frames have been sent already.
+            // Not `now`: frames were already sent in this turn.
             measuredFrom = clock
             for slot in slots.indices { slots[slot].measuredFrom = slots[slot].sequence }
             total.callsEnded = 0
@@ -57,7 +59,7 @@ extension Swarm {
             timeline.measured(to: now, server: ProcessSample(pid: serverPid), own: ProcessSample(pid: nil), tally: tally)
         case .leaving:
             for call in calls.indices where calls[call].phase != .vacant {
-                if calls[call].phase == .talking || calls[call].phase == .ending { settle(call) }
+                if calls[call].phase == .talking || calls[call].phase == .ending { countMissing(call) }
                 leave(call, now)
             }
         case .done: loop.stop()
@@ -75,5 +77,34 @@ extension Swarm {
             at: now, calls: liveCalls, phase: phase, tally: tally, server: ProcessSample(pid: serverPid),
             own: ProcessSample(pid: nil))
         progress?.show(timeline.points.last, phase: phase, tally: tally, total: total, scenario: scenario)
+    }
+}
+
+/// The phases of a run, in order.
+enum RunPhase: Int, Comparable, Sendable {
+    /// Calls start, and talk as soon as they are complete.
+    case ramping
+    /// All calls have started; counts are discarded.
+    case warming
+    case measuring
+    /// Nothing is sent; frames in transit may still arrive.
+    case draining
+    case leaving
+    case done
+
+    static func < (left: RunPhase, right: RunPhase) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Ctrl-C ends the measurement and reports; a second one ends the process immediately.
+enum Interruption {
+    private static let requested = Atomic(false)
+
+    static var isRequested: Bool { requested.load(ordering: .relaxed) }
+
+    static func watch() {
+        signal(SIGINT) { _ in
+            Interruption.requested.store(true, ordering: .relaxed)
+            signal(SIGINT, SIG_DFL)
+        }
     }
 }

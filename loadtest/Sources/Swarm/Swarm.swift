@@ -3,22 +3,22 @@ import Sockets
 import TLSFastPath
 import Wire
 
-/// All calls of a run on one thread and one loop: the thin shell around `Grid`, `Conversation`, `Reception` and the tallies.
+/// Drives all calls of a run on one thread and one event loop.
 ///
-/// Frames are sent from the loop's timer, which rings every millisecond, and between two received messages, so that the finer the traffic
-/// the finer the pace. Nothing is allocated for a frame. The parts are in extensions: joining, speaking, hearing, ending, troubles, phases.
+/// Frames are sent from the loop's 1 ms timer and after each received message, so pacing gets finer with traffic. A frame causes no
+/// allocation.
 final class Swarm: SocketDelegate {
     let scenario: Scenario
-    let gate: Gate
+    let target: GatewayTarget
     let speech: SpeechPackets
     let serverPid: Int32?
     let progress: ProgressLine?
     var loop: Loop!
 
-    // Memory of our own and not arrays: no bounds, no exclusivity checks and no copies on the frame's way.
+    // Unsafe buffers instead of arrays: no bounds checks, exclusivity checks or copies per frame.
     let slots: UnsafeMutableBufferPointer<Slot>
     let calls: UnsafeMutableBufferPointer<Call>
-    /// Headroom for lws and one frame; lws masks in place, so each frame is copied into it.
+    /// Headroom for libwebsockets and one frame. libwebsockets masks in place, so each frame is copied here first.
     let staging: UnsafeMutableRawPointer
 
     var phase = RunPhase.ramping
@@ -27,34 +27,34 @@ final class Swarm: SocketDelegate {
     var timeline = Timeline()
     /// When measuring began, in nanoseconds.
     var measuredFrom: UInt64 = 0
-    var sendGrid = Grid(start: 0, interval: 1, places: 1)
-    var pingGrid = Grid(start: 0, interval: 1, places: 1)
-    var stopGrid: Grid?
+    var sendGrid = Grid(start: 0, interval: 1, positions: 1)
+    var pingGrid = Grid(start: 0, interval: 1, positions: 1)
+    var pauseGrid: Grid?
 
-    /// Vacant calls that are to begin, last first.
+    /// Unused calls that will start, last first.
     var startable: [Int]
-    /// Slots of the call that began last, last first.
+    /// Slots of the most recently started call that have not connected, last first.
     var slotsToConnect: [Int] = []
-    var firstRoundLeft: Int
+    var initialCallsLeft: Int
     var nextStart: UInt64 = 0
     var lastCallNumber = 0
     var lastTrack: UInt32 = 0
-    /// The slot whose `Loop.connect` is at work: it may fail before it returns.
+    /// The slot for which `Loop.connect` is running (it may fail before it returns), or -1.
     var connecting = -1
-    /// Calls that were cut and come back, with when; in that order.
-    var comingBack: [(at: UInt64, call: Int)] = []
-    /// Slots that do not read, with when they go on; in that order.
-    var stopped: [(until: UInt64, slot: Int)] = []
+    /// Calls to reconnect, ordered by time.
+    var reconnects: [(at: UInt64, call: Int)] = []
+    /// Slots that do not read, ordered by the time when they resume.
+    var pausedSlots: [(until: UInt64, slot: Int)] = []
     var nextStorm = UInt64.max
-    var chance: SplitMix64
+    var random: SplitMix64
 
-    init(_ scenario: Scenario, gate: Gate, speech: SpeechPackets, serverPid: Int32?, progress: ProgressLine?) {
+    init(_ scenario: Scenario, target: GatewayTarget, speech: SpeechPackets, serverPid: Int32?, progress: ProgressLine?) {
         self.scenario = scenario
-        self.gate = gate
+        self.target = target
         self.speech = speech
         self.serverPid = serverPid
         self.progress = progress
-        var chance = SplitMix64(seed: scenario.seed)
+        var random = SplitMix64(seed: scenario.seed)
         let members = scenario.membersPerCall
         slots = .allocate(capacity: scenario.calls * members)
         calls = .allocate(capacity: scenario.calls)
@@ -62,15 +62,16 @@ final class Swarm: SocketDelegate {
         for index in slots.indices {
             let call = index / members
             let member = index % members
-            let hears = scenario.listenersPerRoom == nil ? call * members + 1 - member : member == 0 ? -1 : call * members
-            let isSlow = hears >= 0 && chance.chance(scenario.slowListeners?.share ?? 0)
+            let subscribesTo = scenario.listenersPerRoom == nil ? call * members + 1 - member : member == 0 ? -1 : call * members
+            let isSlow = subscribesTo >= 0 && random.bool(probability: scenario.slowListeners?.share ?? 0)
             (slots.baseAddress! + index).initialize(
-                to: Slot(call: call, member: member, publishes: member < scenario.publishersPerCall, hears: hears, isSlow: isSlow))
+                to: Slot(
+                    call: call, member: member, publishes: member < scenario.publishersPerCall, subscribesTo: subscribesTo, isSlow: isSlow))
         }
         staging = .allocate(byteCount: Connection.headroom + ProtocolLimits.frameBytesMax + 64, alignment: 16)
         startable = (0..<scenario.calls).reversed()
-        firstRoundLeft = scenario.calls
-        self.chance = chance
+        initialCallsLeft = scenario.calls
+        self.random = random
     }
 
     deinit {
@@ -79,16 +80,16 @@ final class Swarm: SocketDelegate {
         staging.deallocate()
     }
 
-    /// Runs the scenario to its end.
+    /// Runs the scenario.
     ///
-    /// - Throws: what makes it impossible to have sockets.
+    /// - Throws: an error if the event loop cannot be created.
     func run() throws -> RunReport {
-        loop = try Loop(settings: LoopSettings(client: gate.trust, recordLayer: TLSFastPath(.auto)), delegate: self)
+        loop = try Loop(settings: LoopSettings(client: target.trust, recordLayer: TLSFastPath(.auto)), delegate: self)
         let now = clock
-        sendGrid = Grid(start: now, interval: 20_000_000, places: scenario.calls * scenario.publishersPerCall)
-        pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, places: slots.count)
+        sendGrid = Grid(start: now, interval: 20_000_000, positions: scenario.calls * scenario.publishersPerCall)
+        pingGrid = Grid(start: now, interval: UInt64(ProtocolLimits.pingIntervalMilliseconds) * 1_000_000, positions: slots.count)
         if let slow = scenario.slowListeners {
-            stopGrid = Grid(start: now, interval: UInt64(slow.everySeconds * 1e9), places: slots.count)
+            pauseGrid = Grid(start: now, interval: UInt64(slow.everySeconds * 1e9), positions: slots.count)
         }
         nextStart = now
         timeline.begin(at: now, server: ProcessSample(pid: serverPid), own: ProcessSample(pid: nil))
@@ -98,19 +99,19 @@ final class Swarm: SocketDelegate {
         return RunReport(of: self)
     }
 
-    /// Nanoseconds on the loop's own clock, read anew.
+    /// The current time in nanoseconds on the loop's clock.
     var clock: UInt64 { loop.exactNow.nanoseconds }
 
-    // MARK: What the loop tells
+    // MARK: SocketDelegate
 
     func woken() {}
 
     func timerRang() {
         let now = clock
-        sendWhatIsDue(now)
+        sendDueFrames(now)
         startCalls(now)
-        pingWhoIsDue(now)
-        makeTrouble(now)
+        sendDuePings(now)
+        injectFaults(now)
         sampleEverySecond(now)
         changePhase(now)
         if phase != .done { loop.wake(at: loop.now + .milliseconds(1)) }
@@ -120,7 +121,7 @@ final class Swarm: SocketDelegate {
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection) {}
     func writable(_ connection: Connection) {}
 
-    /// The slot that this connection has now; nil for one that was given up.
+    /// The slot of this connection; nil if the slot has given it up.
     func slot(of connection: Connection) -> UnsafeMutablePointer<Slot>? {
         let index = connection.slot >= 0 ? connection.slot : connecting
         guard index >= 0, let base = slots.baseAddress else { return nil }

@@ -39,7 +39,7 @@ extension TokenContent {
 }
 
 extension RoomSettings {
-    /// What a token's `roomConfig` asks for, over what the gateway is configured with.
+    /// The settings of a token's `roomConfig`, with the gateway's settings as defaults.
     init(_ asked: TokenRoomSettings?, over base: RoomSettings) {
         self = base
         guard let asked else { return }

@@ -7,7 +7,7 @@ internal import Logging
 internal import Sockets
 internal import Wire
 
-/// Decides who may upgrade to a WebSocket, with an HTTP status for every refusal (PROTOCOL section 2).
+/// Decides who may upgrade to a WebSocket, with an HTTP status for every refusal (PROTOCOL, "Rejected connections").
 final class ConnectionAdmission {
     static var roomPath: String { "/v1/rtc" }
     static var channelPath: String { "/v1/events" }
@@ -26,7 +26,7 @@ final class ConnectionAdmission {
 
     private var gateway: GatewayContext { context.gateway }
 
-    /// Returns nil to admit the connection, whose `context` then says for what; otherwise the response.
+    /// Returns nil to admit the connection, after setting its `context`; otherwise the error response.
     func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
         do {
             try check(request)
@@ -59,7 +59,7 @@ final class ConnectionAdmission {
         }
     }
 
-    /// Finds the request's token and verifies it. Failures are limited per address (`AuthFailureLimiter`); a request without a token is none.
+    /// Finds the request's token and verifies it. Failures are limited per address (`AuthFailureLimiter`); a request without a token does not count as a failure.
     private func verify<Claims>(
         _ request: UpgradeRequest, _ verify: (String) throws(TokenError) -> Claims
     ) throws(HTTPError) -> Claims {
@@ -126,10 +126,10 @@ final class ConnectionAdmission {
     }
 }
 
-/// What was verified before the upgrade and is needed after it.
+/// The verified data of an upgrade request that is needed after the upgrade.
 final class JoinRequest: Sendable {
     let admission: Admission
-    /// The last event that a resuming client has received; nil if it did not say.
+    /// The last event that a resuming client has received; nil if not given.
     let lastSeq: UInt64?
     let room: String
     let settings: RoomSettings

@@ -11,7 +11,7 @@ internal import Wire
 ///   bounded by `Limits.replayBytesMax`, which no replay reaches.
 /// - *live*: everything else. A client that lets more than `Limits.controlBacklogBytesMax` pile up is closed as a slow consumer.
 ///
-/// The first event of a connection is `hello`; replies to requests that came earlier follow it.
+/// The first event of a connection is `hello`; replies to earlier requests follow it.
 final class ControlWriter {
     private let context: ShardContext
     private let sender: FrameSender
@@ -25,7 +25,7 @@ final class ControlWriter {
 
     /// Numbers, logs and sends an event.
     ///
-    /// - Parameter isReplay: it describes the past to somebody who has just joined, and does not count as backlog.
+    /// - Parameter isReplay: the event belongs to a snapshot or replay and does not count as backlog.
     func send(_ event: EncodedEvent, isReplay: Bool = false, to participant: ParticipantConnection) {
         guard !participant.link.awaitsHandover else { return hold(event, for: participant) }
         let isGreeting = !participant.session.isGreeted

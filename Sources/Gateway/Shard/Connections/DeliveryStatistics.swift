@@ -11,7 +11,7 @@ struct DeliveryStatistics {
 
     init() {}
 
-    /// Continues another connection's totals. What was dropped while there was no socket says nothing about the new one.
+    /// Continues another connection's totals. Frames dropped while there was no socket are not counted for the new one.
     mutating func continueFrom(sent: UInt64, dropped: UInt64) {
         (framesSent, framesDropped) = (sent, dropped)
         reported = (sent, dropped)

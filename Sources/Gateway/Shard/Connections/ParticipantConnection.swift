@@ -5,7 +5,7 @@ internal import Wire
 /// A participant's connection on the shard that serves its socket, and the state that the shard keeps for it.
 ///
 /// A class, because queues and counters are changed in place through the slot table. Only the shard's thread uses it. Properties are
-/// read for each frame, hence `@exclusivity(unchecked)`; those that a frame reads come first, for cache misses are most of a frame's cost.
+/// read for each frame, hence `@exclusivity(unchecked)`; those that a frame reads come first, because cache misses are most of a frame's cost.
 final class ParticipantConnection {
     let socket: Connection
     let handle: ParticipantHandle
@@ -55,7 +55,7 @@ struct PendingClose {
     let deadline: Instant
 }
 
-/// What decides whether a frame can be sent now.
+/// The state that decides whether a frame can be sent now.
 struct FlowState {
     var lastReceivedAt: Instant
     var probe = DeliveryProbe()
@@ -70,13 +70,13 @@ struct FlowState {
     }
 }
 
-/// Where a participant's room is.
+/// The location of a participant's room.
 enum RoomLocation {
-    /// Homed on this shard, at that index.
+    /// Homed on this shard, with its index.
     case local(Int)
     /// Homed on another shard.
     case remote(shard: Int)
-    /// In no room: not yet, or not any more.
+    /// In no room (yet, or any more).
     case none
 }
 
@@ -88,7 +88,7 @@ struct SessionState {
     var room = RoomLocation.none
     /// The last events and their numbers.
     var log = EventLog()
-    /// Its first event was sent: `hello`, or the reason for which it may not join.
+    /// Its first event was sent: `hello`, or the error that prevents the join.
     var isGreeted = false
     /// It has resumed, and no pong has proved yet that it received the new resume token.
     var needsResumeConfirmation = false
@@ -98,7 +98,7 @@ struct SessionState {
     var successor: ParticipantHandle?
     /// Events that wait for the handover, whose events come first.
     var heldEvents: [EncodedEvent] = []
-    /// Replies to requests that came before `hello`, which is sent first.
+    /// Replies to requests received before `hello` was sent.
     var repliesBeforeHello: [[UInt8]] = []
 
     init(kind: ParticipantKind, joinStartedAt: Instant) {

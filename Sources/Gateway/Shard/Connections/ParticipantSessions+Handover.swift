@@ -2,13 +2,13 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// Lost sockets and the sessions that resume them (PROTOCOL section 7).
+/// Lost sockets and the sessions that resume them (PROTOCOL, "Resuming").
 ///
 /// Until the handover has arrived at the new slot, events from the room are held, so that the replay comes first. Frames are dropped: a
-/// live frame of that moment is not worth waiting for.
+/// live frame from that time would be too old.
 extension ParticipantSessions {
-    /// Whether a client may resume after this end. A client that closed deliberately, or was closed for what it did, may not; neither may one
-    /// that has no resume token, because it was never greeted and did not come with one.
+    /// Whether a client may resume after this end. A client that closed deliberately or violated the protocol may not, and neither may one
+    /// without a resume token, which has not received `hello`.
     func canResume(_ participant: ParticipantConnection, after end: ConnectionEnd) -> Bool {
         let session = participant.session
         if session.successor != nil { return true }
@@ -28,7 +28,7 @@ extension ParticipantSessions {
         rooms.report(.connectionLost(participant.handle, reason), of: participant)
     }
 
-    /// A pong has come after `hello`: the client has the new resume token, and the old one can be revoked.
+    /// A pong was received after `hello`: the client has the new resume token, and the old one can be revoked.
     func noteDelivery(to connection: Connection) {
         guard let participant = slots[connection.slot], participant.session.needsResumeConfirmation, participant.session.isGreeted
         else { return }

@@ -86,7 +86,7 @@ final class ParticipantSessions {
         return true
     }
 
-    /// Tells the room once that a participant has left, and frees its slot as soon as nothing more is on its way to it.
+    /// Reports to the room once that a participant has left, and frees its slot when no message to it is in transit.
     func leaveRoom(_ participant: ParticipantConnection, _ reason: DisconnectReason) {
         let location = participant.session.room
         rooms.detach(participant)
@@ -132,8 +132,8 @@ extension Connection {
 enum ResumeOutcome: String, CaseIterable {
     /// The session was resumed.
     case resumed
-    /// There is no such session, it is somebody else's, or the resume token is not valid any more.
+    /// No such session, another identity's session, or an invalid resume token.
     case refused
-    /// The session exists, but some of the missed events do not.
+    /// The session exists, but some missed events are not retained.
     case missed
 }

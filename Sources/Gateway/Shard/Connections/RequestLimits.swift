@@ -1,11 +1,11 @@
 internal import Engine
 internal import Wire
 
-/// Limits on what one participant may ask for.
+/// Limits on the requests of one participant.
 ///
 /// Requests are limited by rate where the socket is, and by cost where the room is (`CostBudget`). A refused request is answered with
-/// `limit_exceeded`; the connection stays open. `ping` and `playout.progress`, which clients repeat by the clock, have a bucket of their
-/// own, so that neither a busy client nor many `ahead` tracks make them fail.
+/// `limit_exceeded`; the connection stays open. `ping` and `playout.progress`, which clients send periodically, have a bucket of their
+/// own, so that they do not fail because of other requests or many `ahead` tracks.
 struct RequestLimits {
     var malformed: MalformedMessageCounter
     private var requests = TokenBucket(perSecond: Limits.requestsPerSecond, burst: Limits.requestBurst)
@@ -24,7 +24,7 @@ struct RequestLimits {
         .limitExceeded, "too many requests or too much data for others; send fewer per second", retryable: true)
 }
 
-/// What one participant's requests may cost, in bytes of events sent because of them: the event's size times its recipients.
+/// The cost budget of one participant's requests, in bytes of the events they cause: event size times recipients.
 ///
 /// A budget that refills at `Limits.requestCostPerSecond`. The cost is known only when a request has been executed, so a request is allowed
 /// while there is any budget left, and may overdraw it once.

@@ -34,7 +34,7 @@ final class RequestReader {
         }
     }
 
-    /// A report that is longer than reports are is limited like any other request.
+    /// Reports of unusual length are limited like other requests.
     private func allows(_ request: Request, bytes: Int, from participant: ParticipantConnection) -> Bool {
         if request.isReport, bytes <= Self.reportBytesMax { return participant.requests.allowsReport(at: context.now) }
         return participant.requests.allowsRequest(at: context.now)
@@ -44,7 +44,7 @@ final class RequestReader {
 
     private func pass(_ request: Request, id: UInt64?, from participant: ParticipantConnection) {
         if case .ping(let time) = request {
-            // Answered by the shard: the room has no part in it.
+            // Answered by the shard without the room.
             if let id { control.send(reply: EncodedReply.bytes(of: .pong(time), re: id), to: participant) }
             return
         }
@@ -62,7 +62,7 @@ final class RequestReader {
 }
 
 extension Request {
-    /// Sent by the clock rather than on purpose.
+    /// Sent periodically by clients.
     var isReport: Bool {
         switch self {
         case .ping, .playoutProgress: true

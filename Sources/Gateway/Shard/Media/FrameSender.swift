@@ -20,7 +20,7 @@ final class FrameSender {
     private let messageBuffer = UnsafeMutableRawPointer.allocate(
         byteCount: Connection.headroom + FrameSender.messageBytesMax, alignment: 64)
 
-    /// How often queued messages are looked at while there are any.
+    /// The interval at which queued messages are retried.
     static var queueInterval: Duration { .milliseconds(10) }
     static var messageBytesMax: Int { ProtocolLimits.messageBytesMax }
     /// WebSocket header and TLS 1.3 record around one message.
@@ -145,7 +145,7 @@ final class FrameSender {
 
     // MARK: Queues
 
-    /// Puts a connection with queued messages on the list that the timer looks at.
+    /// Adds a connection with queued messages to the list that the timer checks.
     func startWaiting(_ participant: ParticipantConnection) {
         guard !participant.flow.isQueued else { return }
         participant.flow.isQueued = true
@@ -202,7 +202,7 @@ final class FrameSender {
         return true
     }
 
-    /// The socket is gone: forgets what is queued for it.
+    /// The socket is closed: discards its queue.
     func discardQueue(of participant: ParticipantConnection) {
         participant.outbox.removeAll { dropped in
             store.release(dropped)

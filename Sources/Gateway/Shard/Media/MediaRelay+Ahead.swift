@@ -10,14 +10,15 @@ extension MediaRelay {
     /// Sends the frame that was appended last, unpaced, to the shards that subscribe to the track.
     func sendNewestFrame(of track: Int, to trunks: [Patch.Trunk], from publisher: ParticipantHandle) {
         for trunk in trunks {
-            // As it was stored: its flags may say that frames before it were refused.
+            // The stored frame, whose flags may indicate refused frames before it.
             aheads.tracks[track].withNewestFrame { send($0, from: publisher, to: Int(trunk.shard)) }
         }
     }
 
     /// Appends a frame from the publisher's shard.
     func appendRemote(_ frame: UnsafeRawBufferPointer, _ header: FrameHeader, from publisher: ParticipantHandle) {
-        guard let track = aheads.index(forFrameOf: header.alias, from: publisher), aheads.tracks[track].accepts(frame, header, from: publisher)
+        guard let track = aheads.index(forFrameOf: header.alias, from: publisher),
+            aheads.tracks[track].accepts(frame, header, from: publisher)
         else { return }
         if let reason = aheads.append(frame, header, to: track, at: context.now) { context.countDropped(reason) }
     }
@@ -71,7 +72,7 @@ extension MediaRelay {
         guard subscriber.pendingClose == nil, aheads.tracks[track].isDue(forSubscriber: index, at: now, onlyIfUrgent: onlyIfUrgent) else {
             return
         }
-        // A resuming subscriber gets the events that it missed first; its frames wait as for a socket without capacity.
+        // A resuming subscriber receives missed events first; its frames wait as for a congested socket.
         guard subscriber.link.isReachable else {
             subscriber.flow.isBehind = true
             return
@@ -91,7 +92,7 @@ extension MediaRelay {
         } while aheads.tracks[track].isDue(forSubscriber: index, at: now, onlyIfUrgent: false)
     }
 
-    /// Shows the track's meter what was released: a participant speaks when it is heard, not when it publishes.
+    /// Feeds released frames to the track's meter: speech is measured when it is played, not when it is published.
     ///
     /// - Returns: the talkspurts that begin and end in it; mostly none.
     private func meterReleased(_ track: Int, at now: Instant) -> [(track: TrackSID, edge: TrackMeter.Edge)] {

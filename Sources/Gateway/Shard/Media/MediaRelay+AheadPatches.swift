@@ -9,7 +9,7 @@ extension MediaRelay {
                 track.sid, alias: track.alias, by: publisher, epoch: track.epoch, frameMilliseconds: track.frameMs, at: context.now))
     }
 
-    /// The track has ended, or it is published on another shard and nobody subscribes to it here any more.
+    /// The track has ended, or it is published on another shard and has no subscribers here any more.
     func closeAhead(_ track: Int) {
         var closed = aheads.tracks[track]
         for index in 0..<closed.subscriberCount {
@@ -81,7 +81,7 @@ extension MediaRelay {
 
     private func replay(_ track: Int, _ owed: AheadTrack.PendingReplay, from: MediaTime?) {
         let (publisher, shard) = (aheads.tracks[track].publisher, Int(owed.shard))
-        // Without the mark the other shard would wait for the beginning of the track for ever.
+        // Without the mark the other shard would wait for the beginning of the track forever.
         let mark = aheads.tracks[track].marker(ofReplay: owed.number)
         mark.bytes.withUnsafeBytes { send($0, from: publisher, to: shard, evenIfFull: true) }
         aheads.tracks[track].replay(from: from, at: context.now) { send($0, from: publisher, to: shard) }
@@ -91,7 +91,8 @@ extension MediaRelay {
 
     /// Unreleased frames move along, to the new publisher's shard: its queue is the one that reports to the room.
     func moveAhead(
-        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate, heardBy subscribers: [ParticipantHandle]
+        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
+        heardBy subscribers: [ParticipantHandle]
     ) {
         let index = aheads.index(of: track.alias, by: old)
         if let index { aheads.rename(index, to: new) }

@@ -2,7 +2,7 @@ internal import Engine
 internal import Sockets
 internal import Wire
 
-/// Changes of the forwarding table that rooms ask for.
+/// Changes of the forwarding table that rooms request.
 extension MediaRelay {
     func apply(_ change: Room.PatchChange) {
         switch change {
@@ -85,7 +85,8 @@ extension MediaRelay {
     /// A live track's publisher has resumed under another handle, perhaps on another shard: a patch on its old shard becomes a remote
     /// track, and a remote track on its new shard becomes a patch.
     private func move(
-        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate, heardBy subscribers: [ParticipantHandle]
+        _ track: TrackInfo, from old: ParticipantHandle, to new: ParticipantHandle, _ gate: Room.Gate,
+        heardBy subscribers: [ParticipantHandle]
     ) {
         let alias = track.alias
         switch (context.isLocal(old), context.isLocal(new)) {

@@ -186,14 +186,14 @@ final class MediaRelay {
         }
     }
 
-    /// Finds talkspurts of a slot's tracks that have ended because nothing more came.
+    /// Finds talkspurts of a slot's tracks that have ended for lack of frames.
     func endTalkspurts(ofSlot slot: Int) {
         for (track, edge) in panel.endTalk(of: slot, at: context.now) {
             if let publisher = slots[slot] { report(edge, of: track, publishedBy: publisher) }
         }
     }
 
-    /// What the meters of these slots' tracks have measured since the last call.
+    /// The measurements of these slots' tracks since the last call.
     func takeMeasurements(ofSlots slots: [Int]) -> [TrackMeasurement] {
         var measurements: [TrackMeasurement] = []
         for slot in slots { panel.takeMeasurements(of: slot, into: &measurements) }

@@ -11,7 +11,7 @@ final class Trunk: Sendable {
 
     private let waiting = Mutex(TrunkBatch())
 
-    /// - Parameter evenIfFull: for frames without which the other side would wait for ever, such as the mark that ends a replay.
+    /// - Parameter evenIfFull: for frames without which the other side would wait forever, such as the mark that ends a replay.
     /// - Returns: whether the frame was taken, and whether the other shard has to be woken.
     func append(
         _ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, evenIfFull: Bool = false
@@ -80,7 +80,7 @@ struct TrunkBatch: Sendable {
     }
 }
 
-/// Frames that were taken from the trunks, by the shard that they came from.
+/// Frames taken from the trunks, by source shard.
 struct TrunkArrivals {
     var batches: [TrunkBatch]
     /// Frames were taken from a trunk after the mailbox was read: messages that precede them may be unread.

@@ -4,8 +4,8 @@ internal import Wire
 
 /// Hosts the rooms whose home is this shard: passes inputs to them and performs their effects, here or on the shards of the participants.
 ///
-/// A room is homed on one shard; its participants' sockets may be on any. Joins, requests and measurements go to the home, effects come
-/// back, and frames go straight from the publisher's shard to the subscribers'.
+/// A room is homed on one shard; its participants' sockets may be on any. Joins, requests and measurements go to the home, effects
+/// return, and frames go directly from the publisher's shard to the subscribers'.
 final class RoomHost {
     let context: ShardContext
     let slots: SlotTable<ParticipantConnection>
@@ -142,7 +142,7 @@ final class RoomHost {
         let sentBytes = execution.sentBytes
         execution.sentBytes = outerBytes
         publishCapacity(of: hosted)
-        // A room of thousands must not hold its memory for ever.
+        // Releases the memory that a room of thousands needed.
         effects.removeAll(keepingCapacity: effects.capacity <= Self.effectCapacityKept)
         execution.spareBuffer = effects
         flushPlayoutReports()

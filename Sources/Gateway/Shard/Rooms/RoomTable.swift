@@ -52,12 +52,12 @@ struct RoomTable {
 
 /// A room that is homed on this shard, and the slots of its participants on this shard.
 ///
-/// A class: a room is large, and a value in an array would be copied to be looked at.
+/// A class, because a room is large and a value in an array would be copied on access.
 final class HostedRoom {
     @exclusivity(unchecked) private(set) var room: Room
     let name: String
     var slots: [Int] = []
-    /// The number of participants that the directory knows of, in a room that is limited.
+    /// The number of participants last published to the directory; only for rooms with a participant limit.
     var publishedCount = 0
     /// As of the last input.
     private(set) var status: Room.Status

@@ -3,8 +3,8 @@ package import Sockets
 
 /// The WebSocket frames in one TLS record (RFC 6455 section 5.2).
 ///
-/// Media, short control messages and pongs usually come as one whole message in one frame in one record. Records of nothing else are read
-/// here; all others go to libwebsockets.
+/// Media, short control messages and pongs usually arrive as one whole message in one frame in one record. Records with only such frames are
+/// read here; all others go to libwebsockets.
 package enum WebSocketRecord {
     package enum Content: Hashable {
         /// Whole messages and pongs, and nothing else.

@@ -45,7 +45,7 @@ internal import Wire
     override var sealingCipherAddress: UInt { unsafe ciphers.sealing.address }
     override func prefetchSealingCipher() { unsafe ciphers.sealing.prefetch() }
 
-    // MARK: What libwebsockets asks OpenSSL for
+    // MARK: OpenSSL's functions
 
     override func sslRead(_ ssl: UnsafeMutableRawPointer, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int32 {
         unsafe readPlain(buffer, count)
@@ -76,7 +76,7 @@ internal import Wire
 
     override var isCongested: Bool { unsafe !writer.unsent.isEmpty }
 
-    /// From now on libwebsockets reads everything, because flow control may stop it with part of what has been read.
+    /// From now on libwebsockets reads everything, because flow control may stop it in the middle of data already read.
     override func readThroughLibrary() {
         unsafe reader.readsMessages = false
     }
@@ -136,7 +136,7 @@ internal import Wire
 
     // MARK: Records
 
-    /// Seals bytes and gives them to the socket; what it has no room for stays in `writer.unsent`.
+    /// Seals bytes and writes them to the socket; bytes that it does not accept stay in `writer.unsent`.
     ///
     /// - Returns: false if the connection is dead.
     func write(_ content: UnsafeRawBufferPointer, _ timing: FlushTiming, followedByPing ping: UInt32? = nil) -> Bool {
@@ -275,10 +275,10 @@ internal import Wire
     }
 }
 
-/// What a connection has yet to write.
+/// Data that a connection has yet to write.
 struct RecordWriter {
-    /// Records that the socket did not take. Bounded by the callers: nobody starts a message while there are any, except for libwebsockets,
-    /// which answers one ping each time the socket takes something.
+    /// Records that the socket did not take. Bounded by the callers: none starts a message while there are any, except that
+    /// libwebsockets answers one ping each time the socket accepts data.
     var unsent: [UInt8] = []
     /// Messages without a record yet; at most one record's worth. Sealed at the end of the batch or turn, or with the next message.
     var deferred: [UInt8] = []

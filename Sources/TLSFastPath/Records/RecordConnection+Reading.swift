@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Glibc
 internal import Sockets
 
-/// What a connection has read and not used up.
+/// Data that a connection has read and not consumed.
 @safe struct RecordReader {
     /// Unopened records: in the loop's shared buffer, or in `own`.
     var bytes: UnsafeMutableRawPointer?
@@ -30,7 +30,7 @@ internal import Sockets
     }
 }
 
-/// Counts records that cost work and carry nothing. A peer may send some, but not without end.
+/// Counts consecutive records without application data, of which a peer may send only a few.
 struct IdleRecords {
     static var keyUpdatesMax: Int { 32 }
     static var emptyRecordsMax: Int { 32 }
@@ -40,7 +40,7 @@ struct IdleRecords {
     private var emptyRecords = 0
     private var warningAlerts = 0
 
-    /// - Returns: false if there have been too many in a row.
+    /// - Returns: false if there were too many in a row.
     mutating func noteKeyUpdate() -> Bool {
         keyUpdates += 1
         return keyUpdates <= Self.keyUpdatesMax
@@ -58,7 +58,7 @@ struct IdleRecords {
 }
 
 extension RecordConnection {
-    /// What the next record is.
+    /// The kind of the next record.
     @safe private enum Finding {
         /// Application data, in place, valid until the next record is taken.
         case content(UnsafeMutableRawBufferPointer)
@@ -97,11 +97,11 @@ extension RecordConnection {
         }
     }
 
-    /// After a violation: bytes are thrown away unread.
+    /// After a violation: discards bytes unread.
     ///
     /// - Returns: whether libwebsockets need not see the event.
     private func drop() -> Bool {
-        // What came before the violation is still for libwebsockets.
+        // Data before the violation is still passed to libwebsockets.
         if pending > 0 { return false }
         unsafe reader.count = 0
         releaseOwn()
@@ -109,7 +109,7 @@ extension RecordConnection {
         return unsafe input != .ended
     }
 
-    // MARK: What libwebsockets asks OpenSSL for
+    // MARK: OpenSSL's functions
 
     /// Opened bytes that libwebsockets has not taken.
     var pending: Int { unsafe reader.plain.count - reader.plainTaken }
@@ -155,7 +155,7 @@ extension RecordConnection {
         }
         guard unsafe input == .open else { return -1 }
         defer { releaseOwn() }
-        // Application data is of no interest any more.
+        // Application data is ignored from here on.
         while case .content = nextContent() {}
         return unsafe reader.ending == .closed ? 1 : -1
     }
@@ -237,7 +237,7 @@ extension RecordConnection {
     private func received(handshake: UnsafeRawBufferPointer) -> Finding {
         var rest = unsafe handshake
         repeat {
-            // Legal in pieces, but no implementation sends messages of five bytes so.
+            // Fragmentation is legal, but no implementation fragments messages of five bytes.
             guard rest.count >= 4 else { return fail(.unexpectedMessage) }
             let length = unsafe Int(rest[1]) << 16 | Int(rest[2]) << 8 | Int(rest[3])
             switch unsafe rest[0] {

@@ -102,11 +102,11 @@ internal import Sockets
             && provider.pointee.getTag(from: cipher, to: start + inner)
     }
 
-    /// What a record turned out to be.
+    /// The result of opening a record.
     enum Opened: Equatable {
         /// The length of its content, which starts after the header, and its content type.
         case content(Int, type: UInt8)
-        /// Not authentic, or too short to be.
+        /// Not authentic, or too short.
         case badMAC
         /// More plaintext than RFC 8446 section 5.4 allows.
         case overflow

@@ -1,11 +1,10 @@
 import Foundation
 
-/// The numbers, each beside what it may be.
-struct Findings {
+/// The measured costs and their limits.
+struct BudgetReport {
     let frame: FrameCost
     let connectionBytes: Int
 
-    /// One line of the table.
     struct Line: Encodable {
         let what: String
         let found: Double
@@ -14,12 +13,12 @@ struct Findings {
 
     var lines: [Line] {
         [
-            Line(what: "allocations on the way of the quieter half of them", found: Double(frame.allocations), limit: 0),
+            Line(what: "allocations in the quieter half of the frames", found: Double(frame.allocations), limit: 0),
             Line(what: "recv per frame", found: frame.perFrame(frame.receives), limit: 1.15),
             Line(what: "send per frame", found: frame.perFrame(frame.sends), limit: 1.15),
             Line(what: "epoll_wait per frame", found: frame.perFrame(frame.waits), limit: 1.05),
             Line(what: "epoll_ctl and ioctl per frame", found: frame.perFrame(frame.others), limit: 0.15),
-            Line(what: "events handed to lws per frame", found: frame.perFrame(frame.handed), limit: 0.25),
+            Line(what: "events passed to libwebsockets per frame", found: frame.perFrame(frame.handed), limit: 0.25),
             Line(what: "bytes allocated per idle connection", found: Double(connectionBytes), limit: 18_432),
         ]
     }

@@ -1,9 +1,11 @@
+// Both modules include OpenSSL's headers, and the compiler attributes a struct to the one it has loaded first.
+internal import CLibwebsockets
 internal import COpenSSL
 internal import Glibc
 
 /// The functions of one of OpenSSL's ciphers as its provider offers them (provider-cipher(7)).
 ///
-/// `EVP_EncryptInit_ex` and its kin call the same functions but ask the cipher for its nonce length by name for every record, which is a
+/// `EVP_EncryptInit_ex` and related functions call the same functions but query the cipher's nonce length by name for every record, which is a
 /// third of the work for a record of one Opus frame. The function numbers and signatures are OpenSSL's documented provider interface.
 @safe struct CipherProvider {
     typealias New = @convention(c) (_ provider: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?

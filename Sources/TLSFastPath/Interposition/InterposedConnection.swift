@@ -59,7 +59,7 @@ internal import Sockets
         if unsafe input == .open { unsafe input = .held }
     }
 
-    /// Checks what a client has sent.
+    /// Checks bytes received from a client.
     ///
     /// - Returns: how many of the bytes libwebsockets may have; fewer if a frame among them violates RFC 6455.
     final func check(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -110,7 +110,7 @@ internal import Sockets
 
     func sslWant(_ ssl: UnsafeMutableRawPointer) -> Int32 {
         let want = unsafe OpenSSLFunction.want?(ssl) ?? SSL_NOTHING
-        // libwebsockets takes a failed read for an error unless this says that more is to be read.
+        // Without this value, libwebsockets treats a failed read as an error.
         return unsafe want == SSL_NOTHING && input != .open && input != .ended ? SSL_READING : want
     }
 

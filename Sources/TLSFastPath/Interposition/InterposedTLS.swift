@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 internal import Sockets
 
 /// The OpenSSL functions that libwebsockets calls on an established connection, defined anew for the whole program.
@@ -81,7 +82,7 @@ public func interposedGetError(_ ssl: UnsafeMutableRawPointer?, _ result: Int32)
 
 // MARK: Objects attached to an SSL
 
-/// An object of ours that an `SSL` owns.
+/// An object that an `SSL` retains.
 protocol SSLAttachment: AnyObject {
     /// The `SSL` is being freed, or the object was replaced.
     func detached()
@@ -126,5 +127,22 @@ extension SSLAttachment {
         unsafe SSL_set_ex_data(ssl, index, nil)
         unsafe held.takeUnretainedValue().detached()
         unsafe held.release()
+    }
+}
+
+// MARK: Dynamic linking
+
+/// How the dynamic linker resolves a name. ELF gives a program's own definition precedence over a library's ("interposition").
+enum DynamicSymbol {
+    /// The library's function of a name that this program defines too.
+    static func library(_ name: String) -> UnsafeMutableRawPointer? {
+        // RTLD_NEXT, which Swift does not import.
+        unsafe dlsym(UnsafeMutableRawPointer(bitPattern: -1), name)
+    }
+
+    /// The function that the program's libraries call by this name.
+    static func resolved(_ name: String) -> UnsafeMutableRawPointer? {
+        // RTLD_DEFAULT.
+        unsafe dlsym(nil, name)
     }
 }

@@ -39,14 +39,16 @@ internal import Glibc
     static var storageBytes: Int { 64 }
 
     /// - Returns: nil if `secret` is not as long as the suite's hash.
-    init?(copying secret: borrowing SecretBytes, of suite: CipherSuite, in storage: consuming SecretBytes = SecretBytes(count: storageBytes)) {
+    init?(
+        copying secret: borrowing SecretBytes, of suite: CipherSuite, in storage: consuming SecretBytes = SecretBytes(count: storageBytes)
+    ) {
         guard secret.count == suite.hashLength else { return nil }
         unsafe storage.start.update(from: secret.start, count: secret.count)
         self.suite = suite
         bytes = storage
     }
 
-    /// HKDF-Expand-Label with an empty context (RFC 8446 section 7.1). TLS never asks for more than one block of the hash, so
+    /// HKDF-Expand-Label with an empty context (RFC 8446 section 7.1). TLS never needs more than one block of the hash, so
     /// HKDF-Expand (RFC 5869 section 2.3) is a single HMAC.
     ///
     /// - Parameter length: bytes, at most `suite.hashLength`.
@@ -86,7 +88,7 @@ internal import Glibc
     }
 }
 
-/// What the handshake of a TLS 1.3 connection leaves behind: both traffic secrets and the number of records under each.
+/// The result of a TLS 1.3 handshake: both traffic secrets and the number of records under each.
 ///
 /// OpenSSL reports the secrets through `SSL_CTX_set_keylog_callback`, each when it comes into use, and every record and handshake message
 /// through `SSL_CTX_set_msg_callback`.
@@ -122,7 +124,7 @@ internal import Glibc
         }
     }
 
-    /// Wipes what was recorded for a connection.
+    /// Wipes the secrets recorded for a connection.
     static func drop(of ssl: OpaquePointer) {
         unsafe SSL_set_msg_callback(ssl, nil)
         unsafe slot.release(of: ssl)

@@ -1,33 +1,33 @@
 import Sockets
 import Wire
 
-/// The way of a frame out: when its place in the grid is due, a prepared one is copied, patched and written.
+/// Sending frames: when its position in the grid is due, a prepared frame is copied, stamped and written.
 extension Swarm {
-    /// Later than this is not made up for: a generator that stood still for so long has lost its place.
-    private static let hopelesslyLate: UInt64 = 500_000_000
+    /// Frames later than this, in nanoseconds, are skipped instead of sent.
+    private static let skipThreshold: UInt64 = 500_000_000
 
-    /// One who catches up must not stop listening meanwhile.
-    static let framesInARow = 64
-    /// Between two messages that come in.
-    static let framesBetween = 4
+    /// Limits frames sent in one turn, so that a late generator still receives.
+    static let framesPerTurnMax = 64
+    /// Frames sent after each received message.
+    static let framesPerReceiveMax = 4
 
-    func sendWhatIsDue(_ now: UInt64, atMost most: Int = Swarm.framesInARow) {
+    func sendDueFrames(_ now: UInt64, atMost limit: Int = Swarm.framesPerTurnMax) {
         guard phase < .draining else { return }
-        if now > sendGrid.due, now &- sendGrid.due > Self.hopelesslyLate { tally.withheld += sendGrid.skip(to: now) }
-        var left = most
-        while sendGrid.due <= now, left > 0 {
-            left -= 1
-            let call = sendGrid.place % scenario.calls
-            let member = sendGrid.place / scenario.calls
-            speak(call, member, now: now)
+        if now > sendGrid.due, now &- sendGrid.due > Self.skipThreshold { tally.withheld += sendGrid.skip(to: now) }
+        var remaining = limit
+        while sendGrid.due <= now, remaining > 0 {
+            remaining -= 1
+            let call = sendGrid.position % scenario.calls
+            let member = sendGrid.position / scenario.calls
+            sendFrame(call, member, now: now)
             sendGrid.advance()
         }
     }
 
-    private func speak(_ index: Int, _ member: Int, now: UInt64) {
+    private func sendFrame(_ index: Int, _ member: Int, now: UInt64) {
         let call = calls.baseAddress! + index
         guard call.pointee.phase == .talking || call.pointee.phase == .ending else { return }
-        if member == 0 { endIfTimeHasCome(index, now) }
+        if member == 0 { endIfDue(index, now) }
         call.pointee.advance(to: sendGrid.round)
         let slot = slots.baseAddress! + index * scenario.membersPerCall + member
         let (talks, talksNext) = call.pointee.talks(member)
@@ -36,17 +36,17 @@ extension Swarm {
             if !slot.pointee.isTalking { flags.insert(.talkspurtStart) }
             if !talksNext { flags.insert(.talkspurtEnd) }
         } else if slot.pointee.isTalking {
-            // It was silenced after its frame had gone: one more says that it is over.
+            // Interrupted after its last frame was sent: one more frame ends the talkspurt.
             flags.insert(.talkspurtEnd)
         } else {
             return
         }
         guard send(slot, flags) else { return }
         slot.pointee.isTalking = !flags.contains(.talkspurtEnd)
-        if member == 0, flags.contains(.talkspurtStart), call.pointee.now.isBargeIn { call.pointee.brokeInAt = clock }
+        if member == 0, flags.contains(.talkspurtStart), call.pointee.now.isBargeIn { call.pointee.bargeInAt = clock }
     }
 
-    /// - Returns: false if the socket takes nothing now; the frame is given up, as a live source would.
+    /// - Returns: false if the socket is congested; the frame is dropped, as by a live source.
     private func send(_ slot: UnsafeMutablePointer<Slot>, _ flags: FrameFlags) -> Bool {
         guard let connection = slot.pointee.connection, !connection.isCongested else {
             tally.withheld += 1
@@ -68,13 +68,12 @@ extension Swarm {
         return true
     }
 
-    /// A client's own sign of life, every 5 s on each connection.
-    func pingWhoIsDue(_ now: UInt64) {
+    /// Sends the application-level ping of each connection every 5 s, and aborts connections that hang.
+    func sendDuePings(_ now: UInt64) {
         while pingGrid.due <= now {
-            let slot = slots.baseAddress! + pingGrid.place
+            let slot = slots.baseAddress! + pingGrid.position
             pingGrid.advance()
             if slot.pointee.state == .ready, let connection = slot.pointee.connection { connection.write(text: Self.ping) }
-            // Who has been asked to close and does not.
             if slot.pointee.state == .leaving, now &- slot.pointee.leavingSince > 3_000_000_000 { slot.pointee.connection?.abort() }
             if slot.pointee.state == .connecting, now &- slot.pointee.connectStarted > 20_000_000_000 { slot.pointee.connection?.abort() }
         }

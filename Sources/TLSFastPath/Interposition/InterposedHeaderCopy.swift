@@ -3,9 +3,9 @@ internal import Wire
 
 /// libwebsockets' `lws_hdr_copy`, defined anew for the whole program.
 ///
-/// libwebsockets copies `Sec-WebSocket-Protocol` into 128 bytes at the upgrade and drops the connection if the header is longer, as it is
-/// when a browser puts its token there (PROTOCOL section 2). This function leaves the tokens, which have been read by then, out of that
-/// one header. No public call can shorten or replace a parsed header before the upgrade.
+/// libwebsockets copies `Sec-WebSocket-Protocol` into 128 bytes at the upgrade and drops the connection if the header is longer, for
+/// example with a browser's token (PROTOCOL, "Location of the token"). This function omits tokens, which have been read by then, from
+/// this header. No public call can shorten or replace a parsed header before the upgrade.
 @_cdecl("lws_hdr_copy")
 public func interposedHeaderCopy(
     _ wsi: OpaquePointer?, _ destination: UnsafeMutablePointer<CChar>?, _ capacity: Int32, _ token: UInt32
@@ -21,7 +21,7 @@ public func interposedHeaderCopy(
 }
 
 private enum SubprotocolHeader {
-    /// The header's items, joined again, without those that are tokens.
+    /// The header's items without tokens, joined.
     static func itemsWithoutTokens(of wsi: OpaquePointer) -> [UInt8] {
         var kept: [[UInt8]] = []
         for fragment in 0..<Int32(16) {

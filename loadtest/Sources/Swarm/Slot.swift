@@ -1,23 +1,23 @@
 import Sockets
 
-/// One place for a connection: who sits there publishes a track, or hears one, or both. Kept when calls end and new ones take their place.
+/// One connection of a call: publishes a track, subscribes to one, or both. Reused by later calls.
 struct Slot {
     enum State {
         case empty, connecting
-        /// `hello` has come.
+        /// `hello` was received.
         case joined
-        /// Its track is published, or it has none to publish.
+        /// Its track is published, if it publishes one.
         case ready
         case leaving
     }
 
     let call: Int
-    /// 0 is the user, or the one who speaks to many.
+    /// 0 is the user, or the publisher of a fan-out room.
     let member: Int
     let publishes: Bool
-    /// The slot whose track is heard here; -1 for none.
-    let hears: Int
-    /// Stops reading from time to time.
+    /// Index of the slot whose track this one subscribes to; -1 for none.
+    let subscribesTo: Int
+    /// Stops reading periodically (`Scenario.SlowListeners`).
     let isSlow: Bool
 
     var state = State.empty
@@ -25,54 +25,54 @@ struct Slot {
     var connectStarted: UInt64 = 0
     var leavingSince: UInt64 = 0
 
-    /// As the gateway named the track.
+    /// The gateway's alias for the track.
     var alias: UInt16 = 0
-    /// As we number it: unique in the run, also over reconnections.
+    /// Our own track number, unique in the run; a new one after each reconnection.
     var track: UInt32 = 0
-    /// The next to send. Starts shortly before the 16 bits on the wire wrap, so that every run crosses that.
+    /// Next sequence number. Starts shortly before 16 bits wrap, so every run covers the wrap.
     var sequence: UInt32 = 65_536 - 100
-    /// `sequence` when measuring began: what was lost before does not count.
+    /// `sequence` when measuring began; earlier losses are not counted.
     var measuredFrom: UInt32 = 0
     var isTalking = false
 
     var reception = Reception()
-    var isStopped = false
+    var isPaused = false
 }
 
-/// One room and those in it.
+/// One room and its connections.
 struct Call {
     enum Phase {
-        /// Nobody is there.
+        /// Not in use.
         case vacant
         case joining
         case talking
-        /// Nothing is sent any more; what is on its way may arrive.
+        /// Sends nothing; frames in transit may still arrive.
         case ending
         case leaving
-        /// All connections were broken off; they come back.
-        case cut
+        /// All connections were aborted and will reconnect.
+        case disconnected
     }
 
     var phase = Phase.vacant
-    /// Unique in the run: the room's name.
+    /// Unique in the run; part of the room's name.
     var number = 0
-    /// Slots that are not ready yet.
-    var awaited = 0
-    /// Slots with a connection that is not closed.
-    var open = 0
+    /// Number of slots that are not ready yet.
+    var pendingSlots = 0
+    /// Number of slots with an open connection.
+    var openConnections = 0
     var endsAt = UInt64.max
-    var settlesAt = UInt64.max
-    /// When its connections were cut; 0 if they were not.
-    var cutAt: UInt64 = 0
-    /// Round of the grid in which it began to talk, and the one for which `now` holds.
+    var drainedAt = UInt64.max
+    /// When its connections were aborted; 0 if they were not.
+    var disconnectedAt: UInt64 = 0
+    /// The round of the send grid in which it began to talk, and the one that `now` describes.
     var firstRound: UInt64 = 0
     var round: UInt64 = 0
     var conversation: Conversation?
-    /// In this round and the one after.
+    /// Who talks in this round and in the next.
     var now = Talk.both
     var next = Talk.both
-    /// When the user broke in on an assistant that is to give way and has not yet; 0 if not.
-    var brokeInAt: UInt64 = 0
+    /// When the user interrupted an assistant that has not yet stopped; 0 otherwise.
+    var bargeInAt: UInt64 = 0
 
     struct Talk {
         var user: Bool
@@ -88,7 +88,7 @@ struct Call {
         return member == 0 ? (now.user, next.user) : (now.assistant, next.assistant)
     }
 
-    /// Goes on to a round of 20 ms. The conversation is one round ahead, so that a talkspurt's last frame is known as such.
+    /// Advances to a round of 20 ms. The conversation is one round ahead, so that the last frame of a talkspurt can be flagged.
     mutating func advance(to round: UInt64) {
         guard conversation != nil, round > self.round else { return }
         self.round = round
@@ -99,7 +99,7 @@ struct Call {
         next = Talk(user: conversation.userTalks, assistant: conversation.assistantTalks, isBargeIn: conversation.isBargeIn)
     }
 
-    /// The assistant has heard the user break in.
+    /// The assistant received the user's interruption.
     mutating func assistantYields() {
         conversation?.assistantYields(at: Double(round &- firstRound + 1) * 20)
         next.assistant = false

@@ -4,15 +4,15 @@ internal import Synchronization
 /// libuv's `uv_poll_start`, defined anew for the whole program: on the loops of a gateway each event of a socket goes to `FastPathLoop`
 /// first and to libwebsockets' own handler where that is needed.
 ///
-/// libwebsockets tells nobody when it is about to read or has finished an event. Without the interposition it reads everything itself.
+/// libwebsockets has no hook before it reads or after it finishes an event. Without the interposition it reads everything itself.
 enum InterposedPoll {
-    /// By the address of the `uv_loop_t`. Consulted only when somebody changes which events a descriptor is watched for.
+    /// By the address of the `uv_loop_t`. Read only when the watched events of a descriptor change.
     private static let loops = Mutex<[UInt: UInt]>([:])
 
     static func register(_ loop: FastPathLoop, for uv: UnsafeMutableRawPointer) {
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(loop).toOpaque())
         loops.withLock { $0[UInt(bitPattern: uv)] = address }
-        // For `socketEvent`, which comes with every event.
+        // Used by `socketEvent`, for every event.
         unsafe uv.assumingMemoryBound(to: uv_loop_t.self).pointee.data = unsafe UnsafeMutableRawPointer(bitPattern: address)
     }
 
