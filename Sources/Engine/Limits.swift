@@ -70,9 +70,9 @@ package enum Limits {
     package static let playoutLinger: Duration = .milliseconds(100)
     /// Frames released this long after the end of a stalled utterance start the next one.
     package static let playoutStallMax: Duration = .seconds(1)
-    /// How far playout is estimated without a report from subscribers known to report.
+    /// Limit of the playout estimate while a subscriber known to report is silent.
     package static let playoutUnreportedMax: Duration = .milliseconds(500)
-    /// How much audio released since a subscriber's report it is assumed to have received.
+    /// Limit of the audio released since a subscriber's report that it is assumed to have received.
     package static let playoutRefillMax: Duration = .milliseconds(200)
     /// A report that lags the expected position by at most this was delayed on its way.
     package static let playoutReportLatenessMax: Duration = .milliseconds(40)
@@ -122,7 +122,7 @@ package enum Limits {
     package static let deviceRequestBurst = 100
     /// Interval of token refreshes.
     package static let tokenRefreshInterval: Duration = .seconds(300)
-    /// What one participant's profile updates and requested tokens may cost, in bytes sent to all recipients. Beyond it updates coalesce.
+    /// Bytes that one participant's profile updates and requested tokens may send to all recipients. Beyond it updates coalesce.
     package static let profileBytesPerSecond = 256 * 1_024
     package static let profileBurstBytes = 1_024 * 1_024
     /// Changes of a profile cause at most one fresh token in this time.

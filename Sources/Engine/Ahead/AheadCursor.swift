@@ -1,8 +1,8 @@
 internal import Wire
 
-/// How far an `ahead` track was released to one subscriber, and the clock by which the rest plays.
+/// The release position of one subscriber of an `ahead` track, and the clock by which the rest plays.
 ///
-/// A frame is released when it plays within 200 ms, together with what follows within 100 ms of audio and 300 ms from now. With a
+/// A frame is released when it plays within 200 ms, together with the next frames within 100 ms of audio and 300 ms from now. With a
 /// tick every 20 ms a subscriber has 180 to 300 ms buffered and gets ten messages a second (twelve in the first). A late tick
 /// releases more, because nothing depends on the time of the previous tick.
 struct AheadCursor: Sendable {

@@ -84,7 +84,7 @@ struct Call: Sendable {
         ringIfOneDoes()
     }
 
-    mutating func noteInvitations(_ kind: CallEvent.Kind, of parties: [CallParty], by inviter: CallParty, device: DeviceID?) {
+    mutating func recordInvitations(_ kind: CallEvent.Kind, of parties: [CallParty], by inviter: CallParty, device: DeviceID?) {
         record(kind, by: inviter, device: device, called: parties.filter(concerns))
         for party in parties where !concerns(party) { record(.busy, by: party) }
         settle()

@@ -52,7 +52,7 @@ extension CallStateMachine {
     private mutating func pickUp(
         _ id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
     ) throws(CallError) {
-        try checkWantsToken(requester)
+        try checkExpectsReply(requester)
         let found = try find(id, of: user)
         if let other = activeCall(of: user, but: id) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
         var (call, index) = try take(found, of: user, .invited)
@@ -68,7 +68,7 @@ extension CallStateMachine {
     private mutating func join(
         _ id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
     ) throws(CallError) {
-        try checkWantsToken(requester)
+        try checkExpectsReply(requester)
         var (call, index) = try take(try find(id, of: user), of: user, .joined)
         // An HTTP request does not identify the device.
         if requester.device == nil || requester.device != call.members[index].info.device {
@@ -147,11 +147,11 @@ extension CallStateMachine {
     // MARK: Replies
 
     func reply(_ reply: CallReply, to requester: Requester, into effects: inout [Effect]) {
-        if requester.wantsAnswer { effects.append(.reply(reply, to: requester)) }
+        if requester.expectsReply { effects.append(.reply(reply, to: requester)) }
     }
 
-    func checkWantsToken(_ requester: Requester) throws(CallError) {
-        guard requester.wantsAnswer else { throw CallError(.invalidArgument, "give an `id`: the reply has the room token") }
+    func checkExpectsReply(_ requester: Requester) throws(CallError) {
+        guard requester.expectsReply else { throw CallError(.invalidArgument, "give an `id`: the reply has the room token") }
     }
 
     func checkText(_ text: String, _ name: String, _ lengths: ClosedRange<Int>) throws(CallError) {
@@ -167,7 +167,7 @@ extension CallStateMachine.Requester {
         if case .device(let device, _) = self { device } else { nil }
     }
 
-    var wantsAnswer: Bool {
+    var expectsReply: Bool {
         if case .device(_, nil) = self { false } else { true }
     }
 }
@@ -192,7 +192,7 @@ extension CallStateMachine {
         _ start: CallStart, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
     ) throws(CallError) {
         guard !CallParty(user).isAssistant else { throw CallError(.notAllowed, "an assistant cannot start calls; it can only be called") }
-        try checkWantsToken(requester)
+        try checkExpectsReply(requester)
         try check(start.to, by: user)
         try checkText(start.callerName, "caller_name", 0...ProtocolLimits.participantNameBytesMax)
         try checkText(start.metadata, "metadata", 0...ProtocolLimits.callMetadataBytesMax)
@@ -255,7 +255,7 @@ extension CallStateMachine {
             let stamp = call.index(of: party).map { call.members[$0].stamp } ?? 0
             ringTimers.append(CallTimer(at: now + settings.ringTime, call: call.id, party: party, stamp: stamp))
         }
-        call.noteInvitations(kind, of: parties, by: CallParty(user), device: device)
+        call.recordInvitations(kind, of: parties, by: CallParty(user), device: device)
     }
 
     private mutating func link(_ call: Call, to party: CallParty) {

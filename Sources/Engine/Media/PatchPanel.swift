@@ -49,8 +49,8 @@ package struct PatchPanel: Sendable {
     }
 
     /// Meters a frame of an `ahead` track that is released now.
-    package mutating func note(_ header: FrameHeader, of index: Int, publishedBy slot: Int, at now: Instant) -> TrackMeter.Edge? {
-        guard let edge = patches[slot][index].meter.note(header, at: now) else { return nil }
+    package mutating func meter(_ header: FrameHeader, of index: Int, publishedBy slot: Int, at now: Instant) -> TrackMeter.Edge? {
+        guard let edge = patches[slot][index].meter.record(header, at: now) else { return nil }
         talkers[slot] = true
         return edge
     }
@@ -206,7 +206,7 @@ package struct Patch: Sendable {
         if let reason = admit(header, at: now) { return .dropped(reason) }
         if let aheadIndex { return .ahead(patch: index, queue: aheadIndex, hasOtherTargets: !trunks.isEmpty) }
         return .live(
-            patch: index, sole: soleSubscriber, edge: meter.note(header, at: now), hasOtherTargets: tap != nil || !trunks.isEmpty)
+            patch: index, sole: soleSubscriber, edge: meter.record(header, at: now), hasOtherTargets: tap != nil || !trunks.isEmpty)
     }
 
     /// Admits only frames of `epoch` from now on. The caller ends the current talkspurt.

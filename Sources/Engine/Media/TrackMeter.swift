@@ -27,7 +27,7 @@ package struct TrackMeter: Sendable, Hashable {
     }
 
     /// Meters an admitted frame.
-    package mutating func note(_ header: FrameHeader, at now: Instant) -> Edge? {
+    package mutating func record(_ header: FrameHeader, at now: Instant) -> Edge? {
         let level = header.level.level
         seenMilliseconds += frameMilliseconds
         if level <= Limits.speakerActiveLevel { activeMilliseconds += frameMilliseconds }

@@ -187,7 +187,7 @@ struct Membership: Sendable {
         return index
     }
 
-    /// The count as if nobody had joined under that identity, which a join would replace.
+    /// The count without the participant of that identity, which a join would replace.
     func independentCount(without identity: Identity) -> Int {
         independentCount - (self[identity].map { $0.kind.isDependent ? 0 : 1 } ?? 0)
     }
@@ -218,7 +218,7 @@ struct Membership: Sendable {
         participant.isHidden ? [] : handles(except: participant.handle)
     }
 
-    /// The participants named, without duplicates and unknown ones. An empty list means everybody, as in LiveKit.
+    /// The named participants, without duplicates and unknown identities. An empty list means everybody, as in LiveKit.
     func recipients(of identities: [Identity]?) -> [ParticipantHandle] {
         guard let identities, !identities.isEmpty else { return handles }
         var seen: Set<ParticipantHandle> = []

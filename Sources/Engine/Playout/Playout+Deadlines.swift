@@ -34,7 +34,7 @@ extension Playout {
         if finish.isPlayed { self.finish(at: now, into: &outcomes) } else { abandon(utterance, at: now, into: &outcomes) }
     }
 
-    /// The end of the utterance has passed without progress: what is released now starts the next one.
+    /// The end of the utterance has passed without progress: frames released now start the next one.
     func isStalled(_ utterance: Utterance, at now: Instant) -> Bool {
         guard utterance.clock.isDrained, let end = utterance.clock.end else { return false }
         return max(utterance.movedAt, end.at) + Limits.playoutStallMax <= now

@@ -16,7 +16,7 @@ package struct Utterance: Sendable {
         /// Ticks by which the previous report puts the subscriber further ahead, if this one is merely late.
         var lateness = 0
 
-        /// How far the subscriber can play: what it had buffered, plus what was released since, but no more than it had, because a
+        /// End of the audio that the subscriber can play: its buffer, plus the audio released since, but no more than its buffer, because a
         /// subscriber with almost nothing buffered may be cut off.
         func reach(release now: Int) -> Int {
             offset + buffered + min(max(0, now - release), buffered, Limits.playoutRefillMax.inTicks)

@@ -15,7 +15,7 @@ extension Room {
     /// Sends data. Participants that must not receive text are left out if the payload is readable; the sender does not learn of
     /// it.
     ///
-    /// - Parameter sender: nil if it is nobody in the room.
+    /// - Parameter sender: nil if the sender is not in the room.
     func deliver(_ message: DataMessage, from sender: Identity?, to recipients: [ParticipantHandle], into effects: inout [Effect]) {
         let readers = members.readers(among: recipients)
         let audience = readers.count < recipients.count && message.payload.isReadable ? readers : recipients

@@ -2,11 +2,11 @@ internal import Wire
 
 /// Settings of one room, from the configuration or a token.
 package struct RoomSettings: Sendable, Hashable {
-    /// How long a room stays open before anybody has joined.
+    /// Time that a room stays open before the first join.
     package var emptyTimeout: Duration
-    /// How long a room stays open after the last participant left.
+    /// Time that a room stays open after the last participant left.
     package var departureTimeout: Duration
-    /// How long a participant with a lost connection may resume; zero disables it.
+    /// Time in which a participant with a lost connection may resume; zero disables it.
     package var resumeWindow: Duration
     /// 0 means no limit. Dependent participants do not count.
     package var maxParticipants: Int

@@ -20,39 +20,41 @@ struct CallChecker {
 
     mutating func recordHello(_ device: DeviceID, of user: Identity, _ calls: [CallInfo]) {
         for call in calls {
-            if call.status.isOver { Issue.record("\(device) is greeted with \(call.id), which is over") }
-            if call.member(CallParty(user))?.state == .left { Issue.record("\(device) is greeted with \(call.id), which \(user) has left") }
+            if call.status.isOver { Issue.record("\(device) gets a hello with \(call.id), which is over") }
+            if call.member(CallParty(user))?.state == .left {
+                Issue.record("\(device) gets a hello with \(call.id), which \(user) has left")
+            }
             known[DeviceCall(device: device, call: call.id)] = call.seq
         }
     }
 
     mutating func recordEvent(_ event: CallEvent, to devices: [DeviceID], _ owners: [DeviceID: Identity]) {
         let call = event.call
-        if Set(devices).count != devices.count { Issue.record("\(call.id) event \(call.seq) is told to a device twice") }
+        if Set(devices).count != devices.count { Issue.record("\(call.id) event \(call.seq) is sent to a device twice") }
         var plain = event
         if event.kind == .incoming { plain.kind = call.seq == 1 ? .started : .invited }
-        if let told = histories[call.id]?[call.seq], told != plain { Issue.record("\(call.id) has two events \(call.seq)") }
+        if let earlier = histories[call.id]?[call.seq], earlier != plain { Issue.record("\(call.id) has two events \(call.seq)") }
         histories[call.id, default: [:]][call.seq] = plain
         for device in devices {
-            let position = DeviceCall(device: device, call: call.id)
-            if ended.contains(position) { Issue.record("\(device) is told \(event.kind) after the end of \(call.id)") }
-            if event.kind == .ended { ended.insert(position) }
+            let key = DeviceCall(device: device, call: call.id)
+            if ended.contains(key) { Issue.record("\(device) receives \(event.kind) after the end of \(call.id)") }
+            if event.kind == .ended { ended.insert(key) }
             guard let user = owners[device], let member = call.member(CallParty(user)) else {
                 Issue.record("\(device) receives \(call.id), which its user is not part of")
                 continue
             }
-            if let last = known[position], event.kind != .incoming, call.seq != last + 1 {
+            if let last = known[key], event.kind != .incoming, call.seq != last + 1 {
                 Issue.record("\(device) knows \(call.id) up to \(last) and receives \(call.seq)")
             }
-            if known[position] == nil && ![.started, .incoming].contains(event.kind) {
+            if known[key] == nil && ![.started, .incoming].contains(event.kind) {
                 Issue.record("\(device) first learns of \(call.id) by \(event.kind)")
             }
-            known[position] = call.seq
+            known[key] = call.seq
             // A member that leaves receives the events of that step, and none of later steps.
-            if member.state == .left, let step = leftIn[position], step != steps {
+            if member.state == .left, let step = leftIn[key], step != steps {
                 Issue.record("\(device) has left \(call.id) and receives \(event.kind)")
             }
-            leftIn[position] = member.state == .left ? steps : nil
+            leftIn[key] = member.state == .left ? steps : nil
         }
     }
 

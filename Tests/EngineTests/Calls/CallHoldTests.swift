@@ -67,16 +67,16 @@ struct CallHoldTests {
         world.send(ann, .hold(call, held: true))
         let second = world.call(ann, "cid")
         #expect(world.kinds(cid) == ["incoming"])
-        let refusal = world.send(ann, .hold(call, held: false))
-        #expect(refusal?.code == .conflict)
-        #expect(refusal?.call?.id == second, "the answer names the conflicting call")
+        let error = world.send(ann, .hold(call, held: false))
+        #expect(error?.code == .conflict)
+        #expect(error?.call?.id == second, "the answer names the conflicting call")
         world.send(ann, .cancel(second))
         #expect(world.send(ann, .hold(call, held: false))?.call?.member(.user("ann"))?.held == false)
     }
 
     @Test mutating func userInACallCannotStartAnother() {
-        let refusal = world.send(ann, .start(CallStart(to: [.user("cid")])))
-        #expect(refusal?.code == .conflict)
-        #expect(refusal?.call?.id == call)
+        let error = world.send(ann, .start(CallStart(to: [.user("cid")])))
+        #expect(error?.code == .conflict)
+        #expect(error?.call?.id == call)
     }
 }

@@ -14,9 +14,9 @@ struct CallLimitsTests {
             { .mute($0, muted: true) }, { .invite($0, [.user("eve")]) }, { .join($0) },
         ]
         for request in requests {
-            let refusal = world.send(eve, request(call))
-            #expect(refusal?.code == .notFound)
-            #expect(refusal == world.send(eve, request(nothing)), "the answer must not reveal the call")
+            let error = world.send(eve, request(call))
+            #expect(error?.code == .notFound)
+            #expect(error == world.send(eve, request(nothing)), "the answer must not reveal the call")
         }
         #expect(world.kinds(ann) == ["started"])
     }
@@ -55,8 +55,8 @@ struct CallLimitsTests {
         var world = CallWorld()
         let ann = world.connect("ann")
         for _ in 0..<10 { world.send(ann, .cancel(world.call(ann, "bob"))) }
-        let refusal = world.send(ann, .start(CallStart(to: [.user("bob")])))
-        #expect(refusal?.code == .limitExceeded)
+        let error = world.send(ann, .start(CallStart(to: [.user("bob")])))
+        #expect(error?.code == .limitExceeded)
         world.pass(.seconds(1))
         #expect(world.send(ann, .start(CallStart(to: [.user("bob")])))?.isAdmission == true)
     }

@@ -9,7 +9,7 @@ struct CallWorld {
         case admitted(CallInfo)
         case rejected(CallError)
 
-        var code: RequestError.Code? { if case .rejected(let refusal) = self { refusal.error.code } else { nil } }
+        var code: RequestError.Code? { if case .rejected(let error) = self { error.error.code } else { nil } }
         var isAdmission: Bool { if case .admitted = self { true } else { false } }
 
         /// The call in the answer.
@@ -17,7 +17,7 @@ struct CallWorld {
             switch self {
             case .reply(let reply): reply.call
             case .admitted(let call): call
-            case .rejected(let refusal): refusal.call
+            case .rejected(let error): error.call
             }
         }
     }
@@ -43,10 +43,10 @@ struct CallWorld {
         checker.nextStep()
         machine.handle(input, at: now, into: &effects)
         history += effects
-        for effect in effects { note(effect) }
+        for effect in effects { record(effect) }
     }
 
-    private mutating func note(_ effect: CallStateMachine.Effect) {
+    private mutating func record(_ effect: CallStateMachine.Effect) {
         switch effect {
         case .greet(let device, let user, let calls):
             hellos[device] = calls
@@ -56,7 +56,7 @@ struct CallWorld {
             checker.recordEvent(event, to: devices, owners)
         case .reply(let reply, let requester): answers[requester, default: []].append(.reply(reply))
         case .admit(_, let call, let requester): answers[requester, default: []].append(.admitted(call))
-        case .reject(let refusal, let requester): answers[requester, default: []].append(.rejected(refusal))
+        case .reject(let error, let requester): answers[requester, default: []].append(.rejected(error))
         case .close(let device): owners[device] = nil
         case .dispatch, .recall, .hold, .mute, .remove, .endRoom, .record: break
         }
@@ -135,7 +135,7 @@ struct CallWorld {
             "\(event.kind.rawValue.dropFirst(5))\(event.by.map { " by \($0)" } ?? "") > \(names(devices))"
         case .reply(_, let requester): "reply > \(name(requester))"
         case .admit(let user, _, let requester): "admit \(user) > \(name(requester))"
-        case .reject(let refusal, let requester): "reject \(refusal.error.code) > \(name(requester))"
+        case .reject(let error, let requester): "reject \(error.error.code) > \(name(requester))"
         case .close(let device): "close \(names([device]))"
         case .dispatch(let assistant, _): "dispatch \(assistant)"
         case .recall(let assistant, _): "recall \(assistant)"

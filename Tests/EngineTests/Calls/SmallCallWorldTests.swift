@@ -47,10 +47,10 @@ struct SmallCallWorldTests {
 
         private mutating func send(_ device: DeviceID, _ request: CallRequest, _ action: Action) {
             switch world.send(device, request) {
-            case .rejected(let refusal):
-                if refusal.error.code != .conflict { Issue.record("\(action) is answered \(refusal.error)") }
+            case .rejected(let error):
+                if error.error.code != .conflict { Issue.record("\(action) is answered \(error.error)") }
                 let known = world.checker.lastKnown(device, call)
-                if refusal.call != known { Issue.record("\(action) is told another state than its device knows") }
+                if error.call != known { Issue.record("\(action) is told another state than its device knows") }
             case .reply, .admitted: done.append(action)
             case nil: Issue.record("\(action) was not answered")
             }

@@ -64,8 +64,8 @@ struct OutboxTests {
         outbox.recordDrop(of: alias)
         let left = taken(from: &outbox)
         #expect(left.map(\.afterDrop) == [false])
-        let told = (outbox.takeDiscontinuity(of: alias), outbox.takeDiscontinuity(of: alias))
-        #expect(told == (true, false))
+        let flags = (outbox.takeDiscontinuity(of: alias), outbox.takeDiscontinuity(of: alias))
+        #expect(flags == (true, false))
     }
 
     @Test func dropOfOneTrackDoesNotFlagAnother() {
@@ -76,8 +76,8 @@ struct OutboxTests {
         outbox.dropExpired(at: .at(300)) { _ in }
         let left = taken(from: &outbox)
         #expect(left.map(\.afterDrop) == [false])
-        let told = (outbox.takeDiscontinuity(of: TrackAlias(1)), outbox.takeDiscontinuity(of: TrackAlias(1)))
-        #expect(told == (true, false))
+        let flags = (outbox.takeDiscontinuity(of: TrackAlias(1)), outbox.takeDiscontinuity(of: TrackAlias(1)))
+        #expect(flags == (true, false))
     }
 
     @Test func controlPrecedesFrames() throws {

@@ -96,7 +96,7 @@ struct PatchTests {
         #expect(ended.map(\.track) == [track.sid] && ended.map(\.edge) == [.stopped(MediaTime(ticks: 960), .silence)])
         #expect(panel.endTalk(of: 3, at: .at(800)).isEmpty)
         // Released `ahead` frames are metered too.
-        let begun = panel.note(header(), of: 0, publishedBy: 3, at: .at(1_000))
+        let begun = panel.meter(header(), of: 0, publishedBy: 3, at: .at(1_000))
         #expect(begun == .started(MediaTime(ticks: 0)) && panel.endTalk(of: 3, at: .at(2_000)).count == 1)
     }
 

@@ -5,15 +5,15 @@ import Wire
 struct SendWindowTests {
     @Test func kernelIsQueriedOnlyWhenTheWindowMayBeFull() {
         var sendWindow = SendWindow()
-        var asks = 0
+        var queries = 0
         for number in 0..<1_000 {
             if sendWindow.verdict == .measure {
-                asks += 1
+                queries += 1
                 sendWindow.observe(unacknowledged: 0, roundTrip: .zero, at: .at(number * 20))
             }
             sendWindow.recordWrite(116)
         }
-        #expect(asks < 70, "queried \(asks) times for 1,000 frames")
+        #expect(queries < 70, "queried \(queries) times for 1,000 frames")
     }
 
     /// The first pong came late, so the round trip is estimated as 3 s instead of 40 ms. Two talk in frames of 2.5 ms.

@@ -12,11 +12,11 @@ struct TrackMeterTests {
 
     @Test func talkspurtFlagsDecide() {
         var meter = TrackMeter(frameMilliseconds: 20)
-        let found1 = meter.note(frame(0, .talkspurtStart), at: .at(0))
+        let found1 = meter.record(frame(0, .talkspurtStart), at: .at(0))
         #expect(found1 == .started(MediaTime(ticks: 0)))
-        let found2 = meter.note(frame(1), at: .at(20))
+        let found2 = meter.record(frame(1), at: .at(20))
         #expect(found2 == nil)
-        let found3 = meter.note(frame(2, .talkspurtEnd), at: .at(40))
+        let found3 = meter.record(frame(2, .talkspurtEnd), at: .at(40))
         #expect(found3 == .stopped(MediaTime(ticks: 3 * 960), .end))
         let found4 = meter.tick(at: .at(10_000))
         #expect(found4 == nil)
@@ -24,15 +24,15 @@ struct TrackMeterTests {
 
     @Test func withoutFlagsTheVoiceBitDecides() {
         var meter = TrackMeter(frameMilliseconds: 20)
-        let found5 = meter.note(frame(0, voice: false, level: 70), at: .at(0))
+        let found5 = meter.record(frame(0, voice: false, level: 70), at: .at(0))
         #expect(found5 == nil)
-        let found6 = meter.note(frame(1), at: .at(20))
+        let found6 = meter.record(frame(1), at: .at(20))
         #expect(found6 == .started(MediaTime(ticks: 960)))
     }
 
     @Test func missingFramesEndATalkspurt() {
         var meter = TrackMeter(frameMilliseconds: 20)
-        _ = meter.note(frame(0, .talkspurtStart), at: .at(0))
+        _ = meter.record(frame(0, .talkspurtStart), at: .at(0))
         let found7 = meter.tick(at: .at(299))
         #expect(found7 == nil)
         let found8 = meter.tick(at: .at(300))
@@ -43,10 +43,10 @@ struct TrackMeterTests {
 
     @Test func silentFramesEndATalkspurt() {
         var meter = TrackMeter(frameMilliseconds: 20)
-        _ = meter.note(frame(0, .talkspurtStart), at: .at(0))
+        _ = meter.record(frame(0, .talkspurtStart), at: .at(0))
         var end: Int?
         for number in 1..<100 where end == nil {
-            _ = meter.note(frame(number, voice: false, level: 90), at: .at(number * 20))
+            _ = meter.record(frame(number, voice: false, level: 90), at: .at(number * 20))
             if meter.tick(at: .at(number * 20)) != nil { end = number * 20 }
         }
         #expect(end == 500)
@@ -54,14 +54,14 @@ struct TrackMeterTests {
 
     @Test func newTalkspurtEndsTheUnfinishedOne() {
         var meter = TrackMeter(frameMilliseconds: 20)
-        _ = meter.note(frame(0, .talkspurtStart), at: .at(0))
-        let found10 = meter.note(frame(12, .talkspurtStart), at: .at(240))
+        _ = meter.record(frame(0, .talkspurtStart), at: .at(0))
+        let found10 = meter.record(frame(12, .talkspurtStart), at: .at(240))
         #expect(found10 == .restarted(MediaTime(ticks: 12 * 960), after: MediaTime(ticks: 960)))
     }
 
     @Test func levelIsMeasuredOncePerWindow() throws {
         var meter = TrackMeter(frameMilliseconds: 20)
-        for number in 0..<20 { _ = meter.note(frame(number, level: number < 10 ? 25 : 60), at: .at(number * 20)) }
+        for number in 0..<20 { _ = meter.record(frame(number, level: number < 10 ? 25 : 60), at: .at(number * 20)) }
         let sid = TrackSID(text: "TR_1")
         let first = meter.takeMeasurement(of: sid, window: .milliseconds(400))
         #expect(first == TrackMeasurement(track: sid, windowMilliseconds: 400, activeMilliseconds: 200, loudestLevel: 25))

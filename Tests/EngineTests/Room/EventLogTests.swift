@@ -6,7 +6,7 @@ struct EventLogTests {
     private var log = EventLog()
     private var now = Instant(nanoseconds: 1_000_000_000)
 
-    private mutating func note(_ count: Int, bytes: Int = 10) {
+    private mutating func append(_ count: Int, bytes: Int = 10) {
         for _ in 0..<count {
             let text = String(repeating: "x", count: bytes)
             _ = log.append(EncodedEvent(.text(id: "t", from: Identity(text: "ann"), topic: "", text: text)), at: now)
@@ -14,20 +14,20 @@ struct EventLogTests {
     }
 
     @Test mutating func missedEventsAreReplayedUnderTheirNumbers() throws {
-        note(10)
+        append(10)
         let missed = try #require(log.events(after: 7))
         #expect(missed.map(\.seq) == [8, 9, 10])
         #expect(log.lastSeq == 10)
     }
 
     @Test mutating func upToDateClientGetsNoReplay() throws {
-        note(3)
+        append(3)
         #expect(try #require(log.events(after: 3)).isEmpty)
         #expect(try #require(EventLog().events(after: 0)).isEmpty)
     }
 
     @Test mutating func unknownSequenceNumberCannotResume() {
-        note(3)
+        append(3)
         #expect(log.events(after: 4) == nil)
         #expect(log.events(after: .max) == nil)
     }
@@ -36,7 +36,7 @@ struct EventLogTests {
         let readings = (1...3).map { EncodedEvent(.stats(ConnectionStats(rttMs: Double($0), sent: 0, dropped: 0, lateP99Ms: 0))) }
         for reading in readings {
             _ = log.append(reading, at: now)
-            note(1)
+            append(1)
         }
         let missed = try #require(log.events(after: 0))
         #expect(missed.map(\.seq) == Array(1...6))
@@ -45,29 +45,29 @@ struct EventLogTests {
     }
 
     @Test mutating func logKeepsTheLast256Events() throws {
-        note(300)
+        append(300)
         #expect(try #require(log.events(after: 44)).map(\.seq) == Array(45...300))
         #expect(log.events(after: 43) == nil)
         #expect(log.events(after: 0) == nil)
     }
 
     @Test mutating func logKeepsAtMostOneMegabyte() throws {
-        note(20, bytes: 100_000)
+        append(20, bytes: 100_000)
         #expect(try #require(log.events(after: 10)).count == 10)
         #expect(log.events(after: 9) == nil)
     }
 
     @Test mutating func oversizedEventIsEvictedAndNumberingContinues() throws {
-        note(1, bytes: 2_000_000)
+        append(1, bytes: 2_000_000)
         #expect(log.events(after: 0) == nil)
-        note(2)
+        append(2)
         #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
     }
 
     @Test mutating func undeliveredHelloIsRemovedWithoutANumberGap() throws {
-        note(3)
+        append(3)
         _ = log.appendHello(at: now)
-        note(2)
+        append(2)
         log.removeHellos(after: 2)
         let missed = try #require(log.events(after: 2))
         #expect(missed.map(\.seq) == [3, 4, 5])
@@ -76,7 +76,7 @@ struct EventLogTests {
 
     @Test mutating func deliveredHelloKeepsItsNumber() throws {
         _ = log.appendHello(at: now)
-        note(2)
+        append(2)
         log.removeHellos(after: 1)
         #expect(try #require(log.events(after: 1)).map(\.seq) == [2, 3])
         log.removeHellos(after: 3)
@@ -85,9 +85,9 @@ struct EventLogTests {
     }
 
     @Test mutating func logEvictsEventsOlderThanAMinute() throws {
-        note(5)
+        append(5)
         now = now + .seconds(61)
-        note(1)
+        append(1)
         #expect(log.events(after: 4) == nil)
         #expect(try #require(log.events(after: 5)).count == 1)
     }

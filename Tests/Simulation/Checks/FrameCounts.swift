@@ -6,7 +6,7 @@ struct FrameCounts {
     var malformed = 0
     var admitted = 0
     /// By `DropReason`: rejected on the publisher's shard, and dropped on the way to one subscriber.
-    var refused = [Int](repeating: 0, count: DropReason.allCases.count)
+    var rejected = [Int](repeating: 0, count: DropReason.allCases.count)
     var dropped = [Int](repeating: 0, count: DropReason.allCases.count)
     var handed = 0
     var written = 0

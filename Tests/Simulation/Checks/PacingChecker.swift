@@ -60,7 +60,9 @@ struct PacingChecker {
 
     /// A shard has discarded its queue. The replay for its next subscriber may contain less.
     mutating func forgotten(_ aheadIndex: Int, at shard: Int) {
-        if let track = tracks.removeValue(forKey: Place(shard: shard, aheadIndex: aheadIndex)) { kept[Kept(track: track, shard: shard)] = nil }
+        if let track = tracks.removeValue(forKey: Place(shard: shard, aheadIndex: aheadIndex)) {
+            kept[Kept(track: track, shard: shard)] = nil
+        }
     }
 
     /// A new subscription: its position and clock are unknown.
@@ -70,8 +72,9 @@ struct PacingChecker {
 
     mutating func stall(_ subscriber: SimulatedMember, at now: Instant) {
         stalledAt[subscriber.handle] = now
-        subscriber.connection.world.note(
-            "release to \(subscriber.connection.session) is delayed: control \(subscriber.outbox.hasControl), congested \(subscriber.connection.isCongested)")
+        subscriber.connection.world.log(
+            "release to \(subscriber.connection.session) is delayed: control \(subscriber.outbox.hasControl), congested \(subscriber.connection.isCongested)"
+        )
     }
 
     /// Checks a released frame: not too early, and not late if it was queued in time.
@@ -118,18 +121,18 @@ struct PacingChecker {
     }
 
     /// Checks after a tick that every subscriber with room has enough buffered, or nothing more was queued.
-    func looked(_ shard: SimulatedShard, in world: World) {
+    func checkAfterTick(_ shard: SimulatedShard, in world: World) {
         for case let subscriber? in shard.slots where !subscriber.aheadIndices.isEmpty {
             guard subscriber.pendingClose == nil, subscriber.isReachable, subscriber.connection.phase == .open else { continue }
             if let stalledAt = stalledAt[subscriber.handle], world.now - stalledAt < Self.stallSpan { continue }
             for aheadIndex in subscriber.aheadIndices {
                 let key = Key(subscriber: subscriber.handle, alias: shard.aheads.tracks[aheadIndex].alias)
-                if let player = players[key], player.isTimed { look(at: player, of: subscriber, on: shard, in: world) }
+                if let player = players[key], player.isTimed { check(player, of: subscriber, on: shard, in: world) }
             }
         }
     }
 
-    private func look(at player: Player, of subscriber: SimulatedMember, on shard: SimulatedShard, in world: World) {
+    private func check(_ player: Player, of subscriber: SimulatedMember, on shard: SimulatedShard, in world: World) {
         guard let number = kept[Kept(track: player.track, shard: shard.index)]?[player.end.ticks],
             let since = arrivals[Arrival(frame: number, shard: shard.index)], since < world.now
         else { return }
@@ -137,7 +140,8 @@ struct PacingChecker {
         guard entry.header.epoch == player.epoch, world.routing.plays(entry, in: world) else { return }
         let inHand = max(player.playedAtBest, since) - world.now
         world.expect(
-            inHand >= Self.leadMin, "frame \(number) is not released though \(subscriber.connection.session) has only \(inHand.inMilliseconds) ms buffered")
+            inHand >= Self.leadMin,
+            "frame \(number) is not released though \(subscriber.connection.session) has only \(inHand.inMilliseconds) ms buffered")
     }
 
     /// Deviations within this time of a stall are attributed to it.

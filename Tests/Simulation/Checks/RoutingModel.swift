@@ -49,7 +49,7 @@ struct RoutingModel {
     private var delivered: Set<Delivery> = []
     private var lost: Set<Delivery> = []
 
-    mutating func note(_ change: Room.PatchChange, home: Int, at now: Instant) {
+    mutating func apply(_ change: Room.PatchChange, home: Int, at now: Instant) {
         switch change {
         case .publish(let track, let publisher):
             routes[Key(publisher: publisher, alias: track.alias)] = Route(
@@ -102,17 +102,22 @@ struct RoutingModel {
             world.expect(
                 world.now - route.gateChangedAt < delay, "frame \(frame) is admitted though its track is \(route.gate)")
         }
-        if let endedAt = route.endedAt { world.expect(world.now - endedAt < delay, "frame \(frame) is admitted though its track has ended") }
+        if let endedAt = route.endedAt {
+            world.expect(world.now - endedAt < delay, "frame \(frame) is admitted though its track has ended")
+        }
         // While a track moves between slots, some shards may not know its new slot yet.
         if let movedAt = route.movedAt, world.now - movedAt <= world.swarm.propagationDelayMax { return }
         for subscriber in route.subscribers where subscriber.until == nil {
             let isOnOneShard = route.home == Int(publisher.shard) && subscriber.handle.shard == publisher.shard
             guard isOnOneShard || world.now - subscriber.since > world.swarm.propagationDelayMax else { continue }
             // Other shards may still have a recently closed gate, or learn of a decision sooner than the publisher's shard.
-            guard isOnOneShard || world.now - route.gateChangedAt > world.swarm.propagationDelayMax && route.endedAt == nil else { continue }
+            guard isOnOneShard || world.now - route.gateChangedAt > world.swarm.propagationDelayMax && route.endedAt == nil else {
+                continue
+            }
             guard isOnOneShard || !world.ledger.frames[frame].isDoubtful else { continue }
             expected.append(
-                Expectation(delivery: Delivery(frame: frame, subscriber: subscriber.handle), key: key, since: subscriber.since, at: world.now))
+                Expectation(
+                    delivery: Delivery(frame: frame, subscriber: subscriber.handle), key: key, since: subscriber.since, at: world.now))
         }
     }
 
@@ -142,14 +147,18 @@ struct RoutingModel {
 
     /// Whether the frame is due to play: its track was not ended, cleared or paused.
     func plays(_ entry: Ledger.Frame, in world: World) -> Bool {
-        guard let publisher = entry.session.handle, let route = route(Key(publisher: publisher, alias: entry.header.alias)) else { return false }
+        guard let publisher = entry.session.handle, let route = route(Key(publisher: publisher, alias: entry.header.alias)) else {
+            return false
+        }
         guard route.gate == .open, route.endedAt == nil, route.epoch == entry.header.epoch else { return false }
         return !wasPaused(entry, lately: world)
     }
 
     /// Whether its gate was closed recently, so that its clock has restarted.
     func wasPaused(_ entry: Ledger.Frame, lately world: World) -> Bool {
-        guard let publisher = entry.session.handle, let route = route(Key(publisher: publisher, alias: entry.header.alias)) else { return true }
+        guard let publisher = entry.session.handle, let route = route(Key(publisher: publisher, alias: entry.header.alias)) else {
+            return true
+        }
         return route.wasEverClosed && world.now - route.gateChangedAt < .seconds(5)
     }
 

@@ -12,12 +12,15 @@ extension World {
         }
         // A room with agents only may have closed by now; its participants reconnect.
         for (number, frame) in ledger.frames.enumerated() where frame.mustBeDelivered && !frame.session.isOver {
-            for session in settled where session.peer.room == frame.session.peer.room && session !== frame.session && session.permission.canSubscribe {
+            for session in settled
+            where session.peer.room == frame.session.peer.room && session !== frame.session && session.permission.canSubscribe {
                 guard session.joinedAt <= livenessSince else { continue }
-                expect(session.receivedRequired.contains(number), "\(session) has not received frame \(number) of \(frame.session) in the liveness phase")
+                expect(
+                    session.receivedRequired.contains(number),
+                    "\(session) has not received frame \(number) of \(frame.session) in the liveness phase")
             }
         }
-        expect(counts.framesIn == counts.admitted + counts.refused.reduce(0, +), "incoming frames are not all counted: \(counts)")
+        expect(counts.framesIn == counts.admitted + counts.rejected.reduce(0, +), "incoming frames are not all counted: \(counts)")
     }
 
     func checkNothingRemains() {

@@ -8,7 +8,7 @@ extension World {
         let number = Ledger.number(of: frame)
         guard number >= 0 else { return fail("a frame that is not in the ledger is admitted") }
         counts.admitted += 1
-        note("frame \(number) of \(sender.connection.session) is admitted by shard \(shard.index)")
+        log("frame \(number) of \(sender.connection.session) is admitted by shard \(shard.index)")
         let entry = ledger.frames[number]
         expect(entry.isDeliverable, "frame \(number) of \(entry.session) is admitted, which must be dropped")
         expect(entry.track == track, "frame \(number) is admitted as one of \(track)")
@@ -23,7 +23,7 @@ extension World {
         counts.admitted += 1
         let entry = ledger.frames[number]
         expect(entry.isDeliverable, "frame \(number) of \(entry.session) is admitted, which must be dropped")
-        note("frame \(number) of \(sender.connection.session) is queued by shard \(shard.index)")
+        log("frame \(number) of \(sender.connection.session) is queued by shard \(shard.index)")
         routing.admittedAhead(number, entry, from: sender.handle, in: self)
         if gapBefore.remove(track) != nil { afterGap.insert(number) }
         pacing.arrived(number, at: shard.index, aheadIndex: aheadIndex, in: self)
@@ -42,11 +42,11 @@ extension World {
         }
     }
 
-    func refused(_ frame: [UInt8], _ reason: DropReason) {
+    func recordRejection(of frame: [UInt8], _ reason: DropReason) {
         let number = Ledger.number(of: frame)
         guard number >= 0 else { return }
         if ledger.frames[number].mode == .ahead, reason == .ahead || reason == .full { gapBefore.insert(ledger.frames[number].track) }
-        
+
         guard ledger.frames[number].mustBeDelivered else { return }
         fail("frame \(number) of \(ledger.frames[number].session) is rejected (\(reason)) in the liveness phase")
     }
@@ -55,7 +55,7 @@ extension World {
         let number = Ledger.number(of: frame)
         let entry = ledger.frames[number]
         counts.handed += 1
-        note("frame \(number) is forwarded to \(subscriber.connection.session)")
+        log("frame \(number) is forwarded to \(subscriber.connection.session)")
         if let publisher = entry.session.handle {
             routing.handed(number, of: RoutingModel.Key(publisher: publisher, alias: entry.header.alias), to: subscriber.handle, in: self)
         }
@@ -66,7 +66,7 @@ extension World {
         let number = Ledger.number(of: frame)
         let alias = ledger.frames[number].header.alias.value
         counts.dropped[reason.rawValue] += 1
-        note("frame \(number) is dropped (\(reason)) on its way to \(subscriber.connection.session): \(subscriber.obstacle(at: shard))")
+        log("frame \(number) is dropped (\(reason)) on its way to \(subscriber.connection.session): \(subscriber.obstacle(at: shard))")
         guard let index = subscriber.connection.handed[alias]?.lastIndex(where: { $0.frame == number }),
             let at = subscriber.connection.handed[alias]?[index].at
         else { return fail("frame \(number) is dropped (\(reason)) but was not forwarded") }
@@ -74,7 +74,9 @@ extension World {
         if reason == .age {
             expect(shard.now - at > subscriber.ageMax, "frame \(number) is dropped as expired after \((shard.now - at).inMilliseconds) ms")
         }
-        guard ledger.frames[number].mustBeDelivered, subscriber.connection.session.isSettling, !subscriber.connection.isPeerGone else { return }
+        guard ledger.frames[number].mustBeDelivered, subscriber.connection.session.isSettling, !subscriber.connection.isPeerGone else {
+            return
+        }
         // A room with agents only may close at any time, and so do its connections.
         if reason == .left || reason == .away { return }
         if reason == .full, swarm.hasSmallQueues {

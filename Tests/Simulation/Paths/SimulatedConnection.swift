@@ -231,7 +231,7 @@ final class SimulatedConnection {
         upClogUntil = world.now
         lastReach = world.now + latency
         lastArrival = world.now + latency
-        // Reschedules what is in flight; the events scheduled earlier then find nothing.
+        // Reschedules the segments in flight; their earlier events then have no effect.
         for _ in flying { world.schedule.add(.arrives(connection: number), at: lastArrival) }
         for _ in up { world.schedule.add(.reaches(connection: number), at: lastReach) }
         readingPause = .zero

@@ -81,7 +81,7 @@ extension PeerSession {
 
     private func receiveHello(_ hello: Hello) {
         world.expect(self.hello == nil, "\(self) receives hello twice")
-        world.note("\(self) has joined")
+        world.log("\(self) has joined")
         let past = resumeState?.hello
         self.hello = hello
         joinedAt = world.now
@@ -97,7 +97,8 @@ extension PeerSession {
         for info in hello.participants {
             world.expect(!info.permission.hidden, "\(self) learns of a hidden participant")
             world.expect(
-                others.insert(info.identity).inserted && info.identity != peer.identity, "hello contains \(info.identity) twice, or the peer itself")
+                others.insert(info.identity).inserted && info.identity != peer.identity,
+                "hello contains \(info.identity) twice, or the peer itself")
             for track in info.tracks ?? [] { name(track) }
         }
         // After the faults it talks and subscribes at once.
@@ -128,7 +129,9 @@ extension PeerSession {
     }
 
     private func expectKnown(_ identity: Identity, _ event: Event) {
-        world.expect(identity == peer.identity || others.contains(identity), "\(self) receives an event of \(identity), which is not present: \(event)")
+        world.expect(
+            identity == peer.identity || others.contains(identity),
+            "\(self) receives an event of \(identity), which is not present: \(event)")
     }
 
     func expectKnown(_ sid: TrackSID, of identity: Identity, _ event: Event) {

@@ -19,7 +19,7 @@ extension PeerSession {
     func sendRequest(_ request: Request, _ meaning: PendingRequest = .other) -> UInt64 {
         lastID += 1
         pendingRequests[lastID] = meaning
-        world.note("\(self) sends request \(lastID): \(request)")
+        world.log("\(self) sends request \(lastID): \(request)")
         connection.send(.text(OutgoingRequest(request, id: lastID).bytes))
         return lastID
     }
@@ -44,7 +44,9 @@ extension PeerSession {
             guard lastSubscribe[sid] == id else { return }
             unsubscribedSince[sid] = subscribed ? nil : world.now
         case .clear(let sid):
-            world.expect(fields.epoch != nil && fields.playedMs != nil && fields.discardedMs != nil, "\(self) gets a `playout.clear` reply without its fields")
+            world.expect(
+                fields.epoch != nil && fields.playedMs != nil && fields.discardedMs != nil,
+                "\(self) gets a `playout.clear` reply without its fields")
             if let epoch = fields.epoch { raise(sid, to: epoch) }
         case .mark, .other: break
         }

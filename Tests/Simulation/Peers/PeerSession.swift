@@ -130,7 +130,7 @@ final class PeerSession: CustomStringConvertible {
         case .binary(let bytes): take(binary: bytes)
         case .ping(let number): connection.send(.pong(number))
         case .close(let code):
-            world.note("\(self) is closed with \(code)")
+            world.log("\(self) is closed with \(code)")
             connection.isPeerGone = true
             end()
         case .pong, .broken: break

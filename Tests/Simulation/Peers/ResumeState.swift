@@ -1,7 +1,7 @@
 internal import Engine
 internal import Wire
 
-/// What a peer knows from its last connection, for a resume on the next one.
+/// The state that a peer keeps from its last connection for a resume.
 struct ResumeState {
     let hello: Hello
     let lastSeq: UInt64

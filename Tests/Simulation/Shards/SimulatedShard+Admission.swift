@@ -22,7 +22,7 @@ extension SimulatedShard {
         connection.session.handle = handle
         participants += 1
         if ticket.admission.resuming != nil { member.resumption = ticket }
-        world.note("shard \(index) assigns \(connection.session) slot \(handle.slot).\(handle.generation)")
+        world.log("shard \(index) assigns \(connection.session) slot \(handle.slot).\(handle.generation)")
         join(member, ticket)
         scheduleTick()
         sendProbe(from: member)
@@ -37,7 +37,7 @@ extension SimulatedShard {
             case .closed(let reason): reason.disconnectReason
             case .lost: connection.wasClosedByPeer ? .clientInitiated : .signalClose
             }
-        world.note("shard \(index) has lost \(connection.session): \(reason)")
+        world.log("shard \(index) has lost \(connection.session): \(reason)")
         var dropped: [FrameRef] = []
         member.outbox.removeAll { dropped.append($0) }
         for frame in dropped { release(frame, .left, of: member) }

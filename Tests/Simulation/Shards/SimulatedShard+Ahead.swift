@@ -5,10 +5,12 @@ internal import Wire
 extension SimulatedShard {
     // MARK: Queueing
 
-    func push(_ frame: [UInt8], _ header: FrameHeader, of patch: Int, to aheadIndex: Int, from sender: SimulatedMember, hasOtherTargets: Bool) {
+    func push(
+        _ frame: [UInt8], _ header: FrameHeader, of patch: Int, to aheadIndex: Int, from sender: SimulatedMember, hasOtherTargets: Bool
+    ) {
         let slot = Int(sender.handle.slot)
         let track = panel.patches[slot][patch].track
-        if let refusal = frame.withUnsafeBytes({ aheads.append($0, header, to: aheadIndex, at: now) }) { return drop(refusal, of: frame) }
+        if let reason = frame.withUnsafeBytes({ aheads.append($0, header, to: aheadIndex, at: now) }) { return drop(reason, of: frame) }
         world.admittedAhead(frame, from: sender, track: track, at: self, aheadIndex: aheadIndex)
         for trunk in hasOtherTargets ? panel.patches[slot][patch].trunks : [] {
             var stored: [UInt8] = []
@@ -25,7 +27,8 @@ extension SimulatedShard {
                 "shard \(index) loses frame \(Ledger.number(of: frame)) of a moved track")
         }
         let isRefused = frame.withUnsafeBytes { bytes in
-            !aheads.tracks[aheadIndex].accepts(bytes, header, from: publisher) || aheads.append(bytes, header, to: aheadIndex, at: now) != nil
+            !aheads.tracks[aheadIndex].accepts(bytes, header, from: publisher)
+                || aheads.append(bytes, header, to: aheadIndex, at: now) != nil
         }
         if !isRefused { world.pacing.arrived(Ledger.number(of: frame), at: index, aheadIndex: aheadIndex, in: world) }
     }
@@ -42,7 +45,7 @@ extension SimulatedShard {
         aheads.findDue(at: now)
         for aheadIndex in aheads.due { release(aheadIndex, onlyIfUrgent: false) }
         aheads.settle(at: now)
-        for aheadIndex in aheads.withReports { noteReports(of: aheadIndex) }
+        for aheadIndex in aheads.withReports { sendReports(of: aheadIndex) }
         flushPlayoutReports()
     }
 
@@ -64,13 +67,15 @@ extension SimulatedShard {
         for (track, edge) in edges {
             if let publisher = slots[Int(aheads.tracks[aheadIndex].publisher.slot)] { talk(edge, of: track, publishedBy: publisher) }
         }
-        noteReports(of: aheadIndex)
+        sendReports(of: aheadIndex)
     }
 
     private func release(_ aheadIndex: Int, to subscriber: SimulatedMember, _ index: Int, onlyIfUrgent: Bool) {
         world.expect(
-            aheads.tracks[aheadIndex].takeSkippedFrames(ofSubscriber: index) == 0, "\(subscriber.connection.session) skips frames of less than a minute")
-        guard subscriber.pendingClose == nil, aheads.tracks[aheadIndex].isDue(forSubscriber: index, at: now, onlyIfUrgent: onlyIfUrgent) else { return }
+            aheads.tracks[aheadIndex].takeSkippedFrames(ofSubscriber: index) == 0,
+            "\(subscriber.connection.session) skips frames of less than a minute")
+        guard subscriber.pendingClose == nil, aheads.tracks[aheadIndex].isDue(forSubscriber: index, at: now, onlyIfUrgent: onlyIfUrgent)
+        else { return }
         guard subscriber.isReachable else {
             subscriber.isBehind = true
             world.pacing.stall(subscriber, at: world.now)
@@ -91,7 +96,7 @@ extension SimulatedShard {
             message.removeSubrange(output.bytes...)
             world.release(message, frames: output.frames, to: subscriber, at: self)
             subscriber.connection.write(.binary(message))
-            noteWritten(output.bytes, frames: output.frames, to: subscriber)
+            recordWrite(output.bytes, frames: output.frames, to: subscriber)
         } while aheads.tracks[aheadIndex].isDue(forSubscriber: index, at: now, onlyIfUrgent: false)
     }
 
@@ -100,7 +105,7 @@ extension SimulatedShard {
         let slot = Int(aheads.tracks[aheadIndex].publisher.slot)
         while let header = aheads.tracks[aheadIndex].nextReleasedHeader() {
             guard let patch = panel.index(of: header.alias, publishedBy: slot) else { continue }
-            if let edge = panel.note(header, of: patch, publishedBy: slot, at: now) {
+            if let edge = panel.meter(header, of: patch, publishedBy: slot, at: now) {
                 edges.append((panel.patches[slot][patch].track, edge))
             }
         }

@@ -18,7 +18,7 @@ extension SimulatedShard {
     func pauseAhead(_ aheadIndex: Int, _ pauses: Bool) {
         aheads.tracks[aheadIndex].setPaused(pauses, at: now)
         aheads.activate(aheadIndex)
-        noteReports(of: aheadIndex)
+        sendReports(of: aheadIndex)
         guard !pauses else { return }
         for pending in aheads.tracks[aheadIndex].takePendingReplays() { replay(aheadIndex, to: pending, from: nil) }
     }
@@ -26,12 +26,14 @@ extension SimulatedShard {
     func clearAhead(_ aheadIndex: Int, epoch: UInt8) {
         _ = aheads.tracks[aheadIndex].clear(epoch: epoch, at: now)
         aheads.activate(aheadIndex)
-        noteReports(of: aheadIndex)
+        sendReports(of: aheadIndex)
     }
 
     // MARK: Subscribers
 
-    func subscribeAhead(_ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ options: Room.SubscriptionOptions) {
+    func subscribeAhead(
+        _ alias: TrackAlias, of publisher: ParticipantHandle, by subscriber: ParticipantHandle, _ options: Room.SubscriptionOptions
+    ) {
         let aheadIndex =
             aheads.index(of: alias, by: publisher)
             ?? aheads.open(
@@ -78,7 +80,7 @@ extension SimulatedShard {
 
     // MARK: Reports to the room
 
-    func noteReports(of aheadIndex: Int) {
+    func sendReports(of aheadIndex: Int) {
         guard aheads.tracks[aheadIndex].hasReports, let track = aheads.tracks[aheadIndex].sid else { return }
         let publisher = aheads.tracks[aheadIndex].publisher
         for queueReport in aheads.tracks[aheadIndex].takeReports() { playoutQueueReports.append((publisher, track, queueReport)) }

@@ -20,7 +20,7 @@ extension SimulatedShard {
         nextTick = nil
         pumpWaiting()
         releaseActive()
-        world.pacing.looked(self, in: world)
+        world.pacing.checkAfterTick(self, in: world)
         let tick = Int(now.nanoseconds / 20_000_000)
         if tick != ticks {
             if ticks == 0 || tick - ticks > 50 { ticks = tick - 1 }
@@ -84,7 +84,8 @@ extension SimulatedShard {
                     rttMs: Double(roundTrip.inMilliseconds), sent: member.framesSent, dropped: member.framesDropped, lateP99Ms: 0)),
             to: member)
         let loss = sent + dropped == 0 ? 0 : Double(dropped) * 100 / Double(sent + dropped)
-        let measurement = ConnectionMeasurement(roundTrip: roundTrip, jitter: member.connection.jitter, lossPercent: loss, isSilent: isSilent)
+        let measurement = ConnectionMeasurement(
+            roundTrip: roundTrip, jitter: member.connection.jitter, lossPercent: loss, isSilent: isSilent)
         report(.connectionMeasured(member.handle, measurement), roomOf: member)
     }
 }

@@ -80,7 +80,7 @@ extension SimulatedShard {
 
     func finish(_ member: SimulatedMember, _ reason: CloseReason) {
         guard member.connection.phase == .open, member.pendingClose == nil else { return }
-        world.note("shard \(index) closes \(member.connection.session): \(reason)")
+        world.log("shard \(index) closes \(member.connection.session): \(reason)")
         guard member.outbox.hasControl, reason != .slowConsumer else { return member.connection.close(reason) }
         member.pendingClose = (reason, now + .seconds(1))
         startWaiting(member)

@@ -147,7 +147,7 @@ extension SimulatedShard {
     }
 
     func apply(_ change: Room.PatchChange) {
-        world.note("shard \(index): \(change)")
+        world.log("shard \(index): \(change)")
         switch change {
         case .publish(let track, let publisher):
             let aheadIndex = track.mode == .ahead ? openAhead(track, by: publisher) : nil
@@ -187,7 +187,9 @@ extension SimulatedShard {
             case (false, _): panel.add(trunk: subscriber.shard, to: alias, of: Int(publisher.slot))
             }
         case .unsubscribe(let subscriber, let alias, let publisher):
-            if isHere(subscriber), let aheadIndex = aheads.index(of: alias, by: publisher) { return unsubscribeAhead(aheadIndex, by: subscriber) }
+            if isHere(subscriber), let aheadIndex = aheads.index(of: alias, by: publisher) {
+                return unsubscribeAhead(aheadIndex, by: subscriber)
+            }
             switch (isHere(subscriber), isHere(publisher)) {
             case (true, true): panel.remove(subscriber: subscriber.slot, from: alias, of: Int(publisher.slot))
             case (true, false): remoteTracks.remove(subscriber: subscriber.slot, from: alias, of: publisher)

@@ -50,8 +50,9 @@ extension SimulatedShard {
     func forward(_ trunkFrame: SimulatedTrunk.Frame) {
         let header = FrameReading.uncheckedHeader(of: trunkFrame.frame)
         let alias = header.alias
-        world.note(
-            "shard \(index) forwards frame \(Ledger.number(of: trunkFrame.frame)) to \(remoteTracks.subscribers(to: alias, of: trunkFrame.publisher))")
+        world.log(
+            "shard \(index) forwards frame \(Ledger.number(of: trunkFrame.frame)) to \(remoteTracks.subscribers(to: alias, of: trunkFrame.publisher))"
+        )
         let subscribers = remoteTracks.subscribers(to: alias, of: trunkFrame.publisher)
         guard subscribers.isEmpty else { return forward(trunkFrame.frame, of: alias, to: subscribers) }
         if aheads.count > 0 { appendRemote(trunkFrame.frame, header, from: trunkFrame.publisher) }
@@ -95,10 +96,10 @@ extension SimulatedShard {
         var sent = frame
         if afterDrop { sent[1] |= FrameFlags.discontinuity.rawValue }
         subscriber.connection.write(.binary(sent))
-        noteWritten(frame.count, frames: 1, to: subscriber)
+        recordWrite(frame.count, frames: 1, to: subscriber)
     }
 
-    func noteWritten(_ count: Int, frames: Int, to subscriber: SimulatedMember) {
+    func recordWrite(_ count: Int, frames: Int, to subscriber: SimulatedMember) {
         subscriber.sendWindow.recordWrite(count + 24)
         subscriber.framesSent += UInt64(frames)
         world.counts.written += frames
@@ -180,8 +181,8 @@ extension SimulatedShard {
     // MARK: Counting
 
     func drop(_ reason: DropReason, of frame: [UInt8]) {
-        world.counts.refused[reason.rawValue] += 1
-        world.refused(frame, reason)
+        world.counts.rejected[reason.rawValue] += 1
+        world.recordRejection(of: frame, reason)
     }
 
     private func dropQueued(_ frame: [UInt8], _ reason: DropReason, of subscriber: SimulatedMember) {

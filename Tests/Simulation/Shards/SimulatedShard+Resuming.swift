@@ -78,7 +78,7 @@ extension SimulatedShard {
         if let seq = ticket.lastSeq { handover?.log.removeHellos(after: seq) }
         let missed = handover.flatMap { handover in ticket.lastSeq.flatMap(handover.log.events) }
         if member.link == .up, missed == nil { return joinAnew(member, ticket) }
-        world.note("\(member.connection.session) resumes and has missed \(missed?.count ?? 0) events")
+        world.log("\(member.connection.session) resumes and has missed \(missed?.count ?? 0) events")
         world.counts.resumed += 1
         if let handover { member.take(handover) }
         member.awaitsProof = true
@@ -92,7 +92,8 @@ extension SimulatedShard {
         let connection = member.connection
         // A new participant receives tracks from now on: earlier frames are no gap.
         world.expect(
-            connection.handed.values.allSatisfy { $0.allSatisfy(\.isDropped) }, "\(connection.session) received frames before its resume was rejected")
+            connection.handed.values.allSatisfy { $0.allSatisfy(\.isDropped) },
+            "\(connection.session) received frames before its resume was rejected")
         connection.handed.removeAll()
         let handle = takeSlot()
         let newcomer = SimulatedMember(handle: handle, connection: connection, kind: member.kind, swarm: world.swarm, now: now)

@@ -25,7 +25,7 @@ extension SimulatedShard {
         hosted.status = hosted.room.status()
         rooms[index] = hosted
         roomByName[name] = index
-        world.note("\(name) opens on shard \(self.index)")
+        world.log("\(name) opens on shard \(self.index)")
         return index
     }
 
@@ -37,16 +37,16 @@ extension SimulatedShard {
         rooms[index]?.status = status ?? Room.Status()
         checkPresence(input, effects, in: index)
         for effect in effects {
-            if case .patch(let change) = effect { world.routing.note(change, home: self.index, at: world.now) }
+            if case .patch(let change) = effect { world.routing.apply(change, home: self.index, at: world.now) }
         }
         performing += 1
         for effect in effects { perform(effect, of: index) }
         performing -= 1
-        noteFullness(index)
+        updateFullness(index)
         flushPlayoutReports()
     }
 
-    private func noteFullness(_ index: Int) {
+    private func updateFullness(_ index: Int) {
         guard let hosted = rooms[index], let count = hosted.status.limitedParticipantCount, hosted.independents != count else { return }
         rooms[index]?.independents = count
         world.directory.setFull(hosted.name, hosted.room.identitiesWhenFull)
@@ -57,7 +57,9 @@ extension SimulatedShard {
         guard var present = rooms[index]?.present else { return }
         if case .joined(let handle, _) = input { present.insert(handle) }
         for effect in effects {
-            for handle in effect.named where !present.contains(handle) { world.fail("an effect names a participant that is not in the room: \(effect)") }
+            for handle in effect.named where !present.contains(handle) {
+                world.fail("an effect names a participant that is not in the room: \(effect)")
+            }
             if case .close(let handle, _) = effect { present.remove(handle) }
             if case .handOver(let old, _) = effect { present.remove(old) }
         }
@@ -128,7 +130,7 @@ extension SimulatedShard {
 
     private func removeRoom(_ index: Int) {
         guard let hosted = rooms[index] else { return }
-        world.note("\(hosted.name) closes on shard \(self.index)")
+        world.log("\(hosted.name) closes on shard \(self.index)")
         roomByName[hosted.name] = nil
         world.directory.release(hosted.name)
         rooms[index] = nil

@@ -97,7 +97,7 @@ final class SimulatedShard {
     /// Pauses are never consecutive, so that `Swarm.propagationDelayMax` holds.
     func pause(for span: Duration) {
         guard world.now >= pausedUntil + .milliseconds(50) else { return }
-        world.note("shard \(index) pauses for \(span.inMilliseconds) ms")
+        world.log("shard \(index) pauses for \(span.inMilliseconds) ms")
         pausedUntil = world.now + span
     }
 

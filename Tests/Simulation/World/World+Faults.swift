@@ -26,7 +26,7 @@ extension World {
             shards[shard].pause(for: draw(upTo: swarm.pauseMax))
         case .clogUp, .clogDown, .freeze, .readSlowly, .reset, .vanish, .duplicate:
             guard let session = random.pick(peers.compactMap(\.session)) else { return }
-            note("\(fault) for \(session)")
+            log("\(fault) for \(session)")
             disturb(session, by: fault)
         case .deleteRoom, .removeParticipant, .muteTrack, .changePermission, .changeMetadata:
             administer(fault)
@@ -38,7 +38,8 @@ extension World {
         case .clogUp: session.connection.upClogUntil = now + draw(upTo: swarm.clogMax)
         case .clogDown: session.connection.downClogUntil = now + draw(upTo: swarm.clogMax)
         case .freeze: session.connection.readsAgainAt = now + draw(upTo: swarm.clogMax)
-        case .readSlowly: session.connection.readingPause = session.connection.readingPause == .zero ? draw(upTo: .milliseconds(100)) : .zero
+        case .readSlowly:
+            session.connection.readingPause = session.connection.readingPause == .zero ? draw(upTo: .milliseconds(100)) : .zero
         case .reset: session.disconnect(isReset: true)
         case .vanish: session.disconnect(isReset: false)
         // The older connection stays open: the gateway must close it.
@@ -61,7 +62,7 @@ extension World {
         case .changePermission: command = .updatePermission(peer.identity, peer.drawPermission())
         default: command = .updateMetadata("\(random.below(1_000))")
         }
-        note("\(fault) in room \(room)")
+        log("\(fault) in room \(room)")
         mailboxes[home].post(.administer(roomName(room), command))
         shards[home].wakeSoon()
     }

@@ -5,9 +5,9 @@ internal import Wire
 extension World {
     /// Time to recover after the last fault.
     static let healingMax: Duration = .seconds(1)
-    /// How long peers then talk, and the maximum delivery time.
+    /// Duration of the talking phase, and the maximum delivery time.
     static let talkingSpan: Duration = .seconds(1)
-    static let hearingMax: Duration = .milliseconds(500)
+    static let deliveryMax: Duration = .milliseconds(500)
 
     func begin() {
         for shard in shards { shard.scheduleTick() }
@@ -18,7 +18,7 @@ extension World {
     }
 
     func enter(_ phase: Phase) {
-        note("now \(phase)")
+        log("now \(phase)")
         self.phase = phase
         switch phase {
         case .chaos: break
@@ -32,7 +32,7 @@ extension World {
             livenessSince = now
             schedule.add(.phase(.draining), at: now + Self.talkingSpan)
         case .draining:
-            schedule.add(.phase(.leaving), at: now + Self.hearingMax)
+            schedule.add(.phase(.leaving), at: now + Self.deliveryMax)
         case .leaving:
             checkLiveness()
             for peer in peers { peer.leaveForGood() }

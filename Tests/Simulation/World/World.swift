@@ -65,7 +65,7 @@ package final class World {
         if !isTrue { fail(text()) }
     }
 
-    func note(_ text: @autoclosure () -> String) {
+    func log(_ text: @autoclosure () -> String) {
         guard let trace else { return }
         trace("\((now - World.start).inNanoseconds / 1_000) µs  \(text())")
     }

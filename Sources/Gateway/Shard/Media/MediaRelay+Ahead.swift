@@ -103,7 +103,7 @@ extension MediaRelay {
             if let tap = panel.patches[slot][patch].tap {
                 aheads.tracks[track].withReleasedFrame { record($0, on: tap, at: $1) }
             }
-            if let edge = panel.note(header, of: patch, publishedBy: slot, at: now) {
+            if let edge = panel.meter(header, of: patch, publishedBy: slot, at: now) {
                 edges.append((panel.patches[slot][patch].track, edge))
             }
         }

@@ -28,9 +28,9 @@ struct AheadLimitsTests {
         #expect(backlogs(world.reports).map(\.state) == [.high, .full])
         #expect(backlogs(world.reports)[1].dropped == 97, "of 3,100 those that play more than 60 s after 40 ms")
         world.run(31_000)
-        let told = backlogs(world.reports)
-        #expect(told.map(\.state) == [.high, .full, .low])
-        #expect(told[2].queued < 30_000 && told[2].dropped == 0)
+        let reported = backlogs(world.reports)
+        #expect(reported.map(\.state) == [.high, .full, .low])
+        #expect(reported[2].queued < 30_000 && reported[2].dropped == 0)
     }
 
     @Test func continuousDropsAreReportedOncePerSecond() {
@@ -42,9 +42,9 @@ struct AheadLimitsTests {
             rejected += world.publish(2, ticks: 0).count
         }
         world.run(1_000)
-        let told = backlogs(world.reports).filter { $0.state == .full }
-        #expect(5...7 ~= told.count)
-        #expect(told.map(\.dropped).reduce(0, +) == rejected, "each is counted once")
+        let reported = backlogs(world.reports).filter { $0.state == .full }
+        #expect(5...7 ~= reported.count)
+        #expect(reported.map(\.dropped).reduce(0, +) == rejected, "each is counted once")
     }
 
     @Test func frameAfterDroppedOnesIsFlagged() {
@@ -115,7 +115,7 @@ struct AheadLimitsTests {
 
     @Test func tracksOfAShardShareAByteLimit() {
         var tracks = AheadTracks(storedBytesMax: 10_020)
-        let places = (0..<3).map { number in
+        let indices = (0..<3).map { number in
             tracks.open(
                 AheadTrack(
                     TrackSID(text: "TR_\(number)"), alias: TrackAlias(UInt16(number + 1)),
@@ -126,11 +126,11 @@ struct AheadLimitsTests {
         )
         let frame = header.bytes + [UInt8](repeating: 0, count: 988)
         let reasons = (0..<12).map { number in
-            frame.withUnsafeBytes { tracks.append($0, header, to: places[number % 3], at: .at(0)) }
+            frame.withUnsafeBytes { tracks.append($0, header, to: indices[number % 3], at: .at(0)) }
         }
         #expect(reasons == Array(repeating: nil, count: 10) + [.full, .full])
-        tracks.close(places[0])
-        let reason = frame.withUnsafeBytes { tracks.append($0, header, to: places[1], at: .at(0)) }
+        tracks.close(indices[0])
+        let reason = frame.withUnsafeBytes { tracks.append($0, header, to: indices[1], at: .at(0)) }
         #expect(reason == nil, "ended calls do not count")
         #expect(tracks.storedBytes == 7 * 1_002)
     }

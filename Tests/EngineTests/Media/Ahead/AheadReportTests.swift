@@ -51,12 +51,12 @@ struct AheadReportTests {
         var world = AheadWorld(subscribers: [1, 2])
         world.publish(500)
         world.run(2_000)
-        let heard = world.sequences().count
+        let received = world.sequences().count
         let forgotten = world.clear(epoch: 1)
-        #expect(forgotten == 500 - heard)
+        #expect(forgotten == 500 - received)
         #expect(world.reports.last == .cleared(epoch: 1, end: time(500)))
         world.run(5_000)
-        #expect(world.sequences(1).count == heard && world.sequences(2).count == heard)
+        #expect(world.sequences(1).count == received && world.sequences(2).count == received)
         #expect(world.track.storedBytes == 0)
     }
 

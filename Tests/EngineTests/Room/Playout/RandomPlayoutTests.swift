@@ -58,12 +58,12 @@ private struct RandomPlayout {
     mutating func run(steps: Int) {
         for number in 0..<steps {
             step(number)
-            look()
+            tick()
         }
         deliver()
-        look()
+        tick()
         call.pass(140_000)
-        look()
+        tick()
         for (name, count) in marks.sorted(by: { $0.key < $1.key }) where count != 1 {
             problems.append("mark \(name) was answered \(count) times")
         }
@@ -77,7 +77,7 @@ private struct RandomPlayout {
         case 6..<9: report()
         case 9: clear()
         case 10: deliver()
-        case 11: mayMute()
+        case 11: toggleMute()
         case 12: changeSubscribers(number)
         case 13: say(.backlog(.full, queuedMilliseconds: 60_000, dropped: below(2)))
         default:
@@ -122,7 +122,7 @@ private struct RandomPlayout {
         say(.cleared(epoch: call.epoch, end: below(4) == 0 ? nil : call.time(published)))
     }
 
-    private mutating func mayMute() {
+    private mutating func toggleMute() {
         call.world.send(call.helper, .mute(call.track.sid, muted: below(2) == 0))
     }
 
@@ -145,7 +145,7 @@ private struct RandomPlayout {
         mail = []
     }
 
-    private mutating func look() {
+    private mutating func tick() {
         for effect in call.world.history[seen...] {
             switch effect {
             case .send(let event, let audience) where audience.contains(call.helper): follow(event)
