@@ -34,7 +34,8 @@ package final class OutgoingClient: Sendable {
             }
         case .anybody: tls.certificateVerification = .none
         }
-        var configuration = AsyncHTTPClient.HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow, decompression: .disabled)
+        var configuration = AsyncHTTPClient.HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow, decompression: .disabled)
         configuration.httpVersion = .http1Only
         // Never reached: `requestsMax` is the limit.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 192
