@@ -177,7 +177,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "Audio", "Wire",
+                "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "Audio",
+                "Wire",
                 "COpenSSL", "CZlib", httpTypes,
             ],
             swiftSettings: settings),

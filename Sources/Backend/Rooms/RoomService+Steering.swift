@@ -1,6 +1,6 @@
 internal import Engine
-internal import HTTPTypes
 internal import HTTPServer
+internal import HTTPTypes
 package import Wire
 
 /// Queries and commands for rooms. A stopped gateway reports no rooms.

@@ -68,7 +68,8 @@ struct TLSContext: Sendable {
             do {
                 configuration.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(path))]
             } catch {
-                throw ConnectError(.setup, "cannot read the certificate authority's file \(path) (\(error)); check the path and that it is PEM")
+                throw ConnectError(
+                    .setup, "cannot read the certificate authority's file \(path) (\(error)); check the path and that it is PEM")
             }
         case .anybody: configuration.certificateVerification = .none
         }

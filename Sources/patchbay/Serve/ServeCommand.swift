@@ -161,7 +161,9 @@ struct ServeCommand: AsyncParsableCommand {
         if let backend, let webhooks = configuration.webhooks {
             let client = try OutgoingClient(trusting: webhooks.trust)
             services.append(
-                .init(service: WebhookService(webhooks, store: backend.store, sending: client.outgoing()), successTerminationBehavior: .ignore))
+                .init(
+                    service: WebhookService(webhooks, store: backend.store, sending: client.outgoing()), successTerminationBehavior: .ignore
+                ))
         }
         if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()

@@ -21,13 +21,14 @@ struct RecordFaultTests {
 
     private static let ping = RawFrame.text(BadWebSocket.ping).bytes
 
-    @Test(arguments: [
-        // Content type and content, alert.
-        ([22, 24, 0, 0, 2, 0, 0], TLSAlert.decodeError), ([22, 24, 0, 0, 1, 2], .illegalParameter),
-        ([22, 24, 0, 0, 1, 0, 24, 0, 0, 1, 0], .unexpectedMessage), ([22, 4, 0, 0, 1, 0], .unexpectedMessage),
-        ([22, 1, 0, 0, 1, 0], .unexpectedMessage), ([21], .unexpectedMessage), ([21, 1], .decodeError), ([20, 1], .unexpectedMessage),
-        ([0, 0, 0], .unexpectedMessage),
-    ] as [([UInt8], TLSAlert)])
+    @Test(
+        arguments: [
+            // Content type and content, alert.
+            ([22, 24, 0, 0, 2, 0, 0], TLSAlert.decodeError), ([22, 24, 0, 0, 1, 2], .illegalParameter),
+            ([22, 24, 0, 0, 1, 0, 24, 0, 0, 1, 0], .unexpectedMessage), ([22, 4, 0, 0, 1, 0], .unexpectedMessage),
+            ([22, 1, 0, 0, 1, 0], .unexpectedMessage), ([21], .unexpectedMessage), ([21, 1], .decodeError), ([20, 1], .unexpectedMessage),
+            ([0, 0, 0], .unexpectedMessage),
+        ] as [([UInt8], TLSAlert)])
     func faultsAreAnsweredWithTheAlertOfTheRFC(record: [UInt8], alert: TLSAlert) throws {
         let (_, records) = try connect()
         try records.send(records.record(record[0], Array(record.dropFirst())))

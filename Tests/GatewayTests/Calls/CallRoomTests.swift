@@ -190,9 +190,11 @@ struct CallRoomTests {
     @Test func assistantAnswersByJoiningTheRoom() async throws {
         let sent = RecordedNames()
         let node = try CallTestGateway(
-            collaborators: CallCollaborators(server: ServerInfo(version: "tests", node: "n"), dispatch: { assistant, call in
-                sent.note("\(assistant) \(call.room)"); return true
-            }))
+            collaborators: CallCollaborators(
+                server: ServerInfo(version: "tests", node: "n"),
+                dispatch: { assistant, call in
+                    sent.note("\(assistant) \(call.room)"); return true
+                }))
         let device = try await node.user("ann").device()
         let call = try device.start(.assistant("helper"))
         #expect(sent.names == ["helper \(call.roomName ?? "")"])

@@ -124,9 +124,11 @@ struct RingingTests {
     @Test func callChangesAreAnnouncedToWebhooks() async throws {
         let announced = RecordedNames()
         let node = try CallTestGateway(
-            collaborators: CallCollaborators(server: ServerInfo(version: "tests", node: "n"), announcement: {
-                announced.note($0.name); return Announcement()
-            }))
+            collaborators: CallCollaborators(
+                server: ServerInfo(version: "tests", node: "n"),
+                announcement: {
+                    announced.note($0.name); return Announcement()
+                }))
         let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
         let (caller, callee) = (try ann.device(), try bob.device())
         let call = try caller.start(bob.party)

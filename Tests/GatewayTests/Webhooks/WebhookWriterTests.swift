@@ -21,7 +21,9 @@ struct WebhookWriterTests {
 
     private let writer = WebhookWriter(to: endpoints)
 
-    private static func event(_ event: Room.AuditEvent) -> RoomAuditEvent { RoomAuditEvent(.room(event), room: room, at: 1_795_000_002_500) }
+    private static func event(_ event: Room.AuditEvent) -> RoomAuditEvent {
+        RoomAuditEvent(.room(event), room: room, at: 1_795_000_002_500)
+    }
 
     private static func fields(_ webhook: OutgoingWebhook) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(webhook.body.utf8)) as? [String: Any])

@@ -36,7 +36,8 @@ struct Ledger {
 
     /// Records a frame and returns its bytes.
     mutating func enter(
-        _ header: FrameHeader, of track: TrackSID, _ mode: TrackMode = .live, milliseconds: Double = 20, by session: PeerSession, isDeliverable: Bool,
+        _ header: FrameHeader, of track: TrackSID, _ mode: TrackMode = .live, milliseconds: Double = 20, by session: PeerSession,
+        isDeliverable: Bool,
         in world: World
     ) -> [UInt8] {
         let number = UInt32(frames.count)
@@ -45,7 +46,8 @@ struct Ledger {
             header.bytes + Self.mark + withUnsafeBytes(of: number.bigEndian) { Array($0) } + [UInt8](repeating: 0x55, count: filling)
         frames.append(
             Frame(
-                header: header, track: track, session: session, size: bytes.count, mode: mode, milliseconds: milliseconds, sentAt: world.now,
+                header: header, track: track, session: session, size: bytes.count, mode: mode, milliseconds: milliseconds,
+                sentAt: world.now,
                 isDeliverable: isDeliverable, isDoubtful: session.hasPendingSilence,
                 mustBeDelivered: isDeliverable && session.mustBeDelivered(track)))
         return bytes

@@ -9,7 +9,8 @@ func show(_ seed: UInt64, isTraced: Bool) -> Bool {
         printLine("seed \(seed) passed: \(world.summary)")
         return true
     }
-    printLine("seed \(seed) FAILED after \(milliseconds(failure.time)) ms: \(failure.text); reproduce with: make simulate SEEDS=1 FROM=\(seed)")
+    printLine(
+        "seed \(seed) FAILED after \(milliseconds(failure.time)) ms: \(failure.text); reproduce with: make simulate SEEDS=1 FROM=\(seed)")
     return false
 }
 

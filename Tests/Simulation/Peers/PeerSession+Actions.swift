@@ -24,7 +24,8 @@ extension PeerSession {
         case .segment: transcribe()
         case .digits: sendRequest(.sendDigits("12#"))
         case .agentState: sendRequest(.agentState(world.random.pick(AgentState.allCases) ?? .idle))
-        case .update: sendRequest(.updateParticipant(ParticipantUpdate(name: "\(world.random.below(100))", attributes: ["mood": drawWord()])))
+        case .update:
+            sendRequest(.updateParticipant(ParticipantUpdate(name: "\(world.random.below(100))", attributes: ["mood": drawWord()])))
         case .ping: sendRequest(.ping(Int64(world.random.below(1_000))))
         case .refresh: sendRequest(.refreshToken)
         case .leave: leave()

@@ -129,7 +129,8 @@ extension PeerSession {
             expectKnown(sid, of: identity, event)
             world.expect(playing.remove(sid) != nil, "\(self) receives `playout.finished` of \(sid), which was not playing")
         case .playoutBacklog(let sid, _, _, _):
-            world.expect(mayBeUnknown || published.contains { $0.sid == sid }, "\(self) receives `playout.backlog` of a track it does not publish")
+            world.expect(
+                mayBeUnknown || published.contains { $0.sid == sid }, "\(self) receives `playout.backlog` of a track it does not publish")
         default: break
         }
     }

@@ -43,7 +43,8 @@ extension PeerSession {
     private func checkBytes(_ frame: [UInt8], _ header: FrameHeader, _ entry: Ledger.Frame) {
         var sent = header
         sent.flags.remove(.discontinuity)
-        world.expect(sent == entry.header && frame.count == entry.size, "\(self) receives a modified frame: \(header), sent as \(entry.header)")
+        world.expect(
+            sent == entry.header && frame.count == entry.size, "\(self) receives a modified frame: \(header), sent as \(entry.header)")
     }
 
     /// Flag 0x08 must be set exactly after dropped frames, and all missing frames must have been counted as dropped.
@@ -65,6 +66,7 @@ extension PeerSession {
         world.expect(
             isMarked == hasDropped,
             isMarked
-                ? "\(self) receives frame \(number) with 0x08 but misses nothing" : "\(self) receives frame \(number) without 0x08 after a gap")
+                ? "\(self) receives frame \(number) with 0x08 but misses nothing"
+                : "\(self) receives frame \(number) without 0x08 after a gap")
     }
 }

@@ -27,7 +27,8 @@ final class SimulatedPeer {
         isAdmin = world.random.chance(swarm.admins)
         isManualSubscriber = world.random.chance(swarm.manualSubscribers)
         permission = Permission(
-            canPublish: !world.random.chance(swarm.nonPublishers), canSubscribe: !world.random.chance(swarm.nonSubscribers), canUpdateMetadata: true,
+            canPublish: !world.random.chance(swarm.nonPublishers), canSubscribe: !world.random.chance(swarm.nonSubscribers),
+            canUpdateMetadata: true,
             hidden: world.random.chance(swarm.hidden))
         scheduleAct()
     }
@@ -51,7 +52,8 @@ final class SimulatedPeer {
         let past = world.random.chance(world.swarm.resuming) ? lastSession.flatMap { ResumeState(from: $0) ?? $0.resumeState } : nil
         let token = past.map { world.random.chance(0.05) ? "RT_old" : $0.hello.resumeToken }
         let admission = Admission(
-            identity: identity, name: identity.text, kind: kind, permission: permission, isRoomAdmin: isAdmin, autoSubscribe: !isManualSubscriber,
+            identity: identity, name: identity.text, kind: kind, permission: permission, isRoomAdmin: isAdmin,
+            autoSubscribe: !isManualSubscriber,
             resumeToken: "RT_\(world.sessions.count)", resuming: token)
         let ticket = JoinTicket(admission: admission, lastSeq: past?.lastSeq, room: world.roomName(room), settings: world.roomSettings)
         let session = PeerSession(number: world.sessions.count, peer: self, ticket: ticket, shard: world.random.below(world.shards.count))

@@ -51,7 +51,9 @@ extension SimulatedShard {
             aheads.tracks[aheadIndex].becomeReference(track.sid)
             panel.publish(track, by: Int(new.slot), aheadIndex: aheadIndex)
             panel.setGate(gate, of: track.alias, by: Int(new.slot))
-            for subscriber in subscribers where !isHere(subscriber) { panel.add(trunk: subscriber.shard, to: track.alias, of: Int(new.slot)) }
+            for subscriber in subscribers where !isHere(subscriber) {
+                panel.add(trunk: subscriber.shard, to: track.alias, of: Int(new.slot))
+            }
         case (false, false): break
         }
     }

@@ -102,7 +102,9 @@ package struct Swarm: Sendable {
         if trunkBytesMax < 4 << 20 { parts.append("trunk \(trunkBytesMax) B") }
         if maxParticipants > 0 { parts.append("participants per room \(maxParticipants)") }
         if resuming > 0 { parts.append("resume \(percent(resuming))") }
-        for action in PeerAction.allCases where actions[action.rawValue] > 0 { parts.append("\(action) \(perSecond(actions[action.rawValue]))") }
+        for action in PeerAction.allCases where actions[action.rawValue] > 0 {
+            parts.append("\(action) \(perSecond(actions[action.rawValue]))")
+        }
         for fault in Fault.allCases where faults[fault.rawValue] > 0 {
             parts.append("\(fault) \(perSecond(faults[fault.rawValue]))")
         }
