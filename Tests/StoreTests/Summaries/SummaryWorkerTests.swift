@@ -85,7 +85,10 @@ struct SummaryWorkerTests {
     }
 
     @Test func retriesBackOffToSixHours() {
-        #expect((1...4).map { SummaryWorker.backoff.delay(afterFailures: $0, random: 0) } == [.seconds(60), .seconds(120), .seconds(240), .seconds(480)])
+        #expect(
+            (1...4).map { SummaryWorker.backoff.delay(afterFailures: $0, random: 0) } == [
+                .seconds(60), .seconds(120), .seconds(240), .seconds(480),
+            ])
         #expect(SummaryWorker.backoff.delay(afterFailures: 24, random: 0) == .seconds(21_600))
     }
 }
