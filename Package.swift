@@ -157,7 +157,8 @@ let package = Package(
 
         // The bodies of fuzz targets; `fuzz/run` builds the fuzzer.
         .target(
-            name: "FuzzBodies", dependencies: ["Wire", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"],
+            name: "FuzzBodies",
+            dependencies: ["Wire", "Engine", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"],
             path: "fuzz/Bodies", swiftSettings: settings),
 
         // Tests, one folder per module, without strict memory safety.

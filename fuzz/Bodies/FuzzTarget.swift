@@ -1,5 +1,4 @@
 private import Audio
-private import Gateway
 private import Wire
 
 /// The fuzz targets. Each has a folder in `fuzz/cases` with inputs that once failed.
@@ -20,7 +19,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
             SocketsFuzzing.scan(bytes)
         case .records: RecordFuzzing.read(bytes)
         case .files: AudioFuzzing.read(bytes)
-        case .trunks: GatewayFuzzing.carry(bytes)
+        case .trunks: TrunkFuzzing.carry(bytes)
         }
     }
 }

@@ -67,7 +67,8 @@ package final class KeysInUse: Sendable {
     }
 }
 
-/// Extracts a request's token from the `Authorization` header, a subprotocol item or the query, in this order (PROTOCOL section 2).
+/// Extracts a request's token from the `Authorization` header, a subprotocol item or the query, in this order (PROTOCOL, "Location of the
+/// token").
 package enum RequestToken {
     package static func extract(authorization: String?, subprotocols: [Substring], query: String?) throws(TokenError) -> String {
         if let authorization {

@@ -1,4 +1,4 @@
-internal import Engine
+package import Engine
 internal import Synchronization
 internal import Wire
 
@@ -34,14 +34,16 @@ final class Trunk: Sendable {
 }
 
 /// Frames in one buffer, each preceded by its publisher's handle and its length.
-struct TrunkBatch: Sendable {
+package struct TrunkBatch: Sendable {
     private var bytes: [UInt8] = []
 
     private static let headBytes = MemoryLayout<ParticipantHandle>.size + MemoryLayout<UInt16>.size
 
-    var isEmpty: Bool { bytes.isEmpty }
+    package init() {}
 
-    mutating func append(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, limit: Int) -> Bool {
+    package var isEmpty: Bool { bytes.isEmpty }
+
+    package mutating func append(_ frame: UnsafeRawBufferPointer, from publisher: ParticipantHandle, limit: Int) -> Bool {
         guard bytes.count + Self.headBytes + frame.count <= limit else { return false }
         withUnsafeBytes(of: publisher) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: UInt16(frame.count)) { bytes.append(contentsOf: $0) }
@@ -49,13 +51,13 @@ struct TrunkBatch: Sendable {
         return true
     }
 
-    mutating func append(contentsOf later: TrunkBatch) {
+    package mutating func append(contentsOf later: TrunkBatch) {
         bytes.append(contentsOf: later.bytes)
     }
 
     /// Calls `body` with each frame that has not been taken, in order. A frame is taken when `body` returns true, and is not shown again.
     /// The bytes are valid during the call only.
-    mutating func take(_ body: (_ frame: UnsafeRawBufferPointer, _ publisher: ParticipantHandle) -> Bool) {
+    package mutating func take(_ body: (_ frame: UnsafeRawBufferPointer, _ publisher: ParticipantHandle) -> Bool) {
         bytes.withUnsafeMutableBytes { all in
             var offset = 0
             while offset < all.count {
@@ -75,7 +77,7 @@ struct TrunkBatch: Sendable {
     /// A bit of a frame's length, which is far below it.
     private static let takenMark: UInt16 = 0x8000
 
-    mutating func removeAll() {
+    package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }
 }

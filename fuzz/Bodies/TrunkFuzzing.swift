@@ -1,10 +1,11 @@
-internal import Engine
-internal import Wire
+private import Engine
+private import Gateway
+private import Wire
 
-/// Checks `TrunkBatch` against a plain list. Here because `TrunkBatch` is internal to this module.
-package enum GatewayFuzzing {
+/// Checks `TrunkBatch` against a plain list.
+enum TrunkFuzzing {
     /// Each byte is one operation: append a frame, hand over the queued frames, or take those of one shard.
-    package static func carry(_ bytes: [UInt8]) {
+    static func carry(_ bytes: [UInt8]) {
         var (waiting, batch) = (TrunkBatch(), TrunkBatch())
         var (waitingModel, model): ([Carried], [Carried]) = ([], [])
         for (index, byte) in bytes.prefix(400).enumerated() {
