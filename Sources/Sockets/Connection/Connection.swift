@@ -275,12 +275,15 @@ package import Wire
 
     // MARK: Closing
 
-    /// Closes with a code after what has been written so far, at once or within a second if the peer does not read.
+    /// Time for what was written before a close. A peer on a slow line needs seconds for a full send buffer.
+    private static let closeSpan: Duration = .seconds(4)
+
+    /// Closes with a code after what has been written so far, at once or within `closeSpan` if the peer does not read.
     /// Only the first reason counts.
     package func close(_ reason: CloseReason) {
         guard phase != .closed, closing.reason == nil else { return }
         closing.reason = reason
-        closing.deadline = unsafe loop.now + .seconds(1)
+        closing.deadline = unsafe loop.now + Self.closeSpan
         phase = .closing
         startCloseTimer()
     }
