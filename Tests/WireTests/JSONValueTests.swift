@@ -11,6 +11,8 @@ struct JSONValueTests {
 
     @Test func wholeNumbersAreIntegersInEverySpelling() throws {
         #expect(try JSONValue(parsing: Array("[1.0,1e2,1.5]".utf8)) == [.integer(1), .integer(100), .number(1.5)])
+        // The nearest `Double` has no fraction.
+        #expect(try JSONValue(parsing: Array("[191111111111111111.11111112]".utf8)) == [.integer(191_111_111_111_111_104)])
     }
 
     @Test(arguments: [#"{"a":1,"a":2}"#, #"[{"x":{"a":1,"\u0061":2}}]"#, "1e999", "1e-999", "[[[]]]", ""])

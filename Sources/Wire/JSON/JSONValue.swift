@@ -46,6 +46,8 @@ extension JSONValue {
             let number = document.number(at: index)
             if let integer = number.integer(Int64.self) { return .integer(integer) }
             guard let double = number.double else { throw invalid("the number is too large or too small") }
+            // Its fraction may be lost in the rounding. Written and parsed again, such a number would be an integer.
+            if let integer = Int64(exactly: double) { return .integer(integer) }
             return .number(double)
         case .array:
             guard depthLeft > 0 else { throw invalid("nested too deeply") }
