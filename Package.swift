@@ -100,7 +100,7 @@ let package = Package(
         .target(name: "Store", dependencies: ["Wire", "Identity", "CPango", sqlite, sqliteFunctions], swiftSettings: settings),
         // HTTP routing, request schemas, the OpenAPI document, access control of routes.
         .target(name: "HTTPServer", dependencies: ["Wire", "Sockets", "Identity", httpTypes, logging], swiftSettings: settings),
-        // Requests to other servers: webhooks and model requests. A target of its own, so that only the command builds SwiftNIO.
+        // Requests to other servers: webhooks and model requests. A target of its own, so that the gateway does not depend on SwiftNIO.
         .target(name: "OutgoingHTTP", dependencies: ["Sockets", "Store", asyncHTTPClient] + nio, swiftSettings: settings),
         // HTTP routes and services: accounts, sessions, calls, rooms, recordings, webhooks.
         .target(

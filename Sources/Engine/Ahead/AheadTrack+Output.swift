@@ -84,7 +84,7 @@ extension AheadTrack {
         queue.forEachFrame(in: newestMetered..<metered) { body($0, playsAt) }
     }
 
-    /// Whether a message is due for a subscriber. Mutating to access the track in position: a copy costs reference counting.
+    /// Whether a message is due for a subscriber. Mutating, so that the track is accessed in place: a copy costs reference counting.
     package mutating func isDue(forSubscriber index: Int, at now: Instant, onlyIfUrgent: Bool) -> Bool {
         !isPaused && subscribers[index].cursor.isDue(in: queue, at: now) && (!onlyIfUrgent || subscribers[index].cursor.isUrgent(at: now))
     }

@@ -45,7 +45,7 @@ struct GatewayAddress: Hashable, Sendable {
     }
 }
 
-/// What a client presents to resume its session after the connection was lost (PROTOCOL, "Resuming").
+/// The resume token and position that a client sends to resume its session after losing the connection (PROTOCOL, "Resuming").
 struct ResumeClaim: Hashable {
     /// The resume token of the latest `hello`.
     var token: String

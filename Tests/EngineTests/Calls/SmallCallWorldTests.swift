@@ -50,7 +50,7 @@ struct SmallCallWorldTests {
             case .rejected(let error):
                 if error.error.code != .conflict { Issue.record("\(action) is answered \(error.error)") }
                 let known = world.checker.lastKnown(device, call)
-                if error.call != known { Issue.record("\(action) is told another state than its device knows") }
+                if error.call != known { Issue.record("\(action): the error and the device have different call states") }
             case .reply, .admitted: done.append(action)
             case nil: Issue.record("\(action) was not answered")
             }
@@ -65,7 +65,7 @@ struct SmallCallWorldTests {
         }
     }
 
-    @Test("Every order of six ends in one state, and all are told the same", arguments: Action.allCases.prefix(6))
+    @Test("Every permutation of six actions ends in one state, and all devices receive it", arguments: Action.allCases.prefix(6))
     func permutations(_ first: Action) {
         var count = 0
         func go(_ chosen: [Action], _ left: [Action]) {

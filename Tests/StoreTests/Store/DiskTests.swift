@@ -4,7 +4,7 @@ import Identity
 import Store
 import Testing
 
-/// What remains readable in the database's files.
+/// The database files must not contain personal data in plain text, neither before nor after a deletion.
 struct DiskTests {
     let world: StoreWorld
     var store: SessionStore { world.store }

@@ -1,4 +1,4 @@
-/// What a run simulates: the content of a scenario file, overridden by command line options. Every field has a default.
+/// The simulated calls of a run: the content of a scenario file, overridden by command-line options. Every field has a default.
 struct Scenario: Hashable, Sendable, Codable {
     enum Pattern: String, CaseIterable, Sendable, Codable {
         /// A frame every 20 ms in both directions.

@@ -68,7 +68,7 @@ struct Call {
     var firstRound: UInt64 = 0
     var round: UInt64 = 0
     var conversation: Conversation?
-    /// Who talks in this round and in the next.
+    /// The talking participants in this round and in the next.
     var now = Talk.both
     var next = Talk.both
     /// When the user interrupted an assistant that has not yet stopped; 0 otherwise.
