@@ -18,17 +18,21 @@ let settingsAtC: [SwiftSetting] = settings + [.strictMemorySafety()]
 /// Dependencies of the server only. A package that uses `PatchbayClient` with `traits: []` neither fetches nor builds them.
 let server = TargetDependencyCondition.when(traits: ["Server"])
 
+/// Dependencies of `PatchbayAgents`; the trait `Server` includes them.
+let agents = TargetDependencyCondition.when(traits: ["Agents"])
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser", condition: server)
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration", condition: server)
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server)
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server)
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: server)
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: agents)
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections", condition: server)
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system", condition: server)
 let yams = Target.Dependency.product(name: "Yams", package: "Yams", condition: server)
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift", condition: server)
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: server)
 let sqliteFunctions = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift", condition: server)
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess", condition: agents)
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types", condition: server)
 
 let nio: [Target.Dependency] = [
@@ -39,7 +43,7 @@ let nio: [Target.Dependency] = [
         name: "NIOTransportServices", package: "swift-nio-transport-services",
         condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS], traits: ["TransportServices"])),
 ]
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client", condition: server)
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client", condition: agents)
 
 let package = Package(
     name: "patchbay",
@@ -49,10 +53,12 @@ let package = Package(
         .executable(name: "patchbay", targets: ["patchbay"]),
         .executable(name: "patchbay-loadtest", targets: ["patchbay-loadtest"]),
         .library(name: "PatchbayClient", targets: ["PatchbayClient", "Audio", "Wire"]),
+        .library(name: "PatchbayAgents", targets: ["PatchbayAgents", "PatchbayClient", "Audio", "Wire"]),
     ],
     traits: [
         .default(enabledTraits: ["Server"]),
-        .trait(name: "Server", description: "The gateway, its command and its load tests."),
+        .trait(name: "Server", description: "The gateway, its command and its load tests.", enabledTraits: ["Agents"]),
+        .trait(name: "Agents", description: "PatchbayAgents: assistants that join rooms."),
         .trait(name: "TransportServices", description: "PatchbayClient uses Network.framework on Apple platforms."),
     ],
     dependencies: [
@@ -70,6 +76,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ],
     targets: [
         // C libraries: a module map and a shim each, without logic.
@@ -118,12 +125,17 @@ let package = Package(
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
         // The public client library.
         .target(name: "PatchbayClient", dependencies: ["Wire", "Audio"] + nio, swiftSettings: settings),
+        // The public assistant library: turn-taking, the voice pipeline, providers, the worker.
+        .target(
+            name: "PatchbayAgents", dependencies: ["Wire", "Audio", "PatchbayClient", asyncHTTPClient, logging, subprocess] + nio,
+            swiftSettings: settingsAtC),
         // The command.
         .executableTarget(
             name: "patchbay",
             dependencies: [
                 "Wire", "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath",
-                "PatchbayClient", "Audio", argumentParser, configuration, systemPackage, yams, httpTypes, logging, serviceLifecycle,
+                "PatchbayClient", "PatchbayAgents", "Audio", argumentParser, configuration, systemPackage, yams, httpTypes, logging,
+                serviceLifecycle,
                 unixSignals,
             ],
             swiftSettings: settings),
@@ -190,6 +202,8 @@ let package = Package(
                 "Wire",
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "PatchbayAgentsTests", dependencies: ["PatchbayAgents", "PatchbayClient", "Audio", "Wire"], swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(
             name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire", argumentParser], swiftSettings: settings),

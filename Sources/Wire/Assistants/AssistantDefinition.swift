@@ -1,0 +1,159 @@
+/// The configuration of an assistant: how it speaks, what it may do, and how clients present it.
+///
+/// Written in YAML or JSON with names in snake_case. Every field except `id` has a default.
+public struct AssistantDefinition: Sendable, Hashable, Codable {
+    /// 1 to 64 letters, digits, `-` and `_`.
+    public var id: String
+    /// The display name.
+    public var name: String
+    /// The system prompt.
+    public var instructions: String
+    /// One is chosen for each call. `{name}` is replaced by the user's name.
+    public var greetings: [String]
+    /// A product voice: `alloy`, `echo`, `fable`, `onyx`, `nova` or `shimmer`.
+    public var voice: String
+    /// BCP 47 tag.
+    public var language: String
+    public var providers: AssistantProviders
+    public var tools: [AssistantTool]
+    /// Phrases that a client offers as buttons; pressing one sends it as text.
+    public var quickCommands: [String]
+    /// Spoken once to a new user, sentence by sentence.
+    public var onboarding: [String]
+    public var widget: WidgetSettings
+
+    public init(
+        id: String, name: String = "Assistant", instructions: String = "", greetings: [String] = [], voice: String = "alloy",
+        language: String = "en", providers: AssistantProviders = AssistantProviders(), tools: [AssistantTool] = [],
+        quickCommands: [String] = [], onboarding: [String] = [], widget: WidgetSettings = WidgetSettings()
+    ) {
+        self.id = id
+        self.name = name
+        self.instructions = instructions
+        self.greetings = greetings
+        self.voice = voice
+        self.language = language
+        self.providers = providers
+        self.tools = tools
+        self.quickCommands = quickCommands
+        self.onboarding = onboarding
+        self.widget = widget
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let base = AssistantDefinition(id: try fields.decode(String.self, forKey: .id))
+        id = base.id
+        name = try fields.decodeIfPresent(String.self, forKey: .name) ?? base.name
+        instructions = try fields.decodeIfPresent(String.self, forKey: .instructions) ?? base.instructions
+        greetings = try fields.decodeIfPresent([String].self, forKey: .greetings) ?? base.greetings
+        voice = try fields.decodeIfPresent(String.self, forKey: .voice) ?? base.voice
+        language = try fields.decodeIfPresent(String.self, forKey: .language) ?? base.language
+        providers = try fields.decodeIfPresent(AssistantProviders.self, forKey: .providers) ?? base.providers
+        tools = try fields.decodeIfPresent([AssistantTool].self, forKey: .tools) ?? base.tools
+        quickCommands = try fields.decodeIfPresent([String].self, forKey: .quickCommands) ?? base.quickCommands
+        onboarding = try fields.decodeIfPresent([String].self, forKey: .onboarding) ?? base.onboarding
+        widget = try fields.decodeIfPresent(WidgetSettings.self, forKey: .widget) ?? base.widget
+    }
+}
+
+/// Which provider performs each stage. Nil is the embedded one.
+public struct AssistantProviders: Sendable, Hashable, Codable {
+    public var recognizer: ProviderSettings?
+    public var responder: ProviderSettings?
+    public var synthesizer: ProviderSettings?
+    /// Speech to speech; replaces the other three.
+    public var realtime: ProviderSettings?
+
+    public init(
+        recognizer: ProviderSettings? = nil, responder: ProviderSettings? = nil, synthesizer: ProviderSettings? = nil,
+        realtime: ProviderSettings? = nil
+    ) {
+        self.recognizer = recognizer
+        self.responder = responder
+        self.synthesizer = synthesizer
+        self.realtime = realtime
+    }
+}
+
+/// An OpenAI-compatible server.
+public struct ProviderSettings: Sendable, Hashable, Codable {
+    /// For example `https://api.openai.com/v1`; `wss://` for realtime.
+    public var baseUrl: String
+    /// The environment variable with the API key. Nil sends none.
+    public var apiKeyEnv: String?
+    public var model: String
+    /// The server's name for the voice. Nil sends the assistant's voice.
+    public var voice: String?
+    /// Until the first byte of the answer, in milliseconds; 10,000 by default.
+    public var timeoutMs: Int?
+    /// Repetitions after a retryable failure; 2 by default.
+    public var retries: Int?
+
+    public init(
+        baseUrl: String, apiKeyEnv: String? = nil, model: String, voice: String? = nil, timeoutMs: Int? = nil, retries: Int? = nil
+    ) {
+        self.baseUrl = baseUrl
+        self.apiKeyEnv = apiKeyEnv
+        self.model = model
+        self.voice = voice
+        self.timeoutMs = timeoutMs
+        self.retries = retries
+    }
+}
+
+/// A function that an assistant may call.
+public struct AssistantTool: Sendable, Hashable, Codable {
+    /// 1 to 64 letters, digits, `-` and `_`.
+    public var name: String
+    /// For the language model.
+    public var description: String
+    /// The JSON Schema of the arguments, as JSON text.
+    public var parameters: String
+    /// Called by the gateway with a signed POST.
+    public var url: String
+    /// In milliseconds; 10,000 by default.
+    public var timeoutMs: Int?
+
+    public init(name: String, description: String = "", parameters: String = "{}", url: String, timeoutMs: Int? = nil) {
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+        self.url = url
+        self.timeoutMs = timeoutMs
+    }
+}
+
+/// How a client presents an assistant.
+public struct WidgetSettings: Sendable, Hashable, Codable {
+    public var startText: String?
+    public var logoUrl: String?
+    /// `light`, `dark` or `auto`.
+    public var theme: String?
+    /// `verdant`, `twilight`, `bloom`, `mystic`, `flare` or `glacier`.
+    public var visualizerColor: String?
+    public var visualizerPreset: String?
+    public var thinkingText: String?
+    public var interruptText: String?
+    /// `collapsed` or `expanded`.
+    public var startState: String?
+    public var historyUrl: String?
+    public var feedbackUrl: String?
+
+    public init(
+        startText: String? = nil, logoUrl: String? = nil, theme: String? = nil, visualizerColor: String? = nil,
+        visualizerPreset: String? = nil, thinkingText: String? = nil, interruptText: String? = nil, startState: String? = nil,
+        historyUrl: String? = nil, feedbackUrl: String? = nil
+    ) {
+        self.startText = startText
+        self.logoUrl = logoUrl
+        self.theme = theme
+        self.visualizerColor = visualizerColor
+        self.visualizerPreset = visualizerPreset
+        self.thinkingText = thinkingText
+        self.interruptText = interruptText
+        self.startState = startState
+        self.historyUrl = historyUrl
+        self.feedbackUrl = feedbackUrl
+    }
+}
