@@ -1,0 +1,50 @@
+internal import PatchbayClient
+internal import Wire
+
+/// The room as a pipeline needs it: a joined room, or a terminal without a gateway.
+///
+/// What is sent is queued and sent in order; failures are logged by the room.
+protocol AgentRoom: Sendable {
+    /// Sends a segment of a transcript.
+    func publish(_ segment: TranscriptSegment)
+    func setState(_ state: AgentState)
+    /// Sends a typed data message to the users.
+    func send(_ message: AssistantMessage)
+    /// Leaves the room.
+    func leave(reason: String)
+
+    // MARK: The assistant's track, of mode `ahead`
+
+    /// Nil if it has ended.
+    var voiceTrack: TrackSID? { get }
+    /// The time of the next frame; nil if the track has ended.
+    func voicePosition() async -> MediaTime?
+    /// Sends a frame, ahead of real time.
+    func speak(_ frame: SpokenFrame, at time: MediaTime) throws
+    /// Discards what was not played.
+    func clearVoice(reason: String) async throws -> HeardPosition
+}
+
+/// What happens in the room of a pipeline.
+enum AgentRoomEvent: Sendable {
+    case userJoined(Identity, name: String)
+    case userLeft(Identity)
+    case microphone(TrackInfo)
+    case frame(TrackSID, ReceivedFrame)
+    /// Muted, unpublished, or the user is on hold: an utterance in progress ends.
+    case microphonePaused(TrackSID)
+    case microphoneEnded(TrackSID)
+    case text(Identity, String)
+    case digits(Identity, String)
+    case data(Identity, topic: String, text: String)
+    case held(Bool)
+    /// The assistant's speech.
+    case playoutStarted
+    case playoutFinished
+    /// A revision of one of the assistant's segments by the gateway.
+    case segmentRevised(id: String, revision: Int)
+    /// The assistant's track is new, and what was not played is lost.
+    case rejoined
+    /// The room has ended, or the connection was lost for good.
+    case ended
+}

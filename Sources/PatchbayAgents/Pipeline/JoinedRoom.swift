@@ -1,0 +1,123 @@
+internal import Logging
+internal import PatchbayClient
+internal import Synchronization
+internal import Wire
+
+/// A pipeline's room on a gateway.
+final class JoinedRoom: AgentRoom {
+    /// Messages that wait to be sent; more are dropped and logged.
+    private static let messagesMax = 1_000
+
+    private enum Outgoing: Sendable {
+        case segment(TranscriptSegment)
+        case state(AgentState)
+        case message(AssistantMessage)
+        case leave(String)
+    }
+
+    private let room: RoomConnection
+    private let voice: LocalTrack
+    private let outgoing: AsyncStream<Outgoing>
+    private let sink: AsyncStream<Outgoing>.Continuation
+    private let logger = Logger(label: "patchbay.agent")
+
+    /// Publishes the assistant's track.
+    init(_ room: RoomConnection) async throws(RequestFailure) {
+        self.room = room
+        voice = try await room.publish(name: "voice", source: .assistant, mode: .ahead)
+        (outgoing, sink) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.messagesMax))
+    }
+
+    // MARK: Out
+
+    func publish(_ segment: TranscriptSegment) { enqueue(.segment(segment)) }
+    func setState(_ state: AgentState) { enqueue(.state(state)) }
+    func send(_ message: AssistantMessage) { enqueue(.message(message)) }
+    func leave(reason: String) { enqueue(.leave(reason)) }
+
+    private func enqueue(_ message: Outgoing) {
+        if case .dropped = sink.yield(message) { logger.warning("Message dropped: the gateway answers too slowly") }
+    }
+
+    private func sendMessages() async {
+        for await message in outgoing {
+            do throws(RequestFailure) {
+                switch message {
+                case .segment(let segment): try await room.sendSegment(segment)
+                case .state(let state): try await room.setAgentState(state)
+                case .message(let message): try await room.sendData(message.json, topic: AssistantMessage.topic)
+                case .leave(let reason): await room.leave(reason: reason)
+                }
+            } catch {
+                logger.debug("Message not delivered", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    // MARK: Voice
+
+    var voiceTrack: TrackSID? { voice.sid }
+    func voicePosition() async -> MediaTime? { await voice.position() }
+
+    func speak(_ frame: SpokenFrame, at time: MediaTime) throws {
+        guard room.disconnection == nil else { throw RequestFailure.ended }
+        try voice.send(frame.packet, timing: .at(time), level: frame.level, flags: frame.flags)
+    }
+
+    func clearVoice(reason: String) async throws -> HeardPosition {
+        try await voice.clear(reason: reason).heard
+    }
+
+    // MARK: In
+
+    /// Passes on what happens in the room until it has ended.
+    func follow(_ take: @escaping @Sendable (AgentRoomEvent) async -> Void) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.sendMessages() }
+            for await event in room.events {
+                for track in event.newTracks where isMicrophone(track) {
+                    await take(.microphone(track))
+                    group.addTask { await self.listen(to: track.sid, take) }
+                }
+                for event in translate(event) { await take(event) }
+            }
+            await take(.ended)
+            sink.finish()
+        }
+    }
+
+    private func listen(to track: TrackSID, _ take: @Sendable (AgentRoomEvent) async -> Void) async {
+        for await frame in room.frames(of: track) { await take(.frame(track, frame)) }
+        await take(.microphoneEnded(track))
+    }
+
+    private func isMicrophone(_ track: TrackInfo) -> Bool {
+        track.source == .microphone && room.participants.first { $0.identity == track.participant }.map { $0.kind != .agent } ?? true
+    }
+
+    private func translate(_ event: RoomEvent) -> [AgentRoomEvent] {
+        switch event {
+        case .gateway(let event, _): translate(event)
+        case .trackRepublished(let track, _): track.id == voice.id ? [.rejoined] : []
+        default: []
+        }
+    }
+
+    private func translate(_ event: Event) -> [AgentRoomEvent] {
+        switch event {
+        case .hello(let hello): hello.participants.filter { $0.kind != .agent }.map { .userJoined($0.identity, name: $0.name) }
+        case .participantJoined(let info): info.kind == .agent ? [] : [.userJoined(info.identity, name: info.name)]
+        case .participantLeft(let who, _): [.userLeft(who)]
+        case .trackMuted(let track, _): [.microphonePaused(track)]
+        case .text(_, let who, let topic, let text): topic == TextMessage.chatTopic ? [.text(who, text)] : []
+        case .digits(let who, let digits): [.digits(who, digits)]
+        case .data(let who, let topic, .text(let text)): [.data(who, topic: topic, text: text)]
+        case .callHeld: [.held(true)]
+        case .callResumed: [.held(false)]
+        case .playoutStarted(let track, _, _, _): track == voice.sid ? [.playoutStarted] : []
+        case .playoutFinished(let track, _, _, _): track == voice.sid ? [.playoutFinished] : []
+        case .segment(let segment): segment.role == .assistant ? [.segmentRevised(id: segment.id, revision: segment.rev)] : []
+        default: []
+        }
+    }
+}

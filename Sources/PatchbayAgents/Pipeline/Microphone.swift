@@ -1,0 +1,153 @@
+internal import Audio
+internal import Foundation
+internal import PatchbayClient
+internal import Wire
+
+/// A user's track as windows for voice activity detection, and as the audio of the utterance in progress.
+///
+/// Frames are decoded when they arrive, without a jitter buffer: recognition needs no steady pace. Gaps in the timestamps become silence.
+/// Belongs to the pipeline.
+final class Microphone {
+    /// Audio before the detected beginning that is recognized with an utterance.
+    static let preRoll = Duration.milliseconds(300)
+    /// Silence that replaces a gap, at most.
+    private static let gapMax = SpeechSegment.sampleRate
+    /// Frames missing for this long are silence, if the sender announced a pause; otherwise they may be late.
+    private static let pauseAfter = Duration.milliseconds(80)
+    private static let stallAfter = Duration.seconds(1)
+
+    let track: TrackInfo
+    private let detector: any VoiceActivityDetector
+    private var decoder: OpusDecoder
+    /// Samples of an incomplete window.
+    private var window: [Float] = []
+    /// The pre-roll, or the utterance in progress.
+    private var kept: [Float] = []
+    /// Set during an utterance.
+    private var isKeeping = false
+    /// Samples of `kept` covered by the latest final recognition.
+    private var recognized = 0
+    /// The end of the last frame.
+    private var end: MediaTime?
+    private var lastFrameAt: Instant
+    private var announcedPause = true
+    /// Silence inserted since the last frame, in samples.
+    private var inserted = 0
+    private(set) var framesMalformed = 0
+
+    init(track: TrackInfo, detector: any VoiceActivityDetector, at now: Instant) throws {
+        self.track = track
+        self.detector = detector
+        decoder = try OpusDecoder(sampleRate: SpeechSegment.sampleRate)
+        lastFrameAt = now
+    }
+
+    struct Window {
+        var activity: SpeechSegmenter.Window
+        /// dBov.
+        var level: Double
+        var samples: [Float]
+    }
+
+    /// Decodes a frame. A malformed one is counted and replaced by silence.
+    func receive(_ frame: ReceivedFrame, at now: Instant) throws -> [Window] {
+        var samples: [Float] = []
+        let start = frame.header.timestamp
+        if let end {
+            let gap = Int(start.distance(from: end)) / 3 - inserted
+            // Timestamps that go back are those of a new source.
+            if gap > 0 { samples = [Float](repeating: 0, count: min(gap, Self.gapMax)) }
+        }
+        inserted = 0
+        lastFrameAt = now
+        announcedPause = frame.header.flags.contains(.talkspurtEnd) || frame.header.flags.contains(.dtx)
+        do throws(OpusError) {
+            let pcm = try decoder.decode(frame.packet)
+            end = start.advanced(by: pcm.count * 3)
+            samples += pcm.map { Float($0) / 32_768 }
+        } catch {
+            framesMalformed += 1
+            end = start
+        }
+        return try windows(samples)
+    }
+
+    /// Inserts silence while no frames arrive.
+    func advance(to now: Instant) throws -> [Window] {
+        let missing = now - lastFrameAt
+        guard missing >= (announcedPause ? Self.pauseAfter : Self.stallAfter) else { return [] }
+        let due = Int(missing.inNanoseconds / 1_000 * Int64(SpeechSegment.sampleRate) / 1_000_000) - inserted
+        guard due >= detector.windowSize else { return [] }
+        let count = min(due, Self.gapMax)
+        inserted += due
+        return try windows([Float](repeating: 0, count: count))
+    }
+
+    // MARK: The utterance
+
+    /// Keeps the audio from `leadIn` and the pre-roll on.
+    func beginUtterance(leadIn: Duration) {
+        isKeeping = true
+        recognized = 0
+        let count = Self.samples(in: leadIn + Self.preRoll)
+        if kept.count > count { kept.removeFirst(kept.count - count) }
+    }
+
+    /// The audio for a recognition.
+    func segment(isPartial: Bool, language: String, at now: Instant) -> SpeechSegment {
+        if !isPartial { recognized = kept.count }
+        let start = now + (.zero - .nanoseconds(Int64(kept.count) * 62_500))
+        return SpeechSegment(samples: kept, start: start, language: language, isPartial: isPartial)
+    }
+
+    func settle() {
+        kept.removeFirst(min(recognized, kept.count))
+        recognized = 0
+    }
+
+    func endUtterance() {
+        isKeeping = false
+        recognized = 0
+        trim()
+    }
+
+    /// The timestamp on the track of the end of the audio received so far.
+    var position: MediaTime? { end }
+
+    // MARK: Windows
+
+    private func windows(_ samples: [Float]) throws -> [Window] {
+        window += samples
+        let size = detector.windowSize
+        var windows: [Window] = []
+        var start = 0
+        while window.count - start >= size {
+            let piece = Array(window[start..<start + size])
+            start += size
+            let level = Self.level(of: piece)
+            let probability = level <= -120 ? 0 : try detector.probability(of: piece)
+            let duration = Duration.nanoseconds(Int64(size) * 62_500)
+            windows.append(
+                Window(activity: SpeechSegmenter.Window(probability: probability, duration: duration), level: level, samples: piece))
+            kept += piece
+            if !isKeeping { trim() }
+        }
+        window.removeFirst(start)
+        return windows
+    }
+
+    private func trim() {
+        // The onset of speech is detected up to a few windows late.
+        let count = Self.samples(in: Self.preRoll + .milliseconds(300))
+        if kept.count > 2 * count { kept.removeFirst(kept.count - count) }
+    }
+
+    private static func samples(in span: Duration) -> Int {
+        Int(span.inNanoseconds / 1_000 * Int64(SpeechSegment.sampleRate) / 1_000_000)
+    }
+
+    private static func level(of samples: [Float]) -> Double {
+        let energy = samples.reduce(0) { $0 + Double($1 * $1) } / Double(max(samples.count, 1))
+        return energy > 0 ? max(10 * log10(energy), -127) : -127
+    }
+}

@@ -1,0 +1,235 @@
+internal import Audio
+internal import PatchbayClient
+internal import Wire
+
+/// Sends the assistant's speech: encodes it, runs ahead of playout, stops and continues, and knows what was heard.
+///
+/// Commands are performed in the order of `submit`, one after another; frames are sent by a task of each turn beside them.
+actor SpeechOutput {
+    enum Command: Sendable {
+        case begin(TurnID)
+        /// A sentence follows, whose audio comes in pieces.
+        case sentence(TurnID, String)
+        case audio(TurnID, SynthesizedSpeech)
+        /// Nothing more follows in this turn.
+        case complete(TurnID)
+        /// Stop at once and keep what was not played.
+        case interrupt(TurnID)
+        /// Continue after `interrupt`.
+        case resume(TurnID)
+        /// End the turn without playing the rest.
+        case abandon(TurnID, CheckedContinuation<String, Never>)
+        /// Everything sent was played.
+        case playoutFinished
+        /// The track was replaced: continue on the new one.
+        case rejoined
+    }
+
+    enum Report: Sendable {
+        case started(TurnID)
+        /// Everything was played, or the turn had no audio. `heard` is its text.
+        case finished(TurnID, heard: String)
+        /// The words of a turn so far, for its transcript.
+        case extended(TurnID, SpeechProgress)
+        case failed(TurnID)
+    }
+
+    /// How far frames are sent ahead of their playout.
+    static let aheadMax = Duration.seconds(10)
+    private static let pauseBetweenSentences = Duration.milliseconds(140)
+
+    private let room: any AgentRoom
+    private let report: @Sendable (Report) async -> Void
+    private let commands: AsyncStream<Command>
+    private let sink: AsyncStream<Command>.Continuation
+    private var turn: SpokenTurn?
+
+    init(room: any AgentRoom, report: @escaping @Sendable (Report) async -> Void) {
+        self.room = room
+        self.report = report
+        // Bounded by the responses, which are limited in length.
+        (commands, sink) = AsyncStream.makeStream()
+    }
+
+    nonisolated func submit(_ command: Command) {
+        if case .terminated = sink.yield(command), case .abandon(_, let heard) = command { heard.resume(returning: "") }
+    }
+
+    /// Ends the turn.
+    ///
+    /// - Returns: what was heard of it.
+    nonisolated func abandon(_ id: TurnID) async -> String {
+        await withCheckedContinuation { submit(.abandon(id, $0)) }
+    }
+
+    /// Performs commands until `end()`.
+    func run() async {
+        for await command in commands { await perform(command) }
+        turn?.sender?.cancel()
+    }
+
+    nonisolated func end() {
+        sink.finish()
+    }
+
+    private func perform(_ command: Command) async {
+        switch command {
+        case .begin(let id):
+            turn?.sender?.cancel()
+            turn = SpokenTurn(id: id)
+        case .sentence(let id, let text): if turn?.id == id { turn?.beginSentence(text, pauseBefore: Self.pauseBetweenSentences) }
+        case .audio(let id, let speech): await append(speech, to: id)
+        case .complete(let id): await complete(id)
+        case .interrupt(let id): await interrupt(id)
+        case .resume(let id): await resume(id)
+        case .abandon(let id, let heard): heard.resume(returning: await abandonNow(id))
+        case .playoutFinished:
+            guard let current = turn, !current.isPaused, !current.utterance.hasFrames else { return }
+            turn?.isPlayed = true
+            await finishIfPlayed()
+        case .rejoined:
+            turn?.sender?.cancel()
+            turn?.sender = nil
+            turn?.utterance.rewind(played: nil)
+            send()
+        }
+    }
+
+    // MARK: Commands
+
+    private func append(_ speech: SynthesizedSpeech, to id: TurnID) async {
+        guard turn?.id == id else { return }
+        do { try turn?.encode(speech) } catch { return await report(.failed(id)) }
+        send()
+        await reportProgress()
+    }
+
+    private func complete(_ id: TurnID) async {
+        guard turn?.id == id else { return }
+        do { try turn?.finishEncoding() } catch { return await report(.failed(id)) }
+        turn?.isComplete = true
+        send()
+        await reportProgress()
+        await finishIfPlayed()
+    }
+
+    private func interrupt(_ id: TurnID) async {
+        guard turn?.id == id, turn?.isPaused == false else { return }
+        turn?.isPaused = true
+        await clear()
+    }
+
+    private func resume(_ id: TurnID) async {
+        guard turn?.id == id, turn?.isPaused == true else { return }
+        turn?.isPaused = false
+        turn?.part += 1
+        turn?.isPlayed = turn?.utterance.hasFrames == false
+        send()
+        await reportProgress()
+        await finishIfPlayed()
+    }
+
+    private func abandonNow(_ id: TurnID) async -> String {
+        guard turn?.id == id else { return "" }
+        if turn?.isPaused == false { await clear() }
+        defer { turn = nil }
+        return turn?.heard ?? ""
+    }
+
+    /// Discards what was not played, and rewinds to it.
+    private func clear() async {
+        turn?.sender?.cancel()
+        await turn?.sender?.value
+        turn?.sender = nil
+        guard turn?.utterance.anchor != nil else { return }
+        // Without an answer nothing is known of the playout; what was sent counts as not heard.
+        let heard = try? await room.clearVoice(reason: "barge-in")
+        let played = heard?.playedTs.flatMap { turn?.utterance.position(at: MediaTime(ticks: $0)) }
+        turn?.utterance.rewind(played: played)
+    }
+
+    private func finishIfPlayed() async {
+        guard let current = turn, current.isComplete, !current.isPaused, !current.utterance.hasFrames else { return }
+        // A turn without audio has nothing to wait for.
+        guard current.isPlayed || current.utterance.frames.isEmpty else { return }
+        turn = nil
+        await report(.finished(current.id, heard: current.utterance.text()))
+    }
+
+    private func reportProgress() async {
+        guard let current = turn, !current.isPaused, current.utterance.anchor != nil else { return }
+        await report(.extended(current.id, SpeechProgress(of: current)))
+    }
+
+    // MARK: Frames
+
+    private func send() {
+        guard let current = turn, !current.isPaused, current.sender == nil, current.utterance.hasFrames else { return }
+        turn?.isPlayed = false
+        let id = current.id
+        turn?.sender = Task { [weak self] in await self?.sendFrames(of: id) }
+    }
+
+    private func sendFrames(of id: TurnID) async {
+        while !Task.isCancelled, turn?.id == id {
+            if turn?.utterance.anchor == nil {
+                guard let start = await room.voicePosition(), !Task.isCancelled else { break }
+                turn?.utterance.willStart(at: start)
+                await reportProgress()
+            }
+            guard let (frame, time) = turn?.utterance.popFrame() else { break }
+            do { try room.speak(frame, at: time) } catch { break }
+            if turn?.hasStarted == false {
+                turn?.hasStarted = true
+                await report(.started(id))
+            }
+            let now = MediaClock.now
+            let end = max(turn?.sendsUntil ?? now, now) + Duration(ticks: frame.ticks + frame.silenceBefore)
+            turn?.sendsUntil = end
+            if end - now > Self.aheadMax { try? await Task.sleep(for: end - now - Self.aheadMax) }
+        }
+        if !Task.isCancelled, turn?.id == id { turn?.sender = nil }
+    }
+}
+
+/// A turn of the assistant while it is spoken.
+struct SpokenTurn: Sendable {
+    let id: TurnID
+    var utterance = SpokenUtterance()
+    var encoding: SpeechEncoding?
+    var isComplete = false
+    var isPaused = false
+    /// Everything sent was played.
+    var isPlayed = false
+    var hasStarted = false
+    /// Number of the transcript segment: one more after each continued interruption.
+    var part = 0
+    /// When everything sent will have been played, at the earliest.
+    var sendsUntil: Instant?
+    var sender: Task<Void, Never>?
+
+    init(id: TurnID) {
+        self.id = id
+    }
+
+    /// The text that was played before the turn was paused.
+    var heard: String { utterance.text(to: utterance.segmentStart) }
+
+    mutating func beginSentence(_ text: String, pauseBefore: Duration) {
+        let pause = utterance.sentences.isEmpty ? 0 : pauseBefore.inTicks
+        encoding?.appendSilence(pause)
+        utterance.beginSentence(text, at: encoding?.position ?? 0)
+    }
+
+    mutating func encode(_ speech: SynthesizedSpeech) throws {
+        let encoder = try encoding ?? SpeechEncoding(sampleRate: speech.sampleRate)
+        encoding = encoder
+        utterance.append(try encoder.encode(speech))
+        utterance.extendSentence(to: encoder.position, words: speech.words)
+    }
+
+    mutating func finishEncoding() throws {
+        utterance.append(try encoding?.finish() ?? [])
+        encoding = nil
+    }
+}

@@ -1,0 +1,156 @@
+internal import PatchbayClient
+internal import Wire
+
+/// What the assistant says in one turn: its frames, and where each word is in them. A pure value.
+///
+/// Positions are 48 kHz ticks from the first frame. The frames are kept until the turn ends, because an interruption that was not meant as one
+/// continues in the middle.
+struct SpokenUtterance: Sendable {
+    /// A sentence and its words.
+    struct Sentence: Sendable, Hashable {
+        let text: String
+        let start: Int
+        var end: Int
+        /// In the order of the text; nil without word times.
+        var words: [Word]?
+    }
+
+    struct Word: Sendable, Hashable {
+        let text: String
+        let start: Int
+        let end: Int
+    }
+
+    private(set) var frames: [SpokenFrame] = []
+    /// The beginning of each frame.
+    private var positions: [Int] = []
+    private(set) var sentences: [Sentence] = []
+    /// The end of all frames.
+    private(set) var length = 0
+    /// The first frame that was not sent since the last `rewind`.
+    private(set) var next = 0
+    /// The position of the first frame of the current epoch, and its time on the track; nil until a frame was sent in it.
+    private(set) var anchor: (position: Int, time: MediaTime)?
+    /// The first sentence of the current transcript segment.
+    private(set) var segmentStart = 0
+
+    /// Adds frames of audio.
+    mutating func append(_ new: [SpokenFrame]) {
+        for frame in new {
+            positions.append(length + frame.silenceBefore)
+            length += frame.ticks + frame.silenceBefore
+        }
+        frames += new
+    }
+
+    /// Adds a sentence whose audio begins at `start`. Its frames may follow later.
+    mutating func beginSentence(_ text: String, at start: Int) {
+        sentences.append(Sentence(text: text, start: start, end: start, words: nil))
+    }
+
+    /// More audio of the last sentence was encoded.
+    ///
+    /// - Parameter words: relative to the beginning of the sentence.
+    mutating func extendSentence(to end: Int, words: [TimedWord]?) {
+        guard let last = sentences.indices.last else { return }
+        sentences[last].end = end
+        guard let words else { return }
+        let start = sentences[last].start
+        sentences[last].words =
+            (sentences[last].words ?? [])
+            + words.map {
+                Word(text: $0.text, start: start + $0.start.inTicks, end: start + $0.end.inTicks)
+            }
+    }
+
+    /// The first frame of an epoch will be sent with this timestamp.
+    mutating func willStart(at time: MediaTime) {
+        guard anchor == nil, next < frames.count else { return }
+        anchor = (position(of: next), time)
+    }
+
+    /// The next frame to be sent, and its time. The first one of an epoch starts a talkspurt.
+    ///
+    /// - Precondition: `willStart(at:)` was called in this epoch.
+    mutating func popFrame() -> (frame: SpokenFrame, time: MediaTime)? {
+        guard next < frames.count, let anchor else { return nil }
+        var frame = frames[next]
+        let position = position(of: next)
+        next += 1
+        frame.flags.subtract([.talkspurtStart, .talkspurtEnd])
+        if position == anchor.position { frame.flags.insert(.talkspurtStart) }
+        return (frame, anchor.time.advanced(by: position - anchor.position))
+    }
+
+    var hasFrames: Bool { next < frames.count }
+
+    /// The position that a time on the track stands for; nil before anything was sent.
+    func position(at time: MediaTime) -> Int? {
+        anchor.map { min(max($0.position + Int(time.distance(from: $0.time)), 0), length) }
+    }
+
+    /// The time of a position on the track.
+    func time(of position: Int) -> MediaTime? {
+        anchor.map { $0.time.advanced(by: position - $0.position) }
+    }
+
+    /// Continues at the first frame that was not played completely, in a new epoch and a new transcript segment.
+    ///
+    /// - Parameter played: the position played; nil if nothing of the epoch was played.
+    mutating func rewind(played: Int?) {
+        let played = played ?? anchor?.position ?? 0
+        next = frames.indices.first { positions[$0] + frames[$0].ticks > played } ?? frames.endIndex
+        anchor = nil
+        segmentStart = played
+    }
+
+    /// The text of the words that begin at or after `start` and end by `end`.
+    ///
+    /// Without word times, the share of a sentence's characters that corresponds to the time, up to a word's end.
+    func text(from start: Int = 0, to end: Int? = nil) -> String {
+        let end = end ?? Int.max
+        return sentences.compactMap { sentence -> String? in
+            if sentence.start >= start, sentence.end <= end { return sentence.text }
+            guard sentence.start < end, sentence.end > start else { return nil }
+            let part = sentence.part(from: start, to: end)
+            return part.isEmpty ? nil : part
+        }.joined(separator: " ")
+    }
+
+    /// The words from `start` on, for a transcript segment.
+    func words(from start: Int) -> [Word] {
+        sentences.flatMap { $0.words ?? [] }.filter { $0.start >= start }
+    }
+
+    private func position(of frame: Int) -> Int { positions[frame] }
+}
+
+extension SpokenUtterance.Sentence {
+    /// The words of `text` within a range of positions, as written.
+    fileprivate func part(from: Int, to: Int) -> String {
+        let written = text.split(separator: " ")
+        let times: [(start: Int, end: Int)]
+        if let words, words.count == written.count {
+            times = words.map { ($0.start, $0.end) }
+        } else {
+            // Proportional to the number of characters.
+            let total = max(text.count, 1)
+            var count = 0
+            times = written.map { word in
+                let begin = start + (end - start) * count / total
+                count += word.count + 1
+                return (begin, start + (end - start) * (count - 1) / total)
+            }
+        }
+        return zip(written, times).filter { $1.start >= from && $1.end <= to }.map { String($0.0) }.joined(separator: " ")
+    }
+}
+
+extension Duration {
+    /// Whole 48 kHz ticks.
+    var inTicks: Int { Int(inNanoseconds / 1_000 * 6 / 125) }
+
+    init(ticks: Int) {
+        self = .nanoseconds(Int64(ticks) * 62_500 / 3)
+    }
+}

@@ -1,0 +1,55 @@
+internal import Wire
+
+/// The assistant's transcript segments and their revisions. A pure value.
+///
+/// A turn has one segment, and one more after each interruption that it survived. The gateway revises segments as well, when speech is cleared.
+struct TranscriptRevisions: Sendable {
+    /// Distinguishes the segments of this pipeline from those of an earlier assistant in the room.
+    let prefix: String
+    private var latest: [String: TranscriptSegment] = [:]
+    private var segments: [TurnID: String] = [:]
+
+    init(prefix: String = String(UInt32.random(in: 0 ... .max), radix: 36)) {
+        self.prefix = prefix
+    }
+
+    /// The next revision of a turn's segment; after an interruption, the last one of the segment before it comes first.
+    mutating func segments(of turn: TurnID, _ progress: SpeechProgress, track: TrackSID?, language: String) -> [TranscriptSegment] {
+        let id = "a\(turn.value)-\(progress.part)-\(prefix)"
+        var revisions: [TranscriptSegment] = []
+        if let before = segments[turn], before != id, let last = finish(before) { revisions.append(last) }
+        let segment = TranscriptSegment(
+            id: id, rev: latest[id].map { $0.rev + 1 } ?? 0, role: .assistant, track: track, text: progress.text,
+            final: progress.isComplete,
+            language: language, startTs: progress.start?.ticks, endTs: progress.end?.ticks, words: progress.words)
+        latest[id] = segment
+        segments[turn] = id
+        return revisions + [segment]
+    }
+
+    /// The gateway has revised a segment.
+    mutating func revised(_ id: String, _ revision: Int) {
+        if let known = latest[id]?.rev { latest[id]?.rev = max(known, revision) }
+    }
+
+    /// The last revision of a turn that was spoken completely.
+    mutating func complete(_ turn: TurnID) -> TranscriptSegment? {
+        guard var segment = segments.removeValue(forKey: turn).flatMap({ finish($0) }) else { return nil }
+        segment.spoken = .completed
+        segment.spokenChars = segment.text.unicodeScalars.count
+        return segment
+    }
+
+    /// The last revision of an abandoned turn: its text is final, and the gateway has set how much of it was heard.
+    mutating func abandon(_ turn: TurnID) -> TranscriptSegment? {
+        segments.removeValue(forKey: turn).flatMap { finish($0) }
+    }
+
+    private mutating func finish(_ id: String) -> TranscriptSegment? {
+        guard var segment = latest.removeValue(forKey: id) else { return nil }
+        // The gateway may have used the next number for a clear that is not known here yet.
+        segment.rev += 2
+        segment.final = true
+        return segment
+    }
+}

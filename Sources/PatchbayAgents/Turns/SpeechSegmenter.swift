@@ -1,0 +1,122 @@
+/// Finds utterances in a stream of voice activity: where speech begins, pauses and ends.
+///
+/// A pure value. Time is media time since the first window, so a stalled network neither shortens nor lengthens a pause.
+public struct SpeechSegmenter: Sendable, Hashable {
+    /// One window of a detector.
+    public struct Window: Sendable, Hashable {
+        /// The probability of speech, 0 to 1.
+        public var probability: Float
+        public var duration: Duration
+        /// Whether the window contains mainly the assistant's own voice, and therefore does not count as speech.
+        public var isEcho: Bool
+
+        public init(probability: Float, duration: Duration, isEcho: Bool = false) {
+            self.probability = probability
+            self.duration = duration
+            self.isEcho = isEcho
+        }
+    }
+
+    public enum Event: Sendable, Hashable {
+        /// Speech began `leadIn` before the end of this window.
+        case began(leadIn: Duration)
+        /// Speech continues after a pause that was reported with `paused`.
+        case resumed
+        /// There has been no speech for `silence`. Reported with every silent window of an utterance.
+        case paused(silence: Duration)
+        /// There has been no speech for `Settings.endOfUtterance`, or the utterance was ended by `end()`.
+        ///
+        /// - Parameter voiced: the duration of all windows with speech. Below `Settings.voicedMin` the utterance is noise.
+        case ended(voiced: Duration)
+    }
+
+    public struct Settings: Sendable, Hashable {
+        /// A window begins or continues speech from this probability on.
+        public var onset: Float = 0.5
+        /// A window within an utterance counts as speech down to this probability.
+        public var offset: Float = 0.35
+        /// Speech that begins an utterance; shorter bursts are ignored.
+        public var onsetDuration = Duration.milliseconds(64)
+        /// Silence after which an utterance has ended, whatever was said. Turns usually end earlier (`TurnSettings`).
+        public var endOfUtterance = Duration.milliseconds(900)
+        /// Utterances with less speech are noise: a click, a cough.
+        public var voicedMin = Duration.milliseconds(190)
+
+        public init() {}
+    }
+
+    private enum Phase: Hashable {
+        case silent
+        /// Speech for less than `onsetDuration` so far.
+        case rising(Duration)
+        case speaking
+        case pausing(Duration)
+    }
+
+    private let settings: Settings
+    private var phase = Phase.silent
+    /// Speech in the current utterance.
+    public private(set) var voiced = Duration.zero
+
+    public init(_ settings: Settings = Settings()) {
+        self.settings = settings
+    }
+
+    public var isInUtterance: Bool {
+        switch phase {
+        case .silent, .rising: false
+        case .speaking, .pausing: true
+        }
+    }
+
+    public var isSpeaking: Bool { phase == .speaking }
+
+    /// - Returns: what this window changes, or nil.
+    public mutating func process(_ window: Window) -> Event? {
+        let threshold = isInUtterance ? settings.offset : settings.onset
+        let isSpeech = window.probability >= threshold && !window.isEcho
+        if isSpeech { voiced += window.duration }
+        switch phase {
+        case .silent:
+            voiced = isSpeech ? window.duration : .zero
+            return isSpeech ? rise(window.duration) : nil
+        case .rising(let risen):
+            if isSpeech { return rise(risen + window.duration) }
+            phase = .silent
+            return nil
+        case .speaking:
+            guard !isSpeech else { return nil }
+            phase = .pausing(window.duration)
+            return .paused(silence: window.duration)
+        case .pausing(let silence):
+            if isSpeech {
+                phase = .speaking
+                return .resumed
+            }
+            let silence = silence + window.duration
+            if silence >= settings.endOfUtterance { return end() }
+            phase = .pausing(silence)
+            return .paused(silence: silence)
+        }
+    }
+
+    /// Ends the utterance in progress, for example because the turn was taken or the track ended.
+    public mutating func end() -> Event? {
+        guard isInUtterance else {
+            phase = .silent
+            return nil
+        }
+        phase = .silent
+        defer { voiced = .zero }
+        return .ended(voiced: voiced)
+    }
+
+    private mutating func rise(_ risen: Duration) -> Event? {
+        guard risen >= settings.onsetDuration else {
+            phase = .rising(risen)
+            return nil
+        }
+        phase = .speaking
+        return .began(leadIn: risen)
+    }
+}

@@ -1,0 +1,163 @@
+public import Wire
+
+/// What happens around a `TurnMachine`.
+public enum TurnInput: Sendable, Hashable {
+    /// The next window of a user's microphone; `level` in dBov, −127 to 0.
+    case window(Identity, SpeechSegmenter.Window, level: Double)
+    /// A user's microphone was muted or unpublished, or the user left: an utterance in progress ends here.
+    case microphoneEnded(Identity)
+    case recognized(RecognitionID, Recognition)
+    case recognitionFailed(RecognitionID)
+    /// The first audio of a turn was sent.
+    case speechStarted(TurnID)
+    /// Everything of a turn was played, or there was nothing to play.
+    case speechFinished(TurnID)
+    /// The responder or the synthesizer failed before the turn was complete.
+    case responseFailed(TurnID)
+    /// Typed text, answered like speech.
+    case text(Identity, String)
+    /// DTMF digits.
+    case digits(Identity, String)
+    /// The call was put on hold, or resumed.
+    case held(Bool)
+    /// Time has passed. Send one every 100 ms, or at `TurnMachine.deadline`.
+    case tick
+}
+
+/// What a `TurnMachine` asks for, in order.
+public enum TurnEffect: Sendable, Hashable {
+    /// Keep the user's audio from `leadIn` ago on.
+    case beginUtterance(Identity, leadIn: Duration)
+    /// Recognize the audio kept for this user.
+    case recognize(RecognitionID, Identity, isPartial: Bool)
+    /// The result of this recognition is no longer needed.
+    case cancelRecognition(RecognitionID)
+    /// Forget the audio kept up to the last final recognition: its text is settled, and the utterance continues.
+    case settleAudio(Identity)
+    /// Forget the audio kept for this user.
+    case endUtterance(Identity)
+    /// Publish a revision of a user's transcript.
+    case transcript(UserTranscript)
+    /// Respond to all that was said since the last response that was heard. `because` has the times of the end of the turn.
+    case respond(TurnID, [UserMessage], EndOfTurn)
+    /// Stop responding: nothing of this turn was audible yet.
+    case cancelResponse(TurnID)
+    /// Stop playing at once, but keep what was not played: the user may not mean to interrupt.
+    case interrupt(TurnID)
+    /// Continue playing where `interrupt` stopped.
+    case resumeSpeech(TurnID)
+    /// The interruption is final: discard what was not played, and stop responding.
+    case abandonSpeech(TurnID)
+    /// Say something that is not a response.
+    case say(TurnID, AssistantPhrase)
+    case state(AgentState)
+}
+
+/// Number of a turn of the assistant, increasing.
+public struct TurnID: Sendable, Hashable, Comparable {
+    public var value: Int
+    public init(_ value: Int) { self.value = value }
+    public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+}
+
+/// Number of a recognition request, increasing.
+public struct RecognitionID: Sendable, Hashable {
+    public var value: Int
+    public init(_ value: Int) { self.value = value }
+}
+
+/// Something the assistant says on its own.
+public enum AssistantPhrase: Sendable, Hashable {
+    /// After 10 s of silence.
+    case question
+    /// A response failed.
+    case apology
+    /// Speech was not understood because the recognizer failed.
+    case notUnderstood
+}
+
+/// A user's words so far, or finally, in one utterance.
+public struct UserTranscript: Sendable, Hashable {
+    public var speaker: Identity
+    /// Unique among the utterances of this call.
+    public var utterance: Int
+    public var revision: Int
+    public var text: String
+    public var isFinal: Bool
+    public var language: String
+
+    public init(speaker: Identity, utterance: Int, revision: Int, text: String, isFinal: Bool, language: String = "") {
+        self.speaker = speaker
+        self.utterance = utterance
+        self.revision = revision
+        self.text = text
+        self.isFinal = isFinal
+        self.language = language
+    }
+}
+
+/// What a user said, typed or dialled, for the responder.
+public struct UserMessage: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable { case speech, text, digits }
+
+    public var speaker: Identity
+    public var text: String
+    public var kind: Kind
+
+    public init(speaker: Identity, text: String, kind: Kind) {
+        self.speaker = speaker
+        self.text = text
+        self.kind = kind
+    }
+}
+
+/// The times at which a user's turn ended, for measurements.
+public struct EndOfTurn: Sendable, Hashable {
+    /// The last speech; for text and digits, when they arrived.
+    public var speechEnded: Instant
+    /// When the turn was taken.
+    public var decided: Instant
+    /// How long the final recognition took; nil without one.
+    public var recognition: Duration?
+
+    public init(speechEnded: Instant, decided: Instant, recognition: Duration? = nil) {
+        self.speechEnded = speechEnded
+        self.decided = decided
+        self.recognition = recognition
+    }
+}
+
+/// Times and limits of turn-taking.
+public struct TurnSettings: Sendable, Hashable {
+    public var segmenter = SpeechSegmenter.Settings()
+    /// Silence after which the final recognition starts; its result is discarded if speech continues.
+    public var recognizeAfter = Duration.milliseconds(120)
+    /// Silence that ends a turn whose text ends like a sentence.
+    public var pauseAfterSentence = Duration.milliseconds(250)
+    /// Silence that ends a turn otherwise.
+    public var pause = Duration.milliseconds(350)
+    /// Silence that ends a turn whose text ends in the middle of a sentence.
+    public var pauseWithinSentence = Duration.milliseconds(700)
+    /// Speech of a user that interrupts the assistant.
+    public var bargeIn = Duration.milliseconds(200)
+    /// Speech between two partial results; longer if the recognizer needs longer.
+    public var partialInterval = Duration.milliseconds(600)
+    /// A pause in a piece of this length settles its text, which bounds the audio of one recognition.
+    public var pieceMin = Duration.seconds(9)
+    /// A piece is settled at this length even without a pause.
+    public var pieceMax = Duration.seconds(14)
+    /// A transcript is final at this length even if the user speaks on. The assistant waits for a pause all the same.
+    public var utteranceMax = Duration.seconds(60)
+    /// A recognition that takes longer has failed.
+    public var recognitionTimeout = Duration.seconds(5)
+    /// A response of which nothing is audible after this time has failed.
+    public var responseTimeout = Duration.seconds(20)
+    /// Pause after the last of several digits.
+    public var digitPause = Duration.milliseconds(800)
+    /// Silence after which the assistant asks a question, once.
+    public var questionAfter = Duration.seconds(10)
+    /// Microphones below this level are silent, in dBov.
+    public var silenceLevel = -50.0
+
+    public init() {}
+}

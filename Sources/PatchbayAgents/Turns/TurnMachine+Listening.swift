@@ -1,0 +1,159 @@
+internal import Wire
+
+/// Utterances of users.
+extension TurnMachine {
+    mutating func process(
+        _ window: SpeechSegmenter.Window, level: Double, of who: Identity, at now: Instant, into effects: inout [TurnEffect]
+    ) {
+        if level > settings.silenceLevel { quiet.restart(at: now, bySpeech: false) }
+        guard !isHeld else { return }
+        let index = speakerIndex(of: who)
+        switch speakers[index].segmenter.process(window) {
+        case .began(let leadIn): begin(index, leadIn: leadIn, at: now, into: &effects)
+        case .ended(let voiced): return end(index, voiced: voiced, at: now, into: &effects)
+        case .paused(let silence): advance(index, window.duration, silence: silence, at: now, into: &effects)
+        case .resumed, nil: advance(index, window.duration, silence: .zero, at: now, into: &effects)
+        }
+        bargeIn(by: speakers[index], at: now, into: &effects)
+    }
+
+    private mutating func speakerIndex(of who: Identity) -> Int {
+        if let index = speakers.firstIndex(where: { $0.identity == who }) { return index }
+        speakers.append(Speaker(identity: who, segmenter: SpeechSegmenter(settings.segmenter)))
+        return speakers.count - 1
+    }
+
+    private mutating func begin(_ index: Int, leadIn: Duration, at now: Instant, into effects: inout [TurnEffect]) {
+        numbers.utterance += 1
+        speakers[index].utterance = UtteranceTracker(number: numbers.utterance, at: now)
+        effects.append(.beginUtterance(speakers[index].identity, leadIn: leadIn))
+        quiet.restart(at: now, bySpeech: true)
+    }
+
+    private mutating func advance(
+        _ index: Int, _ window: Duration, silence: Duration, at now: Instant, into effects: inout [TurnEffect]
+    ) {
+        let voiced = speakers[index].segmenter.voiced
+        let step = speakers[index].utterance?.advance(by: window, silence: silence, voiced: voiced, settings: settings, at: now)
+        guard speakers[index].utterance != nil else { return }
+        quiet.restart(at: now, bySpeech: true)
+        // What is too short to be speech is not recognized: recognizers invent words for noise.
+        if case .recognize(let isPartial)? = step, voiced >= settings.segmenter.voicedMin {
+            recognize(index, isPartial: isPartial, at: now, into: &effects)
+        }
+        endIfComplete(index, at: now, into: &effects)
+    }
+
+    private mutating func recognize(_ index: Int, isPartial: Bool, at now: Instant, into effects: inout [TurnEffect]) {
+        numbers.recognition += 1
+        let id = RecognitionID(numbers.recognition)
+        let voiced = speakers[index].segmenter.voiced
+        if let replaced = speakers[index].utterance?.started(id, isPartial: isPartial, voiced: voiced, at: now) {
+            effects.append(.cancelRecognition(replaced))
+        }
+        effects.append(.recognize(id, speakers[index].identity, isPartial: isPartial))
+    }
+
+    /// Ends an utterance whose pause is long enough for its text.
+    private mutating func endIfComplete(_ index: Int, at now: Instant, into effects: inout [TurnEffect]) {
+        guard let utterance = speakers[index].utterance, utterance.silence > .zero else { return }
+        let voiced = speakers[index].segmenter.voiced
+        if voiced < settings.segmenter.voicedMin {
+            if utterance.silence >= settings.pause { drop(index, at: now, into: &effects) }
+            return
+        }
+        guard let outcome = utterance.outcome(voiced: voiced) else { return }
+        let pause =
+            switch UtteranceText.completeness(of: outcome.text) {
+            case .complete: settings.pauseAfterSentence
+            case .incomplete: settings.pauseWithinSentence
+            case .unknown: settings.pause
+            }
+        if utterance.silence >= pause { complete(index, outcome, at: now, into: &effects) }
+    }
+
+    /// The segmenter has ended the utterance: after a long pause, or with the microphone.
+    private mutating func end(_ index: Int, voiced: Duration, at now: Instant, into effects: inout [TurnEffect]) {
+        guard let utterance = speakers[index].utterance else { return }
+        if voiced < settings.segmenter.voicedMin { return drop(index, at: now, into: &effects) }
+        if let outcome = utterance.outcome(voiced: voiced) { return complete(index, outcome, at: now, into: &effects) }
+        // The recognizer is late. New speech must not mix with this utterance's audio, so it ends with the text recognized so far.
+        complete(index, UtteranceTracker.Outcome(text: utterance.text), at: now, into: &effects)
+    }
+
+    mutating func endMicrophone(of who: Identity, at now: Instant, into effects: inout [TurnEffect]) {
+        guard let index = speakers.firstIndex(where: { $0.identity == who }) else { return }
+        if case .ended(let voiced)? = speakers[index].segmenter.end() { end(index, voiced: voiced, at: now, into: &effects) }
+        speakers.removeAll { $0.identity == who }
+    }
+
+    // MARK: Results
+
+    mutating func recognized(_ id: RecognitionID, _ recognition: Recognition, at now: Instant, into effects: inout [TurnEffect]) {
+        for index in speakers.indices {
+            guard let result = speakers[index].utterance?.recognized(id, recognition, at: now) else { continue }
+            if result.settles { effects.append(.settleAudio(speakers[index].identity)) }
+            if result.settles, let utterance = speakers[index].utterance, utterance.length >= settings.utteranceMax {
+                return split(index, at: now, into: &effects)
+            }
+            if result.changed { publish(index, isFinal: false, into: &effects) }
+            return endIfComplete(index, at: now, into: &effects)
+        }
+    }
+
+    mutating func recognitionFailed(_ id: RecognitionID, at now: Instant, into effects: inout [TurnEffect]) {
+        for index in speakers.indices where speakers[index].utterance?.fail(id) == true {
+            return endIfComplete(index, at: now, into: &effects)
+        }
+    }
+
+    private mutating func publish(_ index: Int, isFinal: Bool, into effects: inout [TurnEffect]) {
+        guard var utterance = speakers[index].utterance, !utterance.text.isEmpty || utterance.revision > 0 else { return }
+        let transcript = UserTranscript(
+            speaker: speakers[index].identity, utterance: utterance.number, revision: utterance.nextRevision(), text: utterance.text,
+            isFinal: isFinal, language: utterance.language)
+        speakers[index].utterance = utterance
+        effects.append(.transcript(transcript))
+    }
+
+    // MARK: Ends
+
+    /// A transcript becomes final although the user speaks on.
+    private mutating func split(_ index: Int, at now: Instant, into effects: inout [TurnEffect]) {
+        guard let utterance = speakers[index].utterance else { return }
+        publish(index, isFinal: true, into: &effects)
+        pending.append(UserMessage(speaker: speakers[index].identity, text: utterance.text, kind: .speech))
+        numbers.utterance += 1
+        speakers[index].utterance = UtteranceTracker(number: numbers.utterance, at: now)
+    }
+
+    /// Noise: nothing was said.
+    private mutating func drop(_ index: Int, at now: Instant, into effects: inout [TurnEffect]) {
+        finish(index, into: &effects)
+        resumeOrRespond(at: now, into: &effects)
+    }
+
+    private mutating func complete(
+        _ index: Int, _ outcome: UtteranceTracker.Outcome, at now: Instant, into effects: inout [TurnEffect]
+    ) {
+        guard let utterance = speakers[index].utterance else { return }
+        let who = speakers[index].identity
+        publish(index, isFinal: true, into: &effects)
+        finish(index, into: &effects)
+        if outcome.text.isEmpty, utterance.hasFailed, floor == .listening { return say(.notUnderstood, at: now, into: &effects) }
+        if case .interrupted = floor, UtteranceText.isBackchannel(outcome.text) {
+            return resumeOrRespond(at: now, into: &effects)
+        }
+        guard !outcome.text.isEmpty else { return resumeOrRespond(at: now, into: &effects) }
+        pending.append(UserMessage(speaker: who, text: outcome.text, kind: .speech))
+        endOfTurn = EndOfTurn(speechEnded: utterance.lastSpeechAt, decided: now, recognition: outcome.took)
+        takeTurn(at: now, into: &effects)
+    }
+
+    private mutating func finish(_ index: Int, into effects: inout [TurnEffect]) {
+        if let id = speakers[index].utterance?.requestInFlight { effects.append(.cancelRecognition(id)) }
+        speakers[index].utterance = nil
+        _ = speakers[index].segmenter.end()
+        effects.append(.endUtterance(speakers[index].identity))
+    }
+}

@@ -1,0 +1,146 @@
+public import Wire
+
+/// Turns of the assistant.
+extension TurnMachine {
+    /// Interrupts the assistant if a user has spoken long enough.
+    mutating func bargeIn(by speaker: Speaker, at now: Instant, into effects: inout [TurnEffect]) {
+        guard speaker.utterance != nil, speaker.segmenter.voiced >= settings.bargeIn else { return }
+        switch floor {
+        case .speaking(let turn):
+            floor = .interrupted(turn)
+            effects.append(.interrupt(turn))
+        case .thinking(let turn, _):
+            // Nothing is audible yet, so what is being said now belongs to what the response is about.
+            floor = .listening
+            effects.append(.cancelResponse(turn))
+        case .listening, .interrupted: break
+        }
+    }
+
+    /// Responds to everything pending, unless a user is still speaking.
+    mutating func takeTurn(at now: Instant, into effects: inout [TurnEffect]) {
+        guard !pending.isEmpty, !isUserSpeaking, !isHeld else { return }
+        switch floor {
+        case .listening: break
+        case .thinking(let turn, _): effects.append(.cancelResponse(turn))
+        case .speaking(let turn), .interrupted(let turn): effects.append(.abandonSpeech(turn))
+        }
+        let turn = nextTurn()
+        floor = .thinking(turn, since: now)
+        apology = nil
+        digitsEnd = nil
+        effects.append(.respond(turn, pending, endOfTurn ?? EndOfTurn(speechEnded: now, decided: now)))
+    }
+
+    /// After an utterance without content: the assistant continues, or responds to what was said before it.
+    mutating func resumeOrRespond(at now: Instant, into effects: inout [TurnEffect]) {
+        guard !isUserSpeaking, !isHeld else { return }
+        if pending.isEmpty, case .interrupted(let turn) = floor {
+            floor = .speaking(turn)
+            effects.append(.resumeSpeech(turn))
+        } else if !isThinking {
+            takeTurn(at: now, into: &effects)
+        }
+    }
+
+    private var isThinking: Bool {
+        if case .thinking = floor { true } else { false }
+    }
+
+    mutating func say(_ phrase: AssistantPhrase, at now: Instant, into effects: inout [TurnEffect]) {
+        let turn = nextTurn()
+        floor = .thinking(turn, since: now)
+        apology = phrase == .question ? nil : turn
+        effects.append(.say(turn, phrase))
+    }
+
+    // MARK: Speech
+
+    mutating func speechStarted(_ turn: TurnID, into effects: inout [TurnEffect]) {
+        guard case .thinking(turn, _) = floor else { return }
+        pending.removeAll()
+        endOfTurn = nil
+        floor = .speaking(turn)
+        if isHeld {
+            floor = .interrupted(turn)
+            effects.append(.interrupt(turn))
+        }
+    }
+
+    mutating func speechFinished(_ turn: TurnID, at now: Instant, into effects: inout [TurnEffect]) {
+        guard currentTurn == turn else { return }
+        if case .thinking = floor { pending.removeAll() }
+        apology = nil
+        floor = .listening
+        quiet.restart(at: now, bySpeech: false)
+        takeTurn(at: now, into: &effects)
+    }
+
+    /// What was asked is not asked again, so that a failing provider does not loop.
+    mutating func responseFailed(_ turn: TurnID, at now: Instant, into effects: inout [TurnEffect]) {
+        guard currentTurn == turn else { return }
+        if case .thinking = floor { effects.append(.cancelResponse(turn)) } else { effects.append(.abandonSpeech(turn)) }
+        pending.removeAll()
+        floor = .listening
+        if apology != turn { say(.apology, at: now, into: &effects) }
+    }
+
+    // MARK: Text, digits, hold
+
+    mutating func take(_ message: UserMessage, at now: Instant, into effects: inout [TurnEffect]) {
+        pending.append(message)
+        endOfTurn = EndOfTurn(speechEnded: now, decided: now)
+        quiet.restart(at: now, bySpeech: true)
+        takeTurn(at: now, into: &effects)
+    }
+
+    mutating func take(_ digits: String, of who: Identity, at now: Instant) {
+        if let last = pending.indices.last, pending[last].kind == .digits, pending[last].speaker == who {
+            pending[last].text += digits
+        } else {
+            pending.append(UserMessage(speaker: who, text: digits, kind: .digits))
+        }
+        endOfTurn = EndOfTurn(speechEnded: now, decided: now)
+        digitsEnd = now + settings.digitPause
+        quiet.restart(at: now, bySpeech: true)
+    }
+
+    mutating func hold(_ held: Bool, at now: Instant, into effects: inout [TurnEffect]) {
+        guard held != isHeld else { return }
+        isHeld = held
+        if held {
+            for speaker in speakers where speaker.utterance != nil { endMicrophone(of: speaker.identity, at: now, into: &effects) }
+            if case .speaking(let turn) = floor {
+                floor = .interrupted(turn)
+                effects.append(.interrupt(turn))
+            }
+        } else {
+            quiet.restart(at: now, bySpeech: true)
+            resumeOrRespond(at: now, into: &effects)
+        }
+    }
+
+    // MARK: Time
+
+    /// When `tick` is needed next, at the latest; nil if nothing is timed.
+    public var deadline: Instant? {
+        var deadlines: [Instant] = []
+        if let digitsEnd { deadlines.append(digitsEnd) }
+        if case .thinking(_, let since) = floor { deadlines.append(since + settings.responseTimeout) }
+        if floor == .listening, !quiet.isIdle, !isHeld { deadlines.append(quiet.since + settings.questionAfter) }
+        return deadlines.min()
+    }
+
+    mutating func checkTimers(at now: Instant, into effects: inout [TurnEffect]) {
+        guard !isHeld else { return }
+        if let digitsEnd, now >= digitsEnd {
+            self.digitsEnd = nil
+            takeTurn(at: now, into: &effects)
+        }
+        if case .thinking(let turn, let since) = floor, now - since >= settings.responseTimeout {
+            responseFailed(turn, at: now, into: &effects)
+        }
+        guard floor == .listening, !isUserSpeaking, !speakers.isEmpty else { return }
+        if case .ask? = quiet.expire(after: settings.questionAfter, at: now) { say(.question, at: now, into: &effects) }
+    }
+}

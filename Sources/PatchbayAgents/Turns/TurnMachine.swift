@@ -1,0 +1,157 @@
+public import Wire
+
+/// Turn-taking: decides when a user has finished, when the assistant responds, and when it yields.
+///
+/// A pure value without clock, audio or text of its own: inputs with their time in, effects out, the same for the same inputs. The caller
+/// performs effects in order.
+///
+/// A turn passes from listening to thinking when a user pauses long enough, to speaking with the first audio, and back when everything was
+/// played. Speech of `TurnSettings.bargeIn` interrupts the assistant; whether that was meant shows when the utterance ends: after a
+/// backchannel such as "mm-hm", or noise, the assistant continues where it stopped.
+///
+/// Promises: at most one turn is in progress; everything understood is responded to once, or together with what follows it; nothing is
+/// spoken while a user speaks; every recognition and response ends with a result, a failure or its timeout.
+public struct TurnMachine: Sendable {
+    /// Whose turn it is.
+    enum Floor: Hashable {
+        case listening
+        /// A response is being written; nothing is audible yet.
+        case thinking(TurnID, since: Instant)
+        case speaking(TurnID)
+        /// Interrupted, until the user's utterance ends.
+        case interrupted(TurnID)
+    }
+
+    let settings: TurnSettings
+    var floor = Floor.listening
+    /// Users with a microphone, in the order of their first window.
+    var speakers: [Speaker] = []
+    /// What was said and not yet responded to audibly.
+    var pending: [UserMessage] = []
+    /// The end of the last turn in `pending`.
+    var endOfTurn: EndOfTurn?
+    var numbers = Numbers()
+    var quiet: QuietTimer
+    var isHeld = false
+    /// When digits are complete.
+    var digitsEnd: Instant?
+    var reported = AgentState.initializing
+    /// The apology in progress, if any. If it fails, too, there is nothing left to say.
+    var apology: TurnID?
+
+    /// Numbers given so far.
+    struct Numbers: Hashable {
+        var turn = 0
+        var recognition = 0
+        var utterance = 0
+    }
+
+    public init(_ settings: TurnSettings = TurnSettings(), at now: Instant) {
+        self.settings = settings
+        quiet = QuietTimer(since: now)
+    }
+
+    /// The turn in progress, if any.
+    public var currentTurn: TurnID? {
+        switch floor {
+        case .listening: nil
+        case .thinking(let turn, _), .speaking(let turn), .interrupted(let turn): turn
+        }
+    }
+
+    public var state: AgentState { reported }
+
+    /// Whether an utterance of a user is in progress.
+    public var isUserSpeaking: Bool { speakers.contains { $0.utterance != nil } }
+
+    /// Processes an input and appends its effects.
+    public mutating func handle(_ input: TurnInput, at now: Instant, into effects: inout [TurnEffect]) {
+        switch input {
+        case .window(let who, let window, let level): process(window, level: level, of: who, at: now, into: &effects)
+        case .microphoneEnded(let who): endMicrophone(of: who, at: now, into: &effects)
+        case .recognized(let id, let recognition): recognized(id, recognition, at: now, into: &effects)
+        case .recognitionFailed(let id): recognitionFailed(id, at: now, into: &effects)
+        case .speechStarted(let turn): speechStarted(turn, into: &effects)
+        case .speechFinished(let turn): speechFinished(turn, at: now, into: &effects)
+        case .responseFailed(let turn): responseFailed(turn, at: now, into: &effects)
+        case .text(let who, let text): take(UserMessage(speaker: who, text: text, kind: .text), at: now, into: &effects)
+        case .digits(let who, let digits): take(digits, of: who, at: now)
+        case .held(let held): hold(held, at: now, into: &effects)
+        case .tick: break
+        }
+        checkTimers(at: now, into: &effects)
+        report(into: &effects)
+    }
+
+    /// Starts a turn of the assistant's own, such as a greeting.
+    ///
+    /// - Returns: its number, for `speechStarted` and `speechFinished`; nil while another turn is in progress or a user speaks.
+    public mutating func beginOwnTurn(at now: Instant) -> TurnID? {
+        guard floor == .listening, !isUserSpeaking, pending.isEmpty else { return nil }
+        let turn = nextTurn()
+        floor = .thinking(turn, since: now)
+        return turn
+    }
+
+    mutating func nextTurn() -> TurnID {
+        numbers.turn += 1
+        return TurnID(numbers.turn)
+    }
+
+    /// Reports the state if it has changed.
+    private mutating func report(into effects: inout [TurnEffect]) {
+        let state = currentState
+        guard state != reported else { return }
+        reported = state
+        effects.append(.state(state))
+    }
+
+    private var currentState: AgentState {
+        switch floor {
+        case .thinking(let turn, _): turn == apology ? .error : .thinking
+        case .speaking: .speaking
+        case .interrupted: .listening
+        case .listening: apology != nil ? .error : quiet.isIdle ? .idle : .listening
+        }
+    }
+}
+
+/// A user with a microphone.
+struct Speaker: Sendable, Hashable {
+    let identity: Identity
+    var segmenter: SpeechSegmenter
+    var utterance: UtteranceTracker?
+}
+
+/// Measures silence after which the assistant asks whether somebody is there, once.
+struct QuietTimer: Sendable, Hashable {
+    private(set) var since: Instant
+    private(set) var hasAsked = false
+    private(set) var isIdle = false
+
+    init(since: Instant) {
+        self.since = since
+    }
+
+    /// Somebody spoke, or the assistant did.
+    mutating func restart(at now: Instant, bySpeech: Bool) {
+        since = now
+        guard bySpeech else { return }
+        hasAsked = false
+        isIdle = false
+    }
+
+    enum Expiry { case ask, idle }
+
+    /// - Returns: what to do after `span` of silence.
+    mutating func expire(after span: Duration, at now: Instant) -> Expiry? {
+        guard !isIdle, now - since >= span else { return nil }
+        since = now
+        guard hasAsked else {
+            hasAsked = true
+            return .ask
+        }
+        isIdle = true
+        return .idle
+    }
+}

@@ -1,0 +1,54 @@
+/// What the words of an utterance say about whose turn it is. English; texts in other languages are judged by their punctuation only.
+enum UtteranceText {
+    enum Completeness: Hashable, Sendable {
+        /// Ends like a sentence.
+        case complete
+        /// Ends in the middle of a sentence.
+        case incomplete
+        case unknown
+    }
+
+    /// Words that rarely end a sentence.
+    private static let openWords: Set<String> = [
+        "a", "an", "the", "and", "or", "but", "so", "because", "if", "when", "while", "that", "which", "who", "to", "of", "in", "on", "at",
+        "for", "with", "from", "by", "my", "your", "his", "her", "our", "their", "is", "are", "was", "were", "um", "uh", "er", "erm",
+        "like",
+        "i", "we", "they", "please",
+    ]
+
+    /// What a listener says without taking the turn.
+    private static let backchannels: Set<String> = [
+        "mm", "mmm", "mhm", "mm-hm", "mm-hmm", "hm", "hmm", "uh-huh", "uh", "um", "ah", "oh", "aha", "yeah", "yep", "yes", "ok", "okay",
+        "right", "sure", "i see", "oh okay", "all right", "alright", "huh", "you", "thank you",
+    ]
+
+    static func completeness(of text: String) -> Completeness {
+        let trimmed = text.trimmingSpaces()
+        guard let last = trimmed.last else { return .unknown }
+        if trimmed.hasSuffix("...") || trimmed.hasSuffix("…") || [",", "-", "–", ":", ";"].contains(last) { return .incomplete }
+        if let word = words(of: trimmed).last, openWords.contains(word) { return .incomplete }
+        return [".", "?", "!"].contains(last) ? .complete : .unknown
+    }
+
+    /// Whether an utterance during the assistant's speech leaves the turn to it: "mm-hm", "okay", or nothing that was understood.
+    static func isBackchannel(_ text: String) -> Bool {
+        let spoken = words(of: text)
+        if spoken.isEmpty { return true }
+        return backchannels.contains(spoken.joined(separator: " ")) || (spoken.count <= 3 && spoken.allSatisfy(backchannels.contains))
+    }
+
+    /// Lower-case words without punctuation, except hyphens and apostrophes within.
+    static func words(of text: String) -> [String] {
+        text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "-" || $0 == "'" || $0 == "’") }.compactMap { word in
+            let bare = word.drop { $0 == "-" || $0 == "'" }
+            return bare.isEmpty ? nil : String(bare)
+        }
+    }
+}
+
+extension String {
+    func trimmingSpaces() -> String {
+        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(self[first...last])
+    }
+}
