@@ -17,6 +17,7 @@ final class Microphone {
     private static let stallAfter = Duration.seconds(1)
 
     let track: TrackInfo
+    var echo = EchoGuard()
     private let detector: any VoiceActivityDetector
     private var decoder: OpusDecoder
     /// Samples of an incomplete window.
@@ -46,7 +47,6 @@ final class Microphone {
         var activity: SpeechSegmenter.Window
         /// dBov.
         var level: Double
-        var samples: [Float]
     }
 
     /// Decodes a frame. A malformed one is counted and replaced by silence.
@@ -128,7 +128,7 @@ final class Microphone {
             let probability = level <= -120 ? 0 : try detector.probability(of: piece)
             let duration = Duration.nanoseconds(Int64(size) * 62_500)
             windows.append(
-                Window(activity: SpeechSegmenter.Window(probability: probability, duration: duration), level: level, samples: piece))
+                Window(activity: SpeechSegmenter.Window(probability: probability, duration: duration), level: level))
             kept += piece
             if !isKeeping { trim() }
         }

@@ -17,8 +17,8 @@ actor SpeechOutput {
         case interrupt(TurnID)
         /// Continue after `interrupt`.
         case resume(TurnID)
-        /// End the turn without playing the rest.
-        case abandon(TurnID, CheckedContinuation<String, Never>)
+        /// End the turn without playing the rest, and yield what was heard of it.
+        case abandon(TurnID, AsyncStream<String>.Continuation)
         /// Everything sent was played.
         case playoutFinished
         /// The track was replaced: continue on the new one.
@@ -38,6 +38,8 @@ actor SpeechOutput {
     static let aheadMax = Duration.seconds(10)
     private static let pauseBetweenSentences = Duration.milliseconds(140)
 
+    /// What is played, for recognizing its echo.
+    nonisolated let reference = EchoReference()
     private let room: any AgentRoom
     private let report: @Sendable (Report) async -> Void
     private let commands: AsyncStream<Command>
@@ -52,14 +54,7 @@ actor SpeechOutput {
     }
 
     nonisolated func submit(_ command: Command) {
-        if case .terminated = sink.yield(command), case .abandon(_, let heard) = command { heard.resume(returning: "") }
-    }
-
-    /// Ends the turn.
-    ///
-    /// - Returns: what was heard of it.
-    nonisolated func abandon(_ id: TurnID) async -> String {
-        await withCheckedContinuation { submit(.abandon(id, $0)) }
+        if case .terminated = sink.yield(command), case .abandon(_, let heard) = command { heard.finish() }
     }
 
     /// Performs commands until `end()`.
@@ -82,7 +77,9 @@ actor SpeechOutput {
         case .complete(let id): await complete(id)
         case .interrupt(let id): await interrupt(id)
         case .resume(let id): await resume(id)
-        case .abandon(let id, let heard): heard.resume(returning: await abandonNow(id))
+        case .abandon(let id, let heard):
+            heard.yield(await abandon(id))
+            heard.finish()
         case .playoutFinished:
             guard let current = turn, !current.isPaused, !current.utterance.hasFrames else { return }
             turn?.isPlayed = true
@@ -120,16 +117,16 @@ actor SpeechOutput {
     }
 
     private func resume(_ id: TurnID) async {
-        guard turn?.id == id, turn?.isPaused == true else { return }
+        guard let current = turn, current.id == id, current.isPaused else { return }
         turn?.isPaused = false
         turn?.part += 1
-        turn?.isPlayed = turn?.utterance.hasFrames == false
+        turn?.isPlayed = !current.utterance.hasFrames
         send()
         await reportProgress()
         await finishIfPlayed()
     }
 
-    private func abandonNow(_ id: TurnID) async -> String {
+    private func abandon(_ id: TurnID) async -> String {
         guard turn?.id == id else { return "" }
         if turn?.isPaused == false { await clear() }
         defer { turn = nil }
@@ -138,10 +135,13 @@ actor SpeechOutput {
 
     /// Discards what was not played, and rewinds to it.
     private func clear() async {
-        turn?.sender?.cancel()
-        await turn?.sender?.value
+        let sender = turn?.sender
+        sender?.cancel()
+        await sender?.value
         turn?.sender = nil
         guard turn?.utterance.anchor != nil else { return }
+        reference.clear(after: MediaClock.now)
+        turn?.sendsUntil = nil
         // Without an answer nothing is known of the playout; what was sent counts as not heard.
         let heard = try? await room.clearVoice(reason: "barge-in")
         let played = heard?.playedTs.flatMap { turn?.utterance.position(at: MediaTime(ticks: $0)) }
@@ -186,6 +186,7 @@ actor SpeechOutput {
             let now = MediaClock.now
             let end = max(turn?.sendsUntil ?? now, now) + Duration(ticks: frame.ticks + frame.silenceBefore)
             turn?.sendsUntil = end
+            reference.append(-Double(frame.level.level), from: end + (.zero - Duration(ticks: frame.ticks)), to: end)
             if end - now > Self.aheadMax { try? await Task.sleep(for: end - now - Self.aheadMax) }
         }
         if !Task.isCancelled, turn?.id == id { turn?.sender = nil }

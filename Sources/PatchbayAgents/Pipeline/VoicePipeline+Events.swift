@@ -14,17 +14,22 @@ extension VoicePipeline {
     /// - Throws: `RequestFailure` if the track cannot be published.
     public func run(in room: RoomConnection) async throws {
         let joined = try await JoinedRoom(room)
+        attach(to: joined)
         async let events: Void = joined.follow { await self.take($0) }
-        await run(in: joined)
+        await run()
         joined.leave(reason: "the assistant has finished")
         await events
     }
 
-    /// Runs until the call has ended.
-    func run(in room: some AgentRoom) async {
-        let output = SpeechOutput(room: room) { [weak self] in await self?.take($0) }
+    /// Prepares the pipeline for events of `room`.
+    func attach(to room: some AgentRoom) {
         self.room = room
-        self.output = output
+        output = SpeechOutput(room: room) { [weak self] in await self?.take($0) }
+    }
+
+    /// Runs until the call has ended.
+    func run() async {
+        guard let output else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await output.run() }
             while !hasEnded, !Task.isCancelled {

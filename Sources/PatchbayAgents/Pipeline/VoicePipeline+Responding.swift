@@ -64,11 +64,12 @@ extension VoicePipeline {
 
     private func abandonInOutput(_ turn: TurnID) {
         guard let output else { return }
+        let (stream, sink) = AsyncStream.makeStream(of: String.self)
+        output.submit(.abandon(turn, sink))
         let before = abandonment
         abandonment = Task { [weak self] in
             await before?.value
-            let heard = await output.abandon(turn)
-            await self?.abandoned(turn, heard: heard)
+            await self?.abandoned(turn, heard: await stream.first { _ in true } ?? "")
         }
     }
 
@@ -223,6 +224,7 @@ extension VoicePipeline {
     }
 
     private func publish(_ progress: SpeechProgress, of turn: TurnID) {
+        handle(.speaking(turn, text: progress.text))
         let segments = transcripts.segments(of: turn, progress, track: room?.voiceTrack, language: definition.language)
         for segment in segments { room?.publish(segment) }
     }

@@ -103,8 +103,14 @@ public actor VoicePipeline {
     }
 
     private func process(_ windows: [Microphone.Window], of microphone: Microphone) {
+        guard !windows.isEmpty else { return }
         let who = microphone.track.participant
-        for window in windows { handle(.window(who, window.activity, level: window.level)) }
+        let now = MediaClock.now
+        let reference = output?.reference.current(at: now)
+        for var window in windows {
+            if let reference { window.activity.isEcho = microphone.echo.isEcho(level: window.level, at: now, reference: reference) }
+            handle(.window(who, window.activity, level: window.level))
+        }
     }
 
     private func fail(_ microphone: Microphone, _ error: any Error) {

@@ -10,6 +10,8 @@ public enum TurnInput: Sendable, Hashable {
     case recognitionFailed(RecognitionID)
     /// The first audio of a turn was sent.
     case speechStarted(TurnID)
+    /// The text of a turn, as far as it is being spoken.
+    case speaking(TurnID, text: String)
     /// Everything of a turn was played, or there was nothing to play.
     case speechFinished(TurnID)
     /// The responder or the synthesizer failed before the turn was complete.

@@ -127,8 +127,17 @@ extension TurnMachine {
         speakers[index].utterance = UtteranceTracker(number: numbers.utterance, at: now)
     }
 
-    /// Noise: nothing was said.
+    /// Noise, or the assistant's own voice: the user said nothing.
     private mutating func drop(_ index: Int, at now: Instant, into effects: inout [TurnEffect]) {
+        if let utterance = speakers[index].utterance, utterance.revision > 0 {
+            // Partial results are withdrawn.
+            effects.append(
+                .transcript(
+                    UserTranscript(
+                        speaker: speakers[index].identity, utterance: utterance.number, revision: utterance.revision, text: "",
+                        isFinal: true,
+                        language: utterance.language)))
+        }
         finish(index, into: &effects)
         resumeOrRespond(at: now, into: &effects)
     }
@@ -138,6 +147,9 @@ extension TurnMachine {
     ) {
         guard let utterance = speakers[index].utterance else { return }
         let who = speakers[index].identity
+        if case .interrupted = floor, UtteranceText.isEcho(outcome.text, of: spokenWords) {
+            return drop(index, at: now, into: &effects)
+        }
         publish(index, isFinal: true, into: &effects)
         finish(index, into: &effects)
         if outcome.text.isEmpty, utterance.hasFailed, floor == .listening { return say(.notUnderstood, at: now, into: &effects) }

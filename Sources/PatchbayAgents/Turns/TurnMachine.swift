@@ -36,6 +36,8 @@ public struct TurnMachine: Sendable {
     /// When digits are complete.
     var digitsEnd: Instant?
     var reported = AgentState.initializing
+    /// The words of the turn in progress, to recognize them in a user's microphone.
+    var spokenWords: [String] = []
     /// The apology in progress, if any. If it fails, too, there is nothing left to say.
     var apology: TurnID?
 
@@ -72,6 +74,7 @@ public struct TurnMachine: Sendable {
         case .recognized(let id, let recognition): recognized(id, recognition, at: now, into: &effects)
         case .recognitionFailed(let id): recognitionFailed(id, at: now, into: &effects)
         case .speechStarted(let turn): speechStarted(turn, into: &effects)
+        case .speaking(let turn, let text): if turn == currentTurn { spokenWords = UtteranceText.words(of: text) }
         case .speechFinished(let turn): speechFinished(turn, at: now, into: &effects)
         case .responseFailed(let turn): responseFailed(turn, at: now, into: &effects)
         case .text(let who, let text): take(UserMessage(speaker: who, text: text, kind: .text), at: now, into: &effects)
@@ -95,6 +98,7 @@ public struct TurnMachine: Sendable {
 
     mutating func nextTurn() -> TurnID {
         numbers.turn += 1
+        spokenWords = []
         return TurnID(numbers.turn)
     }
 

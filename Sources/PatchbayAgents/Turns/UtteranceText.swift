@@ -37,6 +37,23 @@ enum UtteranceText {
         return backchannels.contains(spoken.joined(separator: " ")) || (spoken.count <= 3 && spoken.allSatisfy(backchannels.contains))
     }
 
+    /// Whether a text of three words or more consists of what the assistant is saying, in its order: its voice returned by a microphone.
+    static func isEcho(_ text: String, of spoken: [String]) -> Bool {
+        let words = words(of: text)
+        guard words.count >= 3, !spoken.isEmpty else { return false }
+        // The longest common subsequence; recognizers get a word wrong now and then.
+        var lengths = [Int](repeating: 0, count: spoken.count + 1)
+        for word in words {
+            var diagonal = 0
+            for index in spoken.indices {
+                let above = lengths[index + 1]
+                lengths[index + 1] = spoken[index] == word ? diagonal + 1 : max(above, lengths[index])
+                diagonal = above
+            }
+        }
+        return lengths[spoken.count] * 5 >= words.count * 4
+    }
+
     /// Lower-case words without punctuation, except hyphens and apostrophes within.
     static func words(of text: String) -> [String] {
         text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "-" || $0 == "'" || $0 == "’") }.compactMap { word in
