@@ -2,26 +2,30 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup demo test bench simulate fuzz fuzz-api budget format certs interop clean help
+.PHONY: setup models demo test bench simulate fuzz fuzz-api budget format certs interop clean help
 
 SWIFT ?= swift
 
 setup: ## install missing libraries and tools (Debian, Ubuntu)
 	@scripts/setup
 
+models: ## download the speech models of the embedded assistant, if missing
+	@scripts/setup-models
+
 demo: setup certs ## build the gateway and run a call between a user and an echo assistant
+	@scripts/setup-models || true
 	$(SWIFT) build -c release --product patchbay
 	.build/release/patchbay demo
 
 # Five runs with different parallelism: CPU-bound tests; socket tests with deadlines; tests that play audio in real time; the test that
 # measures the memory of the whole process; and calls over an impaired network.
-test: setup certs interop ## build everything and run all tests
+test: setup certs interop models ## build everything and run all tests
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|TLSFastPath|Identity|Store|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^GatewayTests' --skip 'GatewayTests.MemoryTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 $(SWIFT) test --skip-build --disable-xctest \
-		--filter '^(PatchbayClient|Command)Tests' --skip 'BadLinkTests|BadNetworkTests'
+		--filter '^(PatchbayClient|PatchbayAgents|Command)Tests' --skip 'BadLinkTests|BadNetworkTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^CommandTests.BadNetworkTests'
 	Tests/Interop/client-sample

@@ -27,7 +27,7 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server)
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log", condition: agents)
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections", condition: server)
-let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system", condition: server)
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system", condition: agents)
 let yams = Target.Dependency.product(name: "Yams", package: "Yams", condition: server)
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift", condition: server)
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift", condition: server)
@@ -90,6 +90,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]),
         .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+        .systemLibrary(name: "CFlite", providers: [.apt(["flite1-dev"])]),
 
         // The wire format: frame header, control messages, close reasons, identifiers, time types.
         .target(name: "Wire", swiftSettings: settings),
@@ -127,7 +128,8 @@ let package = Package(
         .target(name: "PatchbayClient", dependencies: ["Wire", "Audio"] + nio, swiftSettings: settings),
         // The public assistant library: turn-taking, the voice pipeline, providers, the worker.
         .target(
-            name: "PatchbayAgents", dependencies: ["Wire", "Audio", "PatchbayClient", asyncHTTPClient, logging, subprocess] + nio,
+            name: "PatchbayAgents",
+            dependencies: ["Wire", "Audio", "PatchbayClient", "CFlite", asyncHTTPClient, logging, subprocess, systemPackage] + nio,
             swiftSettings: settingsAtC),
         // The command.
         .executableTarget(

@@ -1,0 +1,121 @@
+internal import Synchronization
+
+/// ONNX Runtime through its C API, opened at run time because no header is distributed with the library.
+///
+/// The API is a table of functions whose order never changes; new functions are appended (onnxruntime_c_api.h, `OrtApi`). There is one
+/// environment per process.
+///
+/// `@unchecked Sendable`: its pointers are immutable after the initializer and never freed, and ONNX Runtime allows calls from all threads.
+@safe final class ONNXRuntime: @unchecked Sendable {
+    typealias Object = UnsafeMutableRawPointer
+    /// Owned by the caller if not nil.
+    typealias Status = UnsafeMutableRawPointer?
+    typealias Names = UnsafePointer<UnsafePointer<CChar>?>
+
+    typealias Release = @convention(c) (Object) -> Void
+    typealias CreateSession =
+        @convention(c) (Object, UnsafePointer<CChar>, Object, UnsafeMutablePointer<Object?>) -> Status
+    typealias CreateTensor =
+        @convention(c) (Object, Object, Int, UnsafePointer<Int64>, Int, Int32, UnsafeMutablePointer<Object?>) -> Status
+    typealias Run =
+        @convention(c) (
+            Object, Object?, Names, UnsafePointer<Object?>, Int, Names, Int, UnsafeMutablePointer<Object?>
+        ) -> Status
+    typealias GetObject = @convention(c) (Object, UnsafeMutablePointer<Object?>) -> Status
+    typealias GetCount = @convention(c) (Object, UnsafeMutablePointer<Int>) -> Status
+
+    /// The oldest version of the API that has the functions in use.
+    private static let version: UInt32 = 17
+    /// Errors only; ONNX Runtime logs to the standard error stream.
+    private static let logSeverity: Int32 = 3
+
+    private static let opened = Mutex<[String: ONNXRuntime]>([:])
+
+    private let functions: UnsafePointer<Object>
+    private let environment: Object
+    private let sessionOptions: Object
+    let memory: Object
+
+    let run: Run
+    let createTensor: CreateTensor
+    let tensorData: GetObject
+    let tensorShape: GetObject
+    let elementCount: GetCount
+    let releaseShape: Release
+    let releaseValue: Release
+    let releaseSession: Release
+
+    /// The runtime of the process; opens the library on first use.
+    ///
+    /// - Throws: `ProviderError` with code `unavailable`.
+    static func shared(_ models: ModelsFolder) throws(ProviderError) -> ONNXRuntime {
+        let path = models.runtimeLibrary
+        let result: Result<ONNXRuntime, ProviderError> = opened.withLock { opened in
+            if let runtime = opened[path] { return .success(runtime) }
+            return Result { () throws(ProviderError) in
+                let runtime = try ONNXRuntime(DynamicLibrary(path))
+                opened[path] = runtime
+                return runtime
+            }
+        }
+        return try result.get()
+    }
+
+    private init(_ library: DynamicLibrary) throws(ProviderError) {
+        typealias GetBase = @convention(c) () -> UnsafePointer<Object>
+        typealias GetFunctions = @convention(c) (UInt32) -> UnsafePointer<Object>?
+        typealias CreateEnvironment = @convention(c) (Int32, UnsafePointer<CChar>, UnsafeMutablePointer<Object?>) -> Status
+        typealias Create = @convention(c) (UnsafeMutablePointer<Object?>) -> Status
+        typealias SetNumber = @convention(c) (Object, Int32) -> Status
+        typealias CreateMemory = @convention(c) (Int32, Int32, UnsafeMutablePointer<Object?>) -> Status
+
+        let base = unsafe try library.function("OrtGetApiBase", as: GetBase.self)()
+        guard let functions = unsafe unsafeBitCast(base[0], to: GetFunctions.self)(Self.version) else {
+            throw ProviderError(.unavailable, "\(library.path) is too old. Run `scripts/setup-models` again.")
+        }
+        func function<Function>(_ slot: Int, _ type: Function.Type) -> Function { unsafe unsafeBitCast(functions[slot], to: type) }
+
+        unsafe self.functions = functions
+        unsafe environment = try Self.create(functions) { unsafe function(3, CreateEnvironment.self)(Self.logSeverity, "patchbay", $0) }
+        unsafe sessionOptions = try Self.create(functions) { unsafe function(10, Create.self)($0) }
+        // One thread within and between operators: the models are small, and calls are concurrent.
+        unsafe try Self.check(function(24, SetNumber.self)(sessionOptions, 1), functions)
+        unsafe try Self.check(function(25, SetNumber.self)(sessionOptions, 1), functions)
+        // An arena in ordinary memory.
+        unsafe memory = try Self.create(functions) { unsafe function(69, CreateMemory.self)(1, 0, $0) }
+        unsafe run = function(9, Run.self)
+        unsafe createTensor = function(49, CreateTensor.self)
+        unsafe tensorData = function(51, GetObject.self)
+        unsafe elementCount = function(64, GetCount.self)
+        unsafe tensorShape = function(65, GetObject.self)
+        unsafe releaseSession = function(95, Release.self)
+        unsafe releaseValue = function(96, Release.self)
+        unsafe releaseShape = function(99, Release.self)
+    }
+
+    func makeSession(_ model: String) throws(ProviderError) -> Object {
+        let createSession = unsafe unsafeBitCast(functions[7], to: CreateSession.self)
+        return unsafe try Self.create(functions) { unsafe createSession(environment, model, sessionOptions, $0) }
+    }
+
+    private static func create(
+        _ functions: UnsafePointer<Object>, _ body: (UnsafeMutablePointer<Object?>) -> Status
+    ) throws(ProviderError) -> Object {
+        var object: Object?
+        unsafe try check(body(&object), functions)
+        return unsafe object!
+    }
+
+    /// Converts a status to an error and frees it.
+    func check(_ status: Status) throws(ProviderError) {
+        unsafe try Self.check(status, functions)
+    }
+
+    private static func check(_ status: Status, _ functions: UnsafePointer<Object>) throws(ProviderError) {
+        guard let status = unsafe status else { return }
+        typealias Message = @convention(c) (Object) -> UnsafePointer<CChar>
+        let message = unsafe String(cString: unsafeBitCast(functions[2], to: Message.self)(status))
+        unsafe unsafeBitCast(functions[93], to: Release.self)(status)
+        throw ProviderError(.unavailable, "ONNX Runtime: \(message)")
+    }
+}
