@@ -29,7 +29,7 @@ internal import Glibc
 
     deinit {
         unsafe runtime.releaseSession(session)
-        for unsafename in unsafe inputs + outputs { unsafe free(UnsafeMutablePointer(mutating: name)) }
+        unsafe (inputs + outputs).forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) }
     }
 
     /// Runs the model. All outputs must be tensors of 32-bit floats.
@@ -41,8 +41,8 @@ internal import Glibc
         var tensors: [ONNXRuntime.Object?] = unsafe []
         var results = unsafe [ONNXRuntime.Object?](repeating: nil, count: outputs.count)
         defer {
-            for unsafetensor in unsafe tensors + results { if let tensor = unsafe tensor { unsafe runtime.releaseValue(tensor) } }
-            for unsafebuffer in unsafe buffers { unsafe buffer.deallocate() }
+            unsafe (tensors + results).forEach { if let tensor = unsafe $0 { unsafe runtime.releaseValue(tensor) } }
+            unsafe buffers.forEach { unsafe $0.deallocate() }
         }
         for value in values {
             let (buffer, byteCount) = unsafe Self.buffer(of: value)
@@ -51,7 +51,7 @@ internal import Glibc
         }
         unsafe try runtime.check(runtime.run(session, nil, inputs, tensors, tensors.count, outputs, outputs.count, &results))
         var arrays: [[Float]] = []
-        for unsaferesult in unsafe results { unsafe arrays.append(try floats(of: result!)) }
+        for index in unsafe results.indices { unsafe arrays.append(try floats(of: results[index]!)) }
         return arrays
     }
 
