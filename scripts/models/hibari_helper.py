@@ -3,7 +3,7 @@
 A message is a length (4 bytes, big-endian, of what follows), a kind (1 byte), a request's number (4 bytes, big-endian) and a body:
 
     kind          direction  body
-    1 speak       in         JSON: text, speed, pitch, formant
+    1 speak       in         JSON: text, speed, pitch, formant, intonation (factors; 1 leaves the voice as it is)
     2 cancel      in         empty
     16 ready      out        JSON: protocol; request number 0
     17 audio      out        length of the JSON (4 bytes, big-endian), JSON: rate, words {text, start, end} in seconds; samples (16 bits, little-endian)
@@ -14,6 +14,7 @@ Requests are served in turns, a sentence each. The process ends when its input o
 """
 import collections
 import difflib
+import fractions
 import json
 import os
 import queue
@@ -29,10 +30,15 @@ REQUEST_BYTES_MAX = 1 << 18
 UNIT = 600
 # Silence before the first and after the last sound of a sentence, in samples.
 LEAD, TAIL = 720, 6000
-# The model's output peaks at about -7 dBFS. Louder sentences get less gain.
-GAIN, PEAK_MAX = 1.7, 0.89
+# Root mean square of what is louder than -30 dB below the loudest 20 ms, and the limit of the peak; -20 and -1 dBFS.
+LEVEL, PEAK_MAX = 0.1, 0.89
+# The lowest fundamental frequency of voiced frames, as in hibari.dsp.pulses.
+VOICED_MIN = 40
+# In a changed voice, the part of the spectrum that has the original pitch is lowered below 3 kHz (bins of 20 Hz).
+RESIDUAL_BINS, RESIDUAL_FACTOR = 150, 0.25
 # The output of the graph with the duration of each phoneme, declared by setup-models.
 DURATIONS = "/Clip_output_0"
+STYLE = ("speed", "pitch", "formant", "intonation")
 PAUSES = frozenset(" ;:,.!?—…\"()“”")
 
 
@@ -51,12 +57,12 @@ class Speaker:
             raise RuntimeError("the model does not have the output with durations")
         self.random = numpy.random.default_rng()
 
-    def pieces(self, text, speed=1.0, pitch=1.0, formant=1.0):
+    def pieces(self, text, **style):
         """Yields (samples, words) for each sentence. Times of words are relative to the beginning of the text's audio."""
         offset = 0
         for sentence in self.hibari.split_sentences(text):
             for phonemes, words in self.phrases(sentence):
-                samples, durations = self.speak(phonemes, speed, pitch, formant)
+                samples, durations = self.speak(phonemes, **style)
                 if len(samples) == 0:
                     continue
                 samples, lead = self.trimmed(samples, durations)
@@ -107,17 +113,38 @@ class Speaker:
             ranges.append((text, voiced[0], voiced[-1] + 1) if voiced else (text, None, None))
         return phonemes, ranges if sentence is None else as_written(ranges, sentence.split())
 
-    def speak(self, phonemes, speed, pitch, formant):
-        """Samples, -1 to 1, and the end of each phoneme in samples, beginning with the leading silence."""
+    def speak(self, phonemes, speed=1.0, pitch=1.0, formant=1.0, intonation=1.0):
+        """Samples, and the end of each phoneme in samples, beginning with the leading silence."""
         np = self.numpy
         ids = self.hibari.ids(phonemes)
         if len(ids) < 3:
             return np.zeros(0, np.float32), []
+        # Formants are shifted by playing the result faster or slower, so everything else is made to fit that.
         outputs = dict(zip(self.outputs, self.hibari.sess.run(
-            None, {"ids": np.asarray([ids], np.int64), "speed": np.asarray([speed], np.float32)})))
+            None, {"ids": np.asarray([ids], np.int64), "speed": np.asarray([speed / formant], np.float32)})))
         durations = np.cumsum(outputs.pop(DURATIONS).reshape(-1)) * UNIT
         lh, th, ln, lr, phi, f0 = (outputs[name][0] for name in ("lh", "theta", "ln", "lr", "phi", "f0"))
-        return self.dsp.synth(lh, th, ln, lr, phi, f0, self.random), durations.astype(int)
+        voiced = f0 > VOICED_MIN
+        if (pitch != formant or intonation != 1) and voiced.any():
+            median = np.median(f0[voiced])
+            f0 = np.where(voiced, median * (np.maximum(f0, 1) / median) ** intonation * pitch / formant, f0).astype(np.float32)
+            phi = np.where(voiced, self.random.uniform(-np.pi, np.pi, phi.shape), phi).astype(np.float32)
+            lr[:RESIDUAL_BINS, voiced] += np.log(RESIDUAL_FACTOR)
+        samples = self.dsp.synth(lh, th, ln, lr, phi, f0, self.random)
+        if formant != 1:
+            samples = self.resampled(samples, fractions.Fraction(formant).limit_denominator(100))
+        return samples, (durations / formant).astype(int)
+
+    def resampled(self, samples, factor):
+        """Samples that are played `factor` times as fast. Sentences begin and end with silence, so the ends may touch."""
+        np = self.numpy
+        blocks = -(-len(samples) // (factor.numerator * 64))
+        before, after = (blocks * 64 * part for part in (factor.numerator, factor.denominator))
+        spectrum = np.fft.rfft(samples, before)
+        changed = np.zeros(after // 2 + 1, spectrum.dtype)
+        count = min(len(spectrum), len(changed))
+        changed[:count] = spectrum[:count]
+        return (np.fft.irfft(changed, after) * (after / before)).astype(np.float32)
 
     def trimmed(self, samples, durations):
         """Samples at their final level between short silences, and how many were removed at the beginning."""
@@ -130,7 +157,9 @@ class Speaker:
         end = int(loud[-1]) + TAIL
         # The model's own silence at the end is shorter than a pause between sentences.
         padding = np.zeros(max(end - len(samples), 0), np.float32)
-        return np.concatenate([samples[lead:end], padding]) * min(GAIN, PEAK_MAX / peak), lead
+        energies = np.add.reduceat(samples ** 2, np.arange(0, len(samples), 480)) / 480
+        level = float(np.sqrt(energies[energies > energies.max() / 1000].mean()))
+        return np.concatenate([samples[lead:end], padding]) * min(LEVEL / level, PEAK_MAX / peak), lead
 
 
 def as_written(ranges, written):
@@ -223,8 +252,7 @@ def serve(speaker, messages, requests, cancelled):
             number, body = requests.get()
             try:
                 request = json.loads(body)
-                turns.append((number, speaker.pieces(
-                    request["text"], request["speed"], request["pitch"], request["formant"])))
+                turns.append((number, speaker.pieces(request.pop("text"), **{name: float(request[name]) for name in STYLE})))
             except (ValueError, KeyError, TypeError) as error:
                 messages.send(FAILED, number, f"malformed request: {type(error).__name__}".encode())
         number, pieces = turns.popleft()
@@ -260,7 +288,8 @@ def main():
     threading.Thread(target=watch_parent, args=(parent,), daemon=True).start()
     threading.Thread(target=read, args=(messages, requests, cancelled), daemon=True).start()
     speaker = Speaker(sys.argv[1])
-    for _ in speaker.pieces("The first sentence takes longer. Zyxomma!"):
+    # A word in the lexicon, one that is not, and a changed voice.
+    for _ in speaker.pieces("The first sentence takes longer. Zyxomma!", formant=0.9):
         pass
     messages.send(READY, 0, json.dumps({"protocol": PROTOCOL}).encode())
     serve(speaker, messages, requests, cancelled)

@@ -44,23 +44,19 @@ public final class FliteSynthesizer: SpeechSynthesizer {
             pieces.finish(throwing: ProviderError(.overloaded, "Too many texts wait for the speech synthesizer."))
             return stream
         }
-        let isCancelled = Cancellation()
-        pieces.onTermination = { end in if case .cancelled = end { isCancelled.value.store(true, ordering: .relaxed) } }
+        let isCancelled = Flag()
+        pieces.onTermination = { end in if case .cancelled = end { isCancelled.raise() } }
         Self.speak(Self.sentences(of: text)[...], style, offset: .zero, pieces, isCancelled)
         return stream
-    }
-
-    private final class Cancellation: Sendable {
-        let value = Atomic(false)
     }
 
     /// Speaks one sentence, then queues the next, so that texts take turns.
     private static func speak(
         _ sentences: ArraySlice<String>, _ style: Style, offset: Duration,
-        _ pieces: AsyncThrowingStream<SynthesizedSpeech, any Error>.Continuation, _ isCancelled: Cancellation
+        _ pieces: AsyncThrowingStream<SynthesizedSpeech, any Error>.Continuation, _ isCancelled: Flag
     ) {
         queue.async {
-            guard let sentence = sentences.first, !isCancelled.value.load(ordering: .relaxed) else {
+            guard let sentence = sentences.first, !isCancelled.isRaised else {
                 texts.subtract(1, ordering: .relaxed)
                 return pieces.finish()
             }

@@ -13,7 +13,7 @@ struct HelperRequests {
         /// How long a process may take to become ready.
         var startTimeout = Duration.seconds(20)
         /// How long a process with requests may be silent.
-        var silenceMax = Duration.seconds(10)
+        var silenceMax = Duration.seconds(5)
 
         init() {}
     }

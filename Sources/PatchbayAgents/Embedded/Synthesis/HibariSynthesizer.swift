@@ -12,8 +12,10 @@ public final class HibariSynthesizer: SpeechSynthesizer {
         var speed = 1.0
         /// Factor of the fundamental frequency.
         var pitch = 1.0
-        /// Factor of the formant frequencies; below 1 for a longer vocal tract.
+        /// Factor of the formant frequencies; below 1 for a longer vocal tract. A multiple of 0.01.
         var formant = 1.0
+        /// Above 1, the pitch varies more than the model's own.
+        var intonation = 1.0
     }
 
     /// Maximum length of a text, in characters; about ten minutes of speech.
@@ -42,9 +44,9 @@ public final class HibariSynthesizer: SpeechSynthesizer {
         }
     }
 
-    /// Speaks with the voice as it is, whatever `voice` says.
+    /// - Parameter voice: a product voice; anything else is spoken with the model's own voice, `alloy`.
     public func synthesize(_ text: String, voice: String) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
-        synthesize(text, style: Style())
+        synthesize(text, style: EmbeddedVoice(rawValue: voice)?.style ?? Style())
     }
 
     func synthesize(_ text: String, style: Style) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
@@ -55,7 +57,7 @@ public final class HibariSynthesizer: SpeechSynthesizer {
         }
         let reading = Task { [helper] in
             do {
-                let request = Request(text: text, speed: style.speed, pitch: style.pitch, formant: style.formant)
+                let request = Request(text: text, style)
                 for try await part in helper.request(try JSON.encode(request, names: .asDeclared)) {
                     pieces.yield(try Self.speech(part))
                 }
@@ -79,6 +81,15 @@ public final class HibariSynthesizer: SpeechSynthesizer {
         var speed: Double
         var pitch: Double
         var formant: Double
+        var intonation: Double
+
+        init(text: String, _ style: Style) {
+            self.text = text
+            speed = style.speed
+            pitch = style.pitch
+            formant = style.formant
+            intonation = style.intonation
+        }
     }
 
     private struct Head: Decodable {

@@ -1,0 +1,97 @@
+public import Logging
+internal import Synchronization
+
+/// Speech synthesis on this machine: Hibari, or flite while Hibari is unavailable.
+///
+/// A text is spoken by flite if Hibari's models are not installed, or if Hibari fails or stays silent before the text's first audio; the first time
+/// is logged. Once a text has begun, a failure of its engine ends it with the error.
+public final class EmbeddedSynthesizer: SpeechSynthesizer {
+    /// How long a text waits for its first audio, which usually takes less than 0.1 s, and about 1 s while the helper process starts.
+    private static let firstAudioMax = Duration.seconds(4)
+
+    private let hibari: HibariSynthesizer?
+    private let flite = FliteSynthesizer()
+    private let firstAudioMax: Duration
+    private let logger: Logger
+    private let fallbacks = Atomic(0)
+
+    /// Starts Hibari's helper process. Does not fail: without the models, flite speaks.
+    public convenience init(models: ModelsFolder = .standard, logger: Logger = Logger(label: "patchbay.agents")) {
+        do {
+            self.init(try HibariSynthesizer(models: models, logger: logger), logger: logger)
+        } catch {
+            logger.warning("the natural voices are unavailable; a simple voice speaks", metadata: ["reason": "\(error)"])
+            self.init(nil, logger: logger)
+        }
+    }
+
+    init(_ hibari: HibariSynthesizer?, firstAudioMax: Duration = EmbeddedSynthesizer.firstAudioMax, logger: Logger) {
+        self.hibari = hibari
+        self.firstAudioMax = firstAudioMax
+        self.logger = logger
+    }
+
+    /// Texts that flite spoke in place of Hibari.
+    public var fallbackCount: Int { fallbacks.load(ordering: .relaxed) }
+
+    /// - Parameter voice: a product voice, or one of flite's: `slt`, `rms`, `awb`, `kal`. Anything else is spoken by `alloy`.
+    public func synthesize(_ text: String, voice: String) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
+        if FliteLibrary.Voice(rawValue: voice) != nil { return flite.synthesize(text, voice: voice) }
+        let voice = EmbeddedVoice(rawValue: voice) ?? .alloy
+        let (stream, pieces) = AsyncThrowingStream<SynthesizedSpeech, any Error>.makeStream()
+        let speaking = Task {
+            do {
+                if try await !speakWithHibari(text, voice, pieces) {
+                    fallbacks.add(1, ordering: .relaxed)
+                    for try await piece in flite.synthesize(text, style: voice.fallback) { pieces.yield(piece) }
+                }
+                pieces.finish()
+            } catch {
+                pieces.finish(throwing: error)
+            }
+        }
+        pieces.onTermination = { end in if case .cancelled = end { speaking.cancel() } }
+        return stream
+    }
+
+    /// - Returns: false if Hibari failed before its first audio.
+    private func speakWithHibari(
+        _ text: String, _ voice: EmbeddedVoice, _ pieces: AsyncThrowingStream<SynthesizedSpeech, any Error>.Continuation
+    ) async throws -> Bool {
+        guard let hibari else { return false }
+        let hasBegun = Flag()
+        do {
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    for try await piece in hibari.synthesize(text, style: voice.style) {
+                        hasBegun.raise()
+                        pieces.yield(piece)
+                    }
+                    return true
+                }
+                group.addTask { [firstAudioMax] in
+                    try await Task.sleep(for: firstAudioMax)
+                    if hasBegun.isRaised { return false }
+                    throw ProviderError(.timeout, "The speech synthesizer stays silent.")
+                }
+                defer { group.cancelAll() }
+                while let isComplete = try await group.next(), !isComplete {}
+            }
+            return true
+        } catch let error as ProviderError where error.code != .rejected && !hasBegun.isRaised {
+            if fallbacks.load(ordering: .relaxed) == 0 {
+                logger.warning("the natural voices failed; a simple voice speaks instead", metadata: ["reason": "\(error)"])
+            }
+            return false
+        }
+    }
+}
+
+/// Something that happens once, seen by several tasks.
+final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isRaised: Bool { value.load(ordering: .relaxed) }
+
+    func raise() { value.store(true, ordering: .relaxed) }
+}
