@@ -56,6 +56,9 @@ struct WAVChunks {
     /// Data sizes from here on mean "unknown": programs that write to a pipe announce slightly less than 2 or 4 GiB.
     private static let leastUnknownSize = 0x7FFF_0000
 
+    /// Whether an announced size of samples is a placeholder.
+    static func isUnknown(size: Int) -> Bool { size == 0 || size >= leastUnknownSize }
+
     init(of bytes: [UInt8]) throws(WAVError) {
         let file = bytes[...]
         guard file.starts(withASCII: "RIFF") || file.starts(withASCII: "RF64"), file.starts(withASCII: "WAVE", at: 8) else {
@@ -68,7 +71,7 @@ struct WAVChunks {
             let present = file.count - start
             if file.starts(withASCII: "data", at: next) {
                 guard let format else { throw .formatMissing }
-                let isUnknown = announced == 0 || announced >= Self.leastUnknownSize
+                let isUnknown = Self.isUnknown(size: announced)
                 guard isUnknown || announced <= present else {
                     throw .truncated(chunk: "data", announced: announced, present: present)
                 }

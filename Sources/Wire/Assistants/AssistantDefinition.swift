@@ -85,13 +85,16 @@ public struct ProviderSettings: Sendable, Hashable, Codable {
     public var model: String
     /// The server's name for the voice. Nil sends the assistant's voice.
     public var voice: String?
-    /// Until the first byte of the answer, in milliseconds; 10,000 by default.
+    /// From the request until the answer begins, with all repetitions, and the longest pause within it. In milliseconds; 10,000 by default.
     public var timeoutMs: Int?
     /// Repetitions after a retryable failure; 2 by default.
     public var retries: Int?
+    /// Of a recognizer: whether it is asked for partial results while the user speaks; false by default.
+    public var partialResults: Bool?
 
     public init(
-        baseUrl: String, apiKeyEnv: String? = nil, model: String, voice: String? = nil, timeoutMs: Int? = nil, retries: Int? = nil
+        baseUrl: String, apiKeyEnv: String? = nil, model: String, voice: String? = nil, timeoutMs: Int? = nil, retries: Int? = nil,
+        partialResults: Bool? = nil
     ) {
         self.baseUrl = baseUrl
         self.apiKeyEnv = apiKeyEnv
@@ -99,6 +102,7 @@ public struct ProviderSettings: Sendable, Hashable, Codable {
         self.voice = voice
         self.timeoutMs = timeoutMs
         self.retries = retries
+        self.partialResults = partialResults
     }
 }
 
