@@ -16,6 +16,7 @@ package struct BackendServices: Sendable {
     package let recordings: SessionRecordings?
     package let auditEvents: AuditEventQueue
     package let callInbox: CallInbox
+    package let assistants: AssistantDirectory
     private let publicURL: String?
     private let webhooks: WebhookWriter
 
@@ -24,11 +25,13 @@ package struct BackendServices: Sendable {
     ///   - publicURL: the `wss://` URL at which clients reach the gateway; nil derives it from the Host header (development only).
     ///   - recordingsDirectory: stores recordings of logged sessions; nil disables recording.
     ///   - endpoints: URLs that receive the webhooks of all rooms, sessions and calls.
+    ///   - assistants: contains the configuration's; `restore()` adds the store's.
     package init(
         store: SessionStore, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
-        webhookEndpoints endpoints: [String] = []
+        webhookEndpoints endpoints: [String] = [], assistants: AssistantDirectory = AssistantDirectory()
     ) throws {
         self.store = store
+        self.assistants = assistants
         let rooms = SessionRooms(recordsLogged: recordingsDirectory != nil)
         sessionRooms = rooms
         recordings = try recordingsDirectory.map { try SessionRecordings(store: store, rooms: rooms, directory: $0) }
@@ -55,6 +58,7 @@ package struct BackendServices: Sendable {
         for user in sessionRooms.users {
             for room in sessionRooms.rooms(of: user) { await sessionRooms.brief(room, from: store) }
         }
+        assistants.load(try await store.assistants())
         for open in try await store.openAnnouncements() { try await store.announce(webhooks.end(of: open, at: .now), at: .now) }
     }
 

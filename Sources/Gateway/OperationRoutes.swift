@@ -6,9 +6,10 @@ internal import Wire
 
 /// Operational routes: health, metrics and the OpenAPI document. No authentication.
 enum OperationRoutes {
-    static func routes(_ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, fastPath: RecordLayerState = .notLinked)
-        -> [Route]
-    {
+    static func routes(
+        _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, services: ServiceCounters,
+        fastPath: RecordLayerState = .notLinked
+    ) -> [Route] {
         [
             Route(.get, "/healthz", "Whether the process serves", access: .open, responses: [.content("text/plain")]) { _, _ in
                 HTTPServerResponse(text: "ok\n")
@@ -26,7 +27,9 @@ enum OperationRoutes {
                 .get, "/metrics", "Counters in Prometheus's text format", access: .open, responses: [.content("text/plain")]
             ) { _, _ in
                 await rooms.publishCounters()
-                let text = PrometheusText(shards: metrics.snapshot, draining: state.phase >= .draining, fastPath: fastPath).text
+                let text = PrometheusText(
+                    shards: metrics.snapshot, services: services, draining: state.phase >= .draining, fastPath: fastPath
+                ).text
                 return HTTPServerResponse(text: text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(

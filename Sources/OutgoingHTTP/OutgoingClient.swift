@@ -49,14 +49,18 @@ package final class OutgoingClient: Sendable {
         client.shutdown { _ in }
     }
 
-    /// - Parameter timeout: how long a request may take, from looking up the host to the last byte of the response. A webhook's is shorter
-    ///   than its lease.
-    package func outgoing(timeout: Duration = .seconds(10)) -> Outgoing {
-        { [self] request in try await send(request, timeout: timeout) }
+    /// - Parameters:
+    ///   - timeout: how long a request may take, from looking up the host to the last byte of the response. A webhook's is shorter than its
+    ///     lease.
+    ///   - responseBytesMax: maximum response body, in bytes.
+    package func outgoing(
+        timeout: Duration = .seconds(10), responseBytesMax: Int = OutgoingClient.responseBytesMax
+    ) -> Outgoing {
+        { [self] request in try await send(request, timeout: timeout, responseBytesMax: responseBytesMax) }
     }
 
     /// - Throws: `OutgoingURLError`, `OutgoingError`.
-    private func send(_ request: OutgoingHTTPRequest, timeout: Duration) async throws -> OutgoingResponse {
+    private func send(_ request: OutgoingHTTPRequest, timeout: Duration, responseBytesMax: Int) async throws -> OutgoingResponse {
         let url = try OutgoingURL(request.url)
         guard requests.add(1, ordering: .relaxed).newValue <= requestsMax else {
             requests.subtract(1, ordering: .relaxed)
@@ -72,10 +76,10 @@ package final class OutgoingClient: Sendable {
         let deadline = NIODeadline.now() + TimeAmount(timeout)
         do {
             let response = try await client.execute(outgoing, deadline: deadline)
-            let body = try await response.body.collect(upTo: Self.responseBytesMax)
+            let body = try await response.body.collect(upTo: responseBytesMax)
             return OutgoingResponse(status: Int(response.status.code), body: Array(body.readableBytesView))
         } catch {
-            throw OutgoingError(error, host: url.host)
+            throw OutgoingError(error, host: url.host, responseBytesMax: responseBytesMax)
         }
     }
 }
@@ -88,16 +92,16 @@ package enum OutgoingError: Error, Sendable, CustomStringConvertible {
     /// Too many requests are waiting.
     case busy
     case cancelled
-    case responseTooLong
+    case responseTooLong(bytesMax: Int)
     /// The file with trusted certificates cannot be read.
     case trust(path: String)
 
-    fileprivate init(_ error: any Error, host: String) {
+    fileprivate init(_ error: any Error, host: String, responseBytesMax: Int) {
         switch error {
         case let error as AsyncHTTPClient.HTTPClientError where error == .deadlineExceeded || error == .connectTimeout: self = .timeout
         case let error as AsyncHTTPClient.HTTPClientError where error == .cancelled: self = .cancelled
         case is CancellationError: self = .cancelled
-        case is NIOTooManyBytesError: self = .responseTooLong
+        case is NIOTooManyBytesError: self = .responseTooLong(bytesMax: responseBytesMax)
         case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .unknownHost(host)
         case is SocketAddressError: self = .unknownHost(host)
         default: self = .connection("\(host): \(error)")
@@ -111,10 +115,26 @@ package enum OutgoingError: Error, Sendable, CustomStringConvertible {
         case .timeout: "no response in time"
         case .busy: "too many requests are waiting"
         case .cancelled: "the request was cancelled"
-        case .responseTooLong: "the response is longer than \(OutgoingClient.responseBytesMax) bytes"
+        case .responseTooLong(let bytesMax): "the response is longer than \(bytesMax) bytes"
         case .trust(let path): "\(path) holds no certificate that can be read"
         }
     }
+}
+
+extension OutgoingError: OutgoingFailure {
+    package var cause: OutgoingFailureCause {
+        switch self {
+        case .unknownHost, .connection, .trust: .unreachable
+        case .timeout: .timeout
+        case .busy: .overloaded
+        case .cancelled: .cancelled
+        case .responseTooLong: .responseTooLong
+        }
+    }
+}
+
+extension OutgoingURLError: OutgoingFailure {
+    package var cause: OutgoingFailureCause { .invalidURL }
 }
 
 /// A checked URL of another server: `https://host[:port]/path[?query]`, or `http://` for servers that need no secrecy.

@@ -57,6 +57,37 @@ struct ServeCheckTests {
         #expect(outcome.output.contains(Self.off), "\(outcome.output)")
     }
 
+    /// The file also has settings that swift-configuration reads: both readers accept it.
+    @Test func assistantsAreChecked() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: path) }
+        let text = """
+            tls: {fast_path: "off"}
+            allowed_origins: [https://app.example]
+            assistants:
+              - id: shop
+                instructions: |
+                  You sell books.
+                  Be brief.
+                greetings: ["Hello {name}.", "Hi {name}."]
+                tools:
+                  - name: find
+                    parameters: {type: object, properties: {title: {type: string, minLength: 1}}}
+                    url: https://tools.example/find
+              - id: default
+                voice: nova
+            """
+        try text.write(to: path, atomically: true, encoding: .utf8)
+        let outcome = try await Program.run(
+            URL(filePath: "/usr/bin/env"),
+            [
+                "-u", "PATCHBAY_TLS_FAST_PATH", try Program.executable.path, "serve", "--check", "--dev", "--port", "0", "--config",
+                path.path,
+            ], seconds: 20)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.complaint)")
+        #expect(outcome.output.contains("assistants: shop, default: ok") && outcome.output.contains(Self.off), "\(outcome.output)")
+    }
+
     @Test(arguments: ["on", "", "OFF"]) func anUnknownFastPathModeIsAnError(mode: String) async throws {
         let complaint = "tls.fast_path: \"\(mode)\" is not one of auto, off"
         let checked = try await check(["--tls-fast-path", mode])

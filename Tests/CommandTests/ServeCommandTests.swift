@@ -31,6 +31,17 @@ struct ServeCommandTests {
         WrongFile(text: "webhook: {urls: [\"https://a\"], ca: not-there.pem}", says: "webhook.ca: not-there.pem cannot be read"),
         WrongFile(text: "webhook: {urls: 7}", says: "webhook.urls: the value is not of the right kind"),
         WrongFile(text: "log_level: loud", says: "is not one of trace"),
+        WrongFile(text: "assistants: {id: shop}", says: "`assistants` must be a list"),
+        WrongFile(text: "assistants: [shop]", says: "assistants[0]: it must be an object"),
+        WrongFile(text: "assistants: [{name: Shop}]", says: "assistants[0]: id is missing"),
+        WrongFile(text: "assistants: [{id: shop}, {id: shop}]", says: "assistants[1]: the id \"shop\" is used twice"),
+        WrongFile(text: "assistants: [{id: shop, voize: nova}]", says: "assistants[0]: voize is no field here"),
+        WrongFile(text: "assistants: [{id: shop, voice: robot}]", says: "assistants[0]: voice must be one of alloy"),
+        WrongFile(text: "assistants: [{id: shop, name: 2026-01-01}]", says: "quote dates"),
+        WrongFile(text: "assistants: [{id: shop, tools: [{name: t, url: \"ftp://a\"}]}]", says: "tools[0].url must begin with https://"),
+        WrongFile(
+            text: "assistants: [{id: shop, tools: [{name: t, url: \"https://a\", parameters: {type: array}}]}]",
+            says: "tools[0].parameters must be a JSON Schema"),
     ])
     func aWrongConfigurationIsOneClearLineAndExitCode2(_ file: WrongFile) async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")

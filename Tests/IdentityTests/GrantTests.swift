@@ -43,6 +43,18 @@ struct GrantTests {
         try AdminGrant.listRooms.check(Self.token { $0.roomList = true })
         try AdminGrant.createRooms.check(Self.token { $0.roomCreate = true })
         try AdminGrant.administer(room: "den").check(Self.administrator(of: "den"))
+        try AdminGrant.manageAssistants.check(Self.token { $0.roomCreate = true })
+    }
+
+    @Test("A token that joins rooms cannot manage assistants")
+    func assistants() {
+        let participant = Self.token {
+            $0 = .joining("den")
+            $0.roomCreate = true
+            $0.roomAdmin = true
+        }
+        #expect(throws: GrantError.assistantsNotAllowed) { try AdminGrant.manageAssistants.check(participant) }
+        #expect(throws: GrantError.assistantsNotAllowed) { try AdminGrant.manageAssistants.check(Self.token { $0.roomAdmin = true }) }
     }
 
     @Test(

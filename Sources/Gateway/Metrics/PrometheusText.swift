@@ -1,3 +1,4 @@
+internal import Backend
 internal import Engine
 internal import Sockets
 internal import Wire
@@ -7,12 +8,13 @@ struct PrometheusText {
     private(set) var text = ""
     private let shards: [Counters]
 
-    init(shards: [Counters], draining: Bool, fastPath: RecordLayerState = .notLinked) {
+    init(shards: [Counters], services: ServiceCounters, draining: Bool, fastPath: RecordLayerState = .notLinked) {
         self.shards = shards
         gauge("patchbay_draining", "1 while the gateway drains and admits nobody.", [("", draining ? 1 : 0)])
         gauge(
             "patchbay_tls_fast_path", "1 for the state of the TLS fast path: whether TLS records are processed without OpenSSL, and why.",
             [("{state=\"\(fastPath.isActive ? "on" : "off")\",cause=\"\(fastPath.cause)\"}", 1)])
+        for metric in ServiceMetric.all { perService(metric, services) }
         perShard("patchbay_connections", "gauge", "WebSocket connections.") { Double($0.connections) }
         perShard("patchbay_rooms", "gauge", "Open rooms.") { Double($0.rooms) }
         perShard("patchbay_participants", "gauge", "Participants in rooms.") { Double($0.participants) }
@@ -91,6 +93,13 @@ struct PrometheusText {
     private mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: String, value: Double)]) {
         head(name, "gauge", help)
         for sample in samples { text += "\(name)\(sample.labels) \(Self.number(sample.value))\n" }
+    }
+
+    private mutating func perService(_ metric: ServiceMetric, _ services: ServiceCounters) {
+        head(metric.name, metric.isGauge ? "gauge" : "counter", metric.help)
+        for (value, count) in services.samples(of: metric) {
+            text += "\(metric.name)\(metric.label.map { "{\($0)=\"\(value)\"}" } ?? "") \(count)\n"
+        }
     }
 
     private mutating func perShard(_ name: String, _ type: String, _ help: String, _ value: (Counters) -> Double) {

@@ -26,6 +26,8 @@ package enum AdminGrant: Sendable, Hashable {
     case createRooms
     /// Participants, tracks and metadata of this room only.
     case administer(room: String)
+    /// Definitions of assistants. A token that joins rooms is not accepted: clients may hold one with `roomCreate`.
+    case manageAssistants
 
     package func check(_ token: AccessToken) throws(GrantError) {
         guard let video = token.video else { throw .noVideoGrant }
@@ -38,6 +40,8 @@ package enum AdminGrant: Sendable, Hashable {
             guard video.roomAdmin else { throw .administrationNotAllowed }
             // Compared as bytes, because Swift's string comparison ignores how accents are composed. An empty room name never matches.
             guard !room.isEmpty, video.room.utf8.elementsEqual(room.utf8) else { throw .otherRoom }
+        case .manageAssistants:
+            guard video.roomCreate, !video.roomJoin else { throw .assistantsNotAllowed }
         }
     }
 }
@@ -54,6 +58,7 @@ package enum GrantError: Error, Hashable, Sendable, CaseIterable {
     case administrationNotAllowed
     /// The grant is for another room, or for none.
     case otherRoom
+    case assistantsNotAllowed
 }
 
 extension GrantError: CustomStringConvertible {
@@ -72,6 +77,8 @@ extension GrantError: CustomStringConvertible {
         case .createRoomsNotAllowed: "The access token does not allow creating or deleting rooms. Mint it with roomCreate."
         case .administrationNotAllowed: "The access token does not allow administering a room. Mint it with roomAdmin."
         case .otherRoom: "The access token does not allow administering this room. Mint it with this room's name."
+        case .assistantsNotAllowed:
+            "The access token does not allow managing assistants and speech clips. Mint it with roomCreate and without roomJoin."
         }
     }
 

@@ -1,7 +1,7 @@
 internal import GRDB
 
-/// The database schema. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random identifiers and
-/// fixed words.
+/// The database schema. User text and names are stored only in encrypted BLOB columns; other columns hold numbers, random identifiers,
+/// fixed words and the operator's names of assistants.
 enum DatabaseSchema {
     /// - Parameter fill: runs once, in the transaction that creates the tables.
     static func migrator(fill: @escaping @Sendable (Database) throws -> Void) -> DatabaseMigrator {
@@ -13,6 +13,7 @@ enum DatabaseSchema {
         migrator.registerMigration("2") { db in try db.execute(sql: lists) }
         migrator.registerMigration("3") { db in try db.execute(sql: revisions) }
         CrashRecovery.register(in: &migrator)
+        migrator.registerMigration("assistants") { db in try db.execute(sql: assistants) }
         return migrator
     }
 
@@ -115,6 +116,11 @@ enum DatabaseSchema {
         CREATE INDEX webhooks_expiring ON webhooks (expires_at) WHERE closed_at IS NULL;
         CREATE TABLE webhook_lanes (lane BLOB PRIMARY KEY NOT NULL, endpoint BLOB NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX webhook_lanes_due ON webhook_lanes (endpoint, due_at);
+
+        """
+
+    private static let assistants = """
+        CREATE TABLE assistants (id TEXT PRIMARY KEY NOT NULL, definition BLOB NOT NULL, updated_at INTEGER NOT NULL) WITHOUT ROWID;
 
         """
 }

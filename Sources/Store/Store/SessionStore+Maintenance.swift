@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 package import Identity
+internal import Wire
 
 extension SessionStore {
     /// Deletes a user with all data. The key is deleted first, in its own commit, which makes everything unreadable; the rest follows in
@@ -240,6 +241,10 @@ extension SessionStore {
         let jobs = try Row.fetchCursor(db, sql: "SELECT id, reason FROM jobs WHERE reason IS NOT NULL")
         while let row = try jobs.next() {
             report.note(try damage { _ = try keychain.shared.openText(row[1], at: jobLocation(row[0])) })
+        }
+        for row in try Row.fetchAll(db, sql: "SELECT id, definition FROM assistants") {
+            report.note(
+                try damage { _ = try keychain.shared.open(row[1], as: AssistantDefinition.self, at: assistantLocation(row[0])) })
         }
         let stuck = try Int.fetchOne(
             db,

@@ -60,6 +60,9 @@ package enum StoreLimits {
     /// How long delivered and dead webhooks can be replayed. Shorter than the shortest retention.
     package static let webhooksKept = Duration.seconds(3 * 86_400)
 
+    /// Stored definitions of assistants.
+    package static let assistantsMax = 1_000
+
     /// Sessions deleted per transaction, which bounds how long other writers wait.
     static let deletionsPerCommit = 25
 }

@@ -34,3 +34,20 @@ package struct OutgoingResponse: Sendable, Hashable {
 
 /// Sends a request. Throws on failure, including its own timeout.
 package typealias Outgoing = @Sendable (OutgoingHTTPRequest) async throws -> OutgoingResponse
+
+/// An error of `Outgoing` that says what the sender may do about it. Other errors count as `unreachable`.
+package protocol OutgoingFailure: Error {
+    var cause: OutgoingFailureCause { get }
+}
+
+package enum OutgoingFailureCause: Sendable, Hashable {
+    /// No complete response in time.
+    case timeout
+    /// Unknown host, no connection, TLS or protocol error.
+    case unreachable
+    case responseTooLong
+    /// Too many requests of this process are waiting.
+    case overloaded
+    case cancelled
+    case invalidURL
+}

@@ -10,7 +10,7 @@ public struct AssistantDefinition: Sendable, Hashable, Codable {
     public var instructions: String
     /// One is chosen for each call. `{name}` is replaced by the user's name.
     public var greetings: [String]
-    /// A product voice: `alloy`, `echo`, `fable`, `onyx`, `nova` or `shimmer`.
+    /// One of `voices`.
     public var voice: String
     /// BCP 47 tag.
     public var language: String
@@ -21,6 +21,9 @@ public struct AssistantDefinition: Sendable, Hashable, Codable {
     /// Spoken once to a new user, sentence by sentence.
     public var onboarding: [String]
     public var widget: WidgetSettings
+
+    /// The product voices.
+    public static let voices = ["alloy", "echo", "fable", "onyx", "nova", "shimmer"]
 
     public init(
         id: String, name: String = "Assistant", instructions: String = "", greetings: [String] = [], voice: String = "alloy",
@@ -112,11 +115,11 @@ public struct AssistantTool: Sendable, Hashable, Codable {
     public var name: String
     /// For the language model.
     public var description: String
-    /// The JSON Schema of the arguments, as JSON text.
+    /// The JSON Schema of the arguments, as JSON text. `{}` allows any object.
     public var parameters: String
     /// Called by the gateway with a signed POST.
     public var url: String
-    /// In milliseconds; 10,000 by default.
+    /// Until the last byte of the answer, in milliseconds; 10,000 by default, 60,000 at most.
     public var timeoutMs: Int?
 
     public init(name: String, description: String = "", parameters: String = "{}", url: String, timeoutMs: Int? = nil) {
@@ -126,10 +129,20 @@ public struct AssistantTool: Sendable, Hashable, Codable {
         self.url = url
         self.timeoutMs = timeoutMs
     }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            name: try fields.decode(String.self, forKey: .name),
+            description: try fields.decodeIfPresent(String.self, forKey: .description) ?? "",
+            parameters: try fields.decodeIfPresent(String.self, forKey: .parameters) ?? "{}",
+            url: try fields.decode(String.self, forKey: .url), timeoutMs: try fields.decodeIfPresent(Int.self, forKey: .timeoutMs))
+    }
 }
 
 /// How a client presents an assistant.
 public struct WidgetSettings: Sendable, Hashable, Codable {
+    /// The label of the button that starts a conversation.
     public var startText: String?
     public var logoUrl: String?
     /// `light`, `dark` or `auto`.
@@ -137,10 +150,13 @@ public struct WidgetSettings: Sendable, Hashable, Codable {
     /// `verdant`, `twilight`, `bloom`, `mystic`, `flare` or `glacier`.
     public var visualizerColor: String?
     public var visualizerPreset: String?
+    /// Shown while the assistant thinks.
     public var thinkingText: String?
+    /// Shown while the assistant speaks: how to interrupt it.
     public var interruptText: String?
     /// `collapsed` or `expanded`.
     public var startState: String?
+    /// Links to the user's earlier conversations and to a feedback form.
     public var historyUrl: String?
     public var feedbackUrl: String?
 

@@ -1,7 +1,10 @@
+import Backend
 import Configuration
 import Foundation
+import HTTPServer
 import Identity
 import SystemPackage
+import Wire
 import Yams
 
 /// The YAML file as a tree, for what swift-configuration does not support: detection of unknown keys, and issuers with arbitrary names.
@@ -13,7 +16,7 @@ struct ConfigurationFile {
         "master_key_file": nil, "public_url": nil, "record_sessions": nil, "allowed_origins": nil,
         "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],
         "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
-        "webhook": ["urls", "api_key", "ca"],
+        "webhook": ["urls", "api_key", "ca"], "assistants": nil,
     ]
 
     private let name: String
@@ -46,7 +49,7 @@ struct ConfigurationFile {
 
     func provider() async throws -> any ConfigProvider {
         do {
-            return try await FileProvider<YAMLSnapshot>(filePath: FilePath(path ?? ""))
+            return try await FileProvider<SettingsSnapshot>(filePath: FilePath(path ?? ""))
         } catch {
             throw UsageError("\(name) cannot be used as a configuration: \(error)")
         }
@@ -79,6 +82,26 @@ struct ConfigurationFile {
         case let origins as [String]: origins
         default: throw UsageError("\(name): `allowed_origins` must be a list, such as `allowed_origins: [https://app.example]`")
         }
+    }
+
+    /// `assistants`: a list of definitions. A tool's `parameters` may be a map instead of JSON text.
+    func assistants() throws -> [AssistantDefinition] {
+        guard let value = tree["assistants"] else { return [] }
+        guard let list = value as? [Any] else { throw UsageError("\(name): `assistants` must be a list of definitions, each with an `id`") }
+        var definitions: [AssistantDefinition] = []
+        for (index, element) in list.enumerated() {
+            let definition: AssistantDefinition
+            do {
+                definition = try AssistantDefinition(yaml: element)
+            } catch let fault as AssistantFault {
+                throw UsageError("\(name): assistants[\(index)]: \(fault.description)")
+            }
+            if definitions.contains(where: { $0.id == definition.id }) {
+                throw UsageError("\(name): assistants[\(index)]: the id \"\(definition.id)\" is used twice")
+            }
+            definitions.append(definition)
+        }
+        return definitions
     }
 
     private func issuer(_ issuer: String, _ fields: [String: Any]) throws -> IssuerSettings {

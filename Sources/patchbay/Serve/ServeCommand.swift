@@ -2,6 +2,7 @@ import ArgumentParser
 import Backend
 import Foundation
 import Gateway
+import HTTPServer
 import Identity
 import Logging
 import OutgoingHTTP
@@ -77,6 +78,22 @@ struct ServeCommand: AsyncParsableCommand {
                 api_key: my-app
                 # An additional trusted certificate authority.
                 ca: ca.pem
+              # Assistants; `default` exists without configuration.
+              assistants:
+                - id: default
+                  name: Robin
+                  instructions: You are Robin, the assistant of a bookshop.
+                  greetings: ["Hello {name}, this is Robin."]
+                  voice: alloy
+                  language: en
+                  tools:
+                    - name: find_book
+                      description: Finds books by title.
+                      parameters: {type: object, properties: {title: {type: string}}}
+                      url: https://backend.example.org/tools/find-book
+                      timeout_ms: 5000
+                  quick_commands: ["What is new?"]
+                  widget: {start_text: Talk to Robin, theme: auto}
             """)
 
     @Option(help: "A YAML file with settings (environment: PATCHBAY_CONFIG).")
@@ -120,13 +137,16 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let log = Logger(label: "patchbay")
         for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
+        let assistants = AssistantDirectory(configured: configuration.assistants)
         let backend = try configuration.store.map { settings in
             try BackendServices(
                 store: try settings.open(.owner, log), externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
                 recordingsDirectory: configuration.recordsSessions ? settings.directory + "/recordings" : nil,
-                webhookEndpoints: configuration.webhooks?.urls ?? [])
+                webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants)
         }
         let summarizer = try await configuration.makeSummarizer()
+        let counters = ServiceCounters()
+        let toolClient = try OutgoingClient(trusting: configuration.webhooks?.trust ?? .system)
         let gateway: Gateway
         var auditEventWriter: AuditEventWriter?
         var calls: CallService?
@@ -134,14 +154,19 @@ struct ServeCommand: AsyncParsableCommand {
             gateway = try Gateway(
                 settings: configuration.settings, keys: configuration.keys, auditEvents: backend?.auditEvents,
                 recordings: backend?.recordings,
-                calls: backend?.callInbox
+                calls: backend?.callInbox, services: counters
             ) { rooms, keys in
-                guard let backend else { return [] }
+                let tools = ToolCaller(
+                    assistants, counters: counters, signer: { configuration.webhooks?.key ?? keys.current.signer },
+                    sending: { toolClient.outgoing(timeout: $0, responseBytesMax: $1) })
+                let assistantRoutes =
+                    AssistantRoutes.routes(assistants, keys: keys, store: backend?.store) + ToolRoutes.routes(tools, keys: keys)
+                guard let backend else { return assistantRoutes }
                 let sessions = backend.sessionService(rooms, keys: keys)
                 auditEventWriter = backend.auditEventWriter(sessions, summarizer: summarizer)
                 let service = backend.callService(rooms, keys: keys, server: configuration.settings.serverInfo)
                 calls = service
-                return backend.routes(sessions, service)
+                return backend.routes(sessions, service) + assistantRoutes
             }
         } catch let error as ListenError {
             throw UsageError("\(error)")

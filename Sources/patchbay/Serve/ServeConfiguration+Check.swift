@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import Identity
 import Sockets
+import Wire
 
 extension ServeConfiguration {
     /// `serve --check`: tests everything that could keep the gateway from starting, and prints one line per check.
@@ -17,6 +18,7 @@ extension ServeConfiguration {
         }
         for warning in keys.warnings where !isDevelopment { Console.say("keys: warning: \(warning)") }
         Console.say("keys: ok")
+        if !assistants.isEmpty { Console.say("assistants: \(assistants.map(\.id).joined(separator: ", ")): ok") }
         if let store {
             try Self.checkWritable(store.directory)
             Console.say("store: \(store.directory): ok")

@@ -9,6 +9,7 @@ import OutgoingHTTP
 import Sockets
 import Store
 import TLSFastPath
+import Wire
 
 /// The validated configuration of `serve` from file, environment and flags.
 struct ServeConfiguration {
@@ -21,6 +22,7 @@ struct ServeConfiguration {
     var recordsSessions: Bool
     /// Nil disables webhooks.
     var webhooks: WebhookSettings?
+    var assistants: [AssistantDefinition]
     /// The model that writes summaries; nil uses the built-in summarizer.
     var chat: ChatSummarizer.Settings?
     var logLevel: Logger.Level
@@ -95,6 +97,7 @@ struct ServeConfiguration {
             publicURL: publicURL,
             recordsSessions: try reader.flag("record_sessions") ?? false,
             webhooks: try makeWebhooks(reader, keys),
+            assistants: try file?.assistants() ?? [],
             chat: try reader.text("summaries.url").map { url in
                 do { _ = try OutgoingURL(url) } catch { throw UsageError("summaries.url: \(error)") }
                 guard let model = try reader.text("summaries.model") else { throw UsageError("summaries.model is missing") }

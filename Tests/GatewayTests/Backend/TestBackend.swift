@@ -18,11 +18,12 @@ final class TestBackend: Sendable {
     /// - Parameters:
     ///   - records: whether logged sessions are recorded.
     ///   - storeBytesMax: maximum size of the store; nil for no limit.
+    ///   - assistants: the configuration's.
     convenience init(
-        externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil,
+        externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil, assistants: [AssistantDefinition] = [],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
-        let place = BackendDirectory(records: records)
+        let place = BackendDirectory(records: records, assistants: assistants)
         try self.init(at: place, place.open(externalIssuer: externalIssuer, storeBytesMax: storeBytesMax), change)
     }
 
@@ -37,6 +38,7 @@ final class TestBackend: Sendable {
                 let service = backend.callService(rooms, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 calls = service
                 return backend.routes(sessions, service)
+                    + AssistantRoutes.routes(backend.assistants, keys: keys, store: backend.store)
             }, change)
         self.place = place
         store = backend.store
@@ -66,9 +68,11 @@ final class BackendDirectory: Sendable {
     let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-backend-\(UUID().uuidString)").path
     private let masterKey = MasterKey()
     private let records: Bool
+    private let assistants: [AssistantDefinition]
 
-    init(records: Bool) {
+    init(records: Bool, assistants: [AssistantDefinition] = []) {
         self.records = records
+        self.assistants = assistants
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
@@ -77,7 +81,9 @@ final class BackendDirectory: Sendable {
         let store = try SessionStore(
             directory: directory, masterKeys: [masterKey],
             passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1), sizeMax: storeBytesMax)
-        return try BackendServices(store: store, externalIssuer: externalIssuer, recordingsDirectory: records ? recordings : nil)
+        return try BackendServices(
+            store: store, externalIssuer: externalIssuer, recordingsDirectory: records ? recordings : nil,
+            assistants: AssistantDirectory(configured: assistants))
     }
 
     var recordings: String { directory + "/recordings" }

@@ -15,6 +15,7 @@ struct SchemaTests {
         CREATE INDEX sessions_of_user ON sessions (user_id, started_at DESC, id DESC);
         ALTER TABLE turns DROP COLUMN revision;
         DROP TABLE open_announcements;
+        DROP TABLE assistants;
         ALTER TABLE jobs DROP COLUMN is_leased;
         ALTER TABLE webhook_lanes DROP COLUMN is_leased;
         DELETE FROM grdb_migrations WHERE identifier <> '1';

@@ -1,0 +1,100 @@
+package import HTTPServer
+package import Wire
+
+/// What clients may see of an assistant: neither instructions nor tools nor providers.
+struct AssistantView: Encodable, Sendable, Described {
+    var id: String
+    var name: String
+    var voice: String
+    var language: String
+    var quickCommands: [String]
+    var onboarding: [String]
+    var widget: WidgetSettings
+
+    init(_ definition: AssistantDefinition) {
+        id = definition.id
+        name = definition.name
+        voice = definition.voice
+        language = definition.language
+        quickCommands = definition.quickCommands
+        onboarding = definition.onboarding
+        widget = definition.widget
+    }
+
+    static let schema = Schema.named(
+        "Assistant",
+        .object([
+            .required("id", .text(1...64)), .required("name", .text), .required("voice", .text), .required("language", .text),
+            .required("quick_commands", .array(of: .text)), .required("onboarding", .array(of: .text)),
+            .required("widget", WidgetSettings.schema),
+        ]))
+}
+
+/// All assistants with their complete definitions, for administrators.
+struct AssistantList: Encodable, Sendable, Described {
+    struct Entry: Encodable, Sendable {
+        var source: String
+        var assistant: AssistantDefinition
+    }
+
+    var assistants: [Entry]
+
+    init(_ directory: AssistantDirectory) {
+        assistants = directory.all.map { Entry(source: $0.source.rawValue, assistant: $0.definition) }
+    }
+
+    static let schema = Schema.named(
+        "AssistantList",
+        .object([
+            .required(
+                "assistants",
+                .array(
+                    of: .object([
+                        .required("source", .choice(AssistantDirectory.Source.allCases.map(\.rawValue))),
+                        .required("assistant", AssistantDefinition.schema),
+                    ])))
+        ]))
+}
+
+/// The schema is coarse: `AssistantDefinition.fault` checks sizes and relations.
+extension AssistantDefinition: Described {
+    package static let schema = Schema.named(
+        "AssistantDefinition",
+        .object([
+            .required("id", .text(1...64)), .optional("name", .text), .optional("instructions", .text),
+            .optional("greetings", .array(of: .text, atMost: 64)), .optional("voice", .choice(voices)), .optional("language", .text),
+            .optional(
+                "providers",
+                .object(["recognizer", "responder", "synthesizer", "realtime"].map { .optional($0, ProviderSettings.schema) })),
+            .optional("tools", .array(of: AssistantTool.schema, atMost: 100)), .optional("quick_commands", .array(of: .text, atMost: 32)),
+            .optional("onboarding", .array(of: .text, atMost: 64)), .optional("widget", WidgetSettings.schema),
+        ]))
+}
+
+extension ProviderSettings {
+    fileprivate static let schema = Schema.named(
+        "Provider",
+        .object([
+            .required("base_url", .text), .optional("api_key_env", .text), .required("model", .text), .optional("voice", .text),
+            .optional("timeout_ms", .integer), .optional("retries", .integer),
+        ]))
+}
+
+extension AssistantTool {
+    fileprivate static let schema = Schema.named(
+        "Tool",
+        .object([
+            .required("name", .text(1...64)), .optional("description", .text), .optional("parameters", .text), .required("url", .text),
+            .optional("timeout_ms", .integer),
+        ]))
+}
+
+extension WidgetSettings {
+    fileprivate static let schema = Schema.named(
+        "Widget",
+        .object(
+            [
+                "start_text", "logo_url", "theme", "visualizer_color", "visualizer_preset", "thinking_text", "interrupt_text",
+                "start_state", "history_url", "feedback_url",
+            ].map { .optional($0, .text) }))
+}

@@ -1,0 +1,73 @@
+internal import Synchronization
+package import Wire
+
+/// The assistants of this gateway, by id. Thread-safe.
+///
+/// A definition in the store replaces the configuration's with the same id, which replaces the built-in `default`.
+package final class AssistantDirectory: Sendable {
+    /// Where a definition comes from.
+    package enum Source: String, Sendable, CaseIterable {
+        case builtIn = "built_in"
+        case configuration, store
+    }
+
+    private struct State {
+        var configured: [String: AssistantDefinition]
+        var stored: [String: AssistantDefinition] = [:]
+
+        func find(_ id: String) -> (definition: AssistantDefinition, source: Source)? {
+            if let definition = stored[id] { return (definition, .store) }
+            if let definition = configured[id] { return (definition, .configuration) }
+            return id == AssistantDefinition.builtIn.id ? (.builtIn, .builtIn) : nil
+        }
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter configured: the configuration's definitions, with unique ids.
+    package init(configured: [AssistantDefinition] = []) {
+        state = Mutex(State(configured: Dictionary(configured.map { ($0.id, $0) }) { first, _ in first }))
+    }
+
+    package func definition(_ id: String) -> AssistantDefinition? {
+        state.withLock { $0.find(id)?.definition }
+    }
+
+    /// All assistants, by id.
+    package var all: [(definition: AssistantDefinition, source: Source)] {
+        state.withLock { state in
+            let ids = Set(state.stored.keys).union(state.configured.keys).union([AssistantDefinition.builtIn.id])
+            return ids.sorted().compactMap(state.find)
+        }
+    }
+
+    /// Replaces the store's definitions.
+    func load(_ stored: [AssistantDefinition]) {
+        state.withLock { $0.stored = Dictionary(stored.map { ($0.id, $0) }) { first, _ in first } }
+    }
+
+    /// Call after the store has saved the definition.
+    func put(_ definition: AssistantDefinition) {
+        state.withLock { $0.stored[definition.id] = definition }
+    }
+
+    /// Call after the store has deleted the definition. The configuration's, if any, applies again.
+    func remove(_ id: String) {
+        state.withLock { $0.stored[id] = nil }
+    }
+}
+
+extension AssistantDefinition {
+    /// The assistant of a gateway without configuration.
+    package static let builtIn = AssistantDefinition(
+        id: "default", name: "Robin",
+        instructions: """
+            You are Robin, a friendly voice assistant. You hear the user and answer aloud, so keep answers to one to three short sentences \
+            in plain words, without lists, links or symbols. If you do not know something or cannot do it, say so.
+            """,
+        greetings: [
+            "Hello {name}, this is Robin. How can I help you?",
+            "Hi {name}, good to hear from you. What can I do for you?",
+            "Welcome, {name}. I'm listening.",
+        ])
+}

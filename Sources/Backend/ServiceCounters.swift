@@ -1,0 +1,50 @@
+internal import Synchronization
+
+/// Counters of the services, which belong to no shard. Thread-safe; `/metrics` shows them without the label `shard`.
+package final class ServiceCounters: Sendable {
+    private struct Key: Hashable {
+        let metric: ServiceMetric
+        let value: String
+    }
+
+    private let counts = Mutex<[Key: Int]>([:])
+
+    package init() {}
+
+    /// - Parameter value: of the metric's label; one of its `values`.
+    package func add(_ count: Int = 1, to metric: ServiceMetric, _ value: String = "") {
+        counts.withLock { $0[Key(metric: metric, value: value), default: 0] += count }
+    }
+
+    /// The metric's samples, by label value, including those that are zero.
+    package func samples(of metric: ServiceMetric) -> [(value: String, count: Int)] {
+        counts.withLock { counts in metric.values.map { ($0, counts[Key(metric: metric, value: $0)] ?? 0) } }
+    }
+}
+
+/// A metric of a service.
+package struct ServiceMetric: Sendable, Hashable {
+    package let name: String
+    /// A sentence.
+    package let help: String
+    package let isGauge: Bool
+    /// Nil for a metric with a single value.
+    package let label: String?
+    /// All values of the label; one empty text without a label.
+    package let values: [String]
+
+    init(gauge name: String, _ help: String) {
+        (self.name, self.help, isGauge, label, values) = (name, help, true, nil, [""])
+    }
+
+    init(counter name: String, _ help: String, _ label: String, _ values: [String]) {
+        (self.name, self.help, isGauge, self.label, self.values) = (name, help, false, label, values)
+    }
+
+    package static let toolCalls = ServiceMetric(
+        counter: "patchbay_tool_calls_total", "Calls of assistants' tools.", "outcome", ["done", "failed", "timeout", "refused"])
+    package static let toolCallsRunning = ServiceMetric(gauge: "patchbay_tool_calls", "Calls of assistants' tools in progress.")
+
+    /// In the order of `/metrics`.
+    package static let all = [toolCalls, toolCallsRunning]
+}

@@ -1,0 +1,88 @@
+/// A data message between an assistant and its user, beside speech: progress of tools, cards, and the user's answers to them (PROTOCOL,
+/// "Assistants' messages"). Sent with `data.send` and the topic `AssistantMessage.topic`.
+public enum AssistantMessage: Sendable, Hashable {
+    /// `id` identifies the call of the tool in all its messages.
+    case toolStarted(id: String, name: String)
+    case toolFinished(id: String, name: String)
+    /// `message` is for the user. `retry`: whether the same call may succeed later.
+    case toolFailed(id: String, name: String, message: String, retry: Bool)
+    /// Shows a card, or replaces the one with its id.
+    case card(AssistantCard)
+    /// From the user.
+    case cardAction(CardAction)
+
+    public static let topic = "patchbay.assistant"
+
+    /// Of a message's JSON, in bytes.
+    public static let bytesMax = ProtocolLimits.dataBytesMax
+
+    /// Limits of the fields, in bytes unless the name says otherwise.
+    public enum Limits {
+        public static let idMax = 128
+        public static let nameMax = 64
+        public static let messageMax = 1_024
+        public static let titleMax = 256
+        public static let bodyMax = 32 << 10
+        public static let actionsCountMax = 8
+        public static let fieldsCountMax = 32
+        public static let fieldNameMax = 64
+        public static let fieldMax = 32 << 10
+    }
+}
+
+/// Something that a client shows beside the conversation.
+public struct AssistantCard: Sendable, Hashable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A text to be reviewed before it is sent, such as an e-mail.
+        case draft
+        case error, info
+    }
+
+    /// A button. The id is the assistant's choice, for example `edit`, `send` or `retry`.
+    public struct Action: Sendable, Hashable {
+        public var id: String
+        public var title: String
+
+        public init(id: String, title: String) {
+            self.id = id
+            self.title = title
+        }
+    }
+
+    public var id: String
+    public var kind: Kind
+    public var title: String
+    public var body: String
+    public var actions: [Action]
+
+    public init(id: String, kind: Kind, title: String, body: String = "", actions: [Action] = []) {
+        self.id = id
+        self.kind = kind
+        self.title = title
+        self.body = body
+        self.actions = actions
+    }
+}
+
+/// The user's choice on a card.
+public struct CardAction: Sendable, Hashable {
+    /// The card's id.
+    public var card: String
+    /// The action's id.
+    public var action: String
+    /// What the user edited, such as `body`; nil if nothing.
+    public var fields: [String: String]?
+
+    public init(card: String, action: String, fields: [String: String]? = nil) {
+        self.card = card
+        self.action = action
+        self.fields = fields
+    }
+}
+
+/// Why an assistant's message is invalid; for logs and the sender.
+public struct AssistantMessageError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
