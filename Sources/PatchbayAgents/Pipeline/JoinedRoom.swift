@@ -45,7 +45,9 @@ final class JoinedRoom: AgentRoom {
                 switch message {
                 case .segment(let segment): try await room.sendSegment(segment)
                 case .state(let state): try await room.setAgentState(state)
-                case .message(let message): try await room.sendData(message.json, topic: AssistantMessage.topic)
+                case .message(let message):
+                    guard let payload = try? message.payload() else { continue }
+                    try await room.sendData(payload, topic: AssistantMessage.topic)
                 case .leave(let reason): await room.leave(reason: reason)
                 }
             } catch {

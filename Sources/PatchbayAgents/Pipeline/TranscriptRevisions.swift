@@ -18,12 +18,15 @@ struct TranscriptRevisions: Sendable {
         let id = "a\(turn.value)-\(progress.part)-\(prefix)"
         var revisions: [TranscriptSegment] = []
         if let before = segments[turn], before != id, let last = finish(before) { revisions.append(last) }
-        let segment = TranscriptSegment(
-            id: id, rev: latest[id].map { $0.rev + 1 } ?? 0, role: .assistant, track: track, text: progress.text,
+        let before = latest[id]
+        var segment = TranscriptSegment(
+            id: id, rev: before?.rev ?? 0, role: .assistant, track: track, text: progress.text,
             final: progress.isComplete,
             language: language, startTs: progress.start?.ticks, endTs: progress.end?.ticks, words: progress.words)
-        latest[id] = segment
         segments[turn] = id
+        if segment == before { return revisions }
+        if before != nil { segment.rev += 1 }
+        latest[id] = segment
         return revisions + [segment]
     }
 

@@ -158,7 +158,8 @@ struct RuleBook {
     }
 
     private static func sentence(_ text: String) -> String {
-        let trimmed = text.trimmingSpaces()
+        var trimmed = text.trimmingSpaces()
+        while let last = trimmed.last, [",", ";", ":", "-"].contains(last) { trimmed.removeLast() }
         return trimmed.last.map { [".", "!", "?"].contains($0) } == true ? trimmed : trimmed + "."
     }
 }

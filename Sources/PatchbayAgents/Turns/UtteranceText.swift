@@ -25,7 +25,7 @@ enum UtteranceText {
     static func completeness(of text: String) -> Completeness {
         let trimmed = text.trimmingSpaces()
         guard let last = trimmed.last else { return .unknown }
-        if trimmed.hasSuffix("...") || trimmed.hasSuffix("…") || [",", "-", "–", ":", ";"].contains(last) { return .incomplete }
+        if trimmed.hasSuffix("...") || trimmed.hasSuffix("…") || ["-", "–"].contains(last) { return .incomplete }
         if let word = words(of: trimmed).last, openWords.contains(word) { return .incomplete }
         return [".", "?", "!"].contains(last) ? .complete : .unknown
     }

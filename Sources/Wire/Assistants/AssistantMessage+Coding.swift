@@ -26,6 +26,11 @@ extension AssistantMessage {
                 retry: try data.boolean("retry"))
         case "card": self = .card(try AssistantCard(message.members("data", ["id", "kind", "title", "body", "actions"])))
         case "card.action": self = .cardAction(try CardAction(message.members("data", ["card", "action", "fields"])))
+        case "turn.metrics":
+            let names = [
+                "turn", "end_of_turn_ms", "recognition_ms", "first_token_ms", "first_audio_ms", "voice_to_voice_ms", "interrupted",
+            ]
+            self = .turnMetrics(try TurnMetrics(message.members("data", names)))
         default: throw AssistantMessageError("the type \"\(type)\" is unknown")
         }
     }
@@ -48,6 +53,7 @@ extension AssistantMessage {
         case .toolFinished: "tool.finished"
         case .toolFailed: "tool.failed"
         case .card: "card"
+        case .turnMetrics: "turn.metrics"
         case .cardAction: "card.action"
         }
     }
@@ -62,6 +68,7 @@ extension AssistantMessage {
                 "id": .string(card.id), "kind": .string(card.kind.rawValue), "title": .string(card.title), "body": .string(card.body),
                 "actions": .array(card.actions.map { ["id": .string($0.id), "title": .string($0.title)] }),
             ]
+        case .turnMetrics(let metrics): metrics.json
         case .cardAction(let action):
             .object(
                 [.init("card", .string(action.card)), .init("action", .string(action.action))]
@@ -89,6 +96,26 @@ extension AssistantCard {
         self.init(
             id: try data.id("id"), kind: kind, title: try data.text("title", AssistantMessage.Limits.titleMax),
             body: try data.text("body", AssistantMessage.Limits.bodyMax), actions: actions)
+    }
+}
+
+extension TurnMetrics {
+    fileprivate init(_ data: Members) throws(AssistantMessageError) {
+        self.init(
+            turn: try data.number("turn") ?? 0, endOfTurnMs: try data.number("end_of_turn_ms"),
+            recognitionMs: try data.number("recognition_ms"), firstTokenMs: try data.number("first_token_ms"),
+            firstAudioMs: try data.number("first_audio_ms"), voiceToVoiceMs: try data.number("voice_to_voice_ms"),
+            interrupted: try data.boolean("interrupted"))
+    }
+
+    fileprivate var json: JSONValue {
+        var members: [JSONValue.Member] = [.init("turn", .integer(Int64(turn)))]
+        let spans = [
+            ("end_of_turn_ms", endOfTurnMs), ("recognition_ms", recognitionMs), ("first_token_ms", firstTokenMs),
+            ("first_audio_ms", firstAudioMs), ("voice_to_voice_ms", voiceToVoiceMs),
+        ]
+        for (name, span) in spans { if let span { members.append(.init(name, .integer(Int64(span)))) } }
+        return .object(members + [.init("interrupted", .boolean(interrupted))])
     }
 }
 
@@ -130,6 +157,13 @@ private struct Members {
         let name = try text("name", AssistantMessage.Limits.nameMax)
         guard !name.isEmpty else { throw AssistantMessageError("name is empty") }
         return name
+    }
+
+    /// A non-negative integer; nil if it is absent.
+    func number(_ name: String) throws(AssistantMessageError) -> Int? {
+        guard let value = value[name] else { return nil }
+        guard case .integer(let number) = value, number >= 0 else { throw AssistantMessageError("\(name) is not a number") }
+        return Int(number)
     }
 
     func boolean(_ name: String) throws(AssistantMessageError) -> Bool {

@@ -1,5 +1,5 @@
-/// A data message between an assistant and its user, beside speech: progress of tools, cards, and the user's answers to them (PROTOCOL,
-/// "Assistants' messages"). Sent with `data.send` and the topic `AssistantMessage.topic`.
+/// A data message between an assistant and its user, beside speech: progress of tools, cards and the user's answers to them, metrics of turns
+/// (PROTOCOL, "Assistants' messages"). Sent with `data.send` and the topic `AssistantMessage.topic`.
 public enum AssistantMessage: Sendable, Hashable {
     /// `id` identifies the call of the tool in all its messages.
     case toolStarted(id: String, name: String)
@@ -8,6 +8,8 @@ public enum AssistantMessage: Sendable, Hashable {
     case toolFailed(id: String, name: String, message: String, retry: Bool)
     /// Shows a card, or replaces the one with its id.
     case card(AssistantCard)
+    /// How long the stages of a turn took, once it has ended.
+    case turnMetrics(TurnMetrics)
     /// From the user.
     case cardAction(CardAction)
 

@@ -2,21 +2,32 @@ import ArgumentParser
 import Audio
 import Foundation
 import Logging
+import PatchbayAgents
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Run a call between a user and an echo assistant through a gateway.",
+        abstract: "Run a conversation between a recorded user and an assistant through a gateway.",
         discussion: """
-            Starts a gateway on a free loopback port with the development certificate (`make certs`). An echo assistant and a user join over
-            TLS, and the user sends a recording. Prints latencies, and compares the returned audio with what was sent.
-            Exit code 0 only if all packets returned unchanged.
+            Starts a gateway on a free loopback port with the development certificate (`make certs`). An assistant and a user join over TLS.
+            The user speaks three recordings; the assistant listens, answers in a synthesized voice, and both sides are saved as a stereo
+            file. Needs the speech models (`make models`); without them the relay is demonstrated instead.
+
+            With --relay, a user sends a recording to an echo assistant. Prints latencies, and compares the returned audio with what was sent.
+
+            Exit code 0 only if each recording was answered, or with --relay, if all packets returned unchanged.
+
+            EXAMPLES
+              patchbay demo
+              patchbay demo --relay --recording demo/ps-goforward.wav
             """)
 
-    @Option(help: "The WAV file that the user sends.")
+    @Flag(help: "Demonstrate the relay: a user sends a recording to an echo assistant, packet for packet.")
+    var relay = false
+    @Option(help: "The WAV file that the user sends with --relay.")
     var recording = "demo/ps-goforward.wav"
-    @Option(help: "The Ogg Opus file for the audio that the user receives.")
-    var out = "out/demo-heard.ogg"
+    @Option(help: "The Ogg Opus file for the conversation, or for what the user receives with --relay.")
+    var out: String?
 
     func run() async throws {
         LoggingSystem.bootstrap { label in
@@ -24,19 +35,47 @@ struct DemoCommand: AsyncParsableCommand {
             handler.logLevel = .error
             return handler
         }
-        guard let file = FileManager.default.contents(atPath: recording) else {
-            throw UsageError("\(recording) does not exist; start from the package directory or pass a WAV file with --recording")
+        if !relay, let problem = ModelsFolder.standard.problem {
+            Console.say("The assistant cannot speak: \(problem)\nThis is the relay instead:")
+            return try await demonstrateRelay()
         }
-        let sound: PCMBuffer
-        do { sound = try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("--recording \(recording): \(error)") }
-        try FileManager.default.createDirectory(
-            at: URL(filePath: out).deletingLastPathComponent(), withIntermediateDirectories: true)
+        try await relay ? demonstrateRelay() : demonstrateConversation()
+    }
 
+    private func demonstrateConversation() async throws {
+        let path = try outputPath("out/demo-conversation.ogg")
+        let sounds = try ConversationDemo.recordings.map(sound)
+        Console.say("Loading the speech models.")
+        let engines = try await EmbeddedEngines.load()
         let report = try await DemoGateway.run { gateway in
             Console.say("Gateway running at \(gateway.url).")
-            return try await DemoCall(gateway: gateway, sound: sound, path: out).run()
+            return try await ConversationDemo(gateway: gateway, engines: engines, sounds: sounds, path: path).run()
+        }
+        Console.say(report.text)
+        if !report.isComplete { throw ExitCode.failure }
+    }
+
+    private func demonstrateRelay() async throws {
+        let path = try outputPath("out/demo-heard.ogg")
+        let sound = try sound(recording)
+        let report = try await DemoGateway.run { gateway in
+            Console.say("Gateway running at \(gateway.url).")
+            return try await DemoCall(gateway: gateway, sound: sound, path: path).run()
         }
         Console.say(report.text)
         if !report.isPerfect { throw ExitCode.failure }
+    }
+
+    private func sound(_ path: String) throws -> PCMBuffer {
+        guard let file = FileManager.default.contents(atPath: path) else {
+            throw UsageError("\(path) does not exist; start from the package directory or pass a WAV file with --recording")
+        }
+        do { return try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("\(path): \(error)") }
+    }
+
+    private func outputPath(_ standard: String) throws -> String {
+        let path = out ?? standard
+        try FileManager.default.createDirectory(at: URL(filePath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
+        return path
     }
 }
