@@ -6,9 +6,10 @@ internal import Wire
 
 /// Operational routes: health, metrics and the OpenAPI document. No authentication.
 enum OperationRoutes {
-    static func routes(_ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, fastPath: RecordLayerState = .notLinked)
-        -> [Route]
-    {
+    static func routes(
+        _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, dispatch: DispatchRegistry? = nil,
+        fastPath: RecordLayerState = .notLinked
+    ) -> [Route] {
         [
             Route(.get, "/healthz", "Whether the process serves", access: .open, responses: [.content("text/plain")]) { _, _ in
                 HTTPServerResponse(text: "ok\n")
@@ -26,8 +27,9 @@ enum OperationRoutes {
                 .get, "/metrics", "Counters in Prometheus's text format", access: .open, responses: [.content("text/plain")]
             ) { _, _ in
                 await rooms.publishCounters()
-                let text = PrometheusText(shards: metrics.snapshot, draining: state.phase >= .draining, fastPath: fastPath).text
-                return HTTPServerResponse(text: text, type: "text/plain; version=0.0.4; charset=utf-8")
+                let text = PrometheusText(
+                    shards: metrics.snapshot, draining: state.phase >= .draining, fastPath: fastPath, dispatch: dispatch?.counters)
+                return HTTPServerResponse(text: text.text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(
                 .get, "/v1/rtc", "The WebSocket for joining rooms (PROTOCOL section 2)", access: .open,

@@ -26,6 +26,8 @@ package enum AdminGrant: Sendable, Hashable {
     case createRooms
     /// Participants, tracks and metadata of this room only.
     case administer(room: String)
+    /// Sending assistants to this room: `roomAdmin` for it, or `roomCreate`.
+    case dispatch(room: String)
 
     package func check(_ token: AccessToken) throws(GrantError) {
         guard let video = token.video else { throw .noVideoGrant }
@@ -38,6 +40,8 @@ package enum AdminGrant: Sendable, Hashable {
             guard video.roomAdmin else { throw .administrationNotAllowed }
             // Compared as bytes, because Swift's string comparison ignores how accents are composed. An empty room name never matches.
             guard !room.isEmpty, video.room.utf8.elementsEqual(room.utf8) else { throw .otherRoom }
+        case .dispatch(let room):
+            if !video.roomCreate { try AdminGrant.administer(room: room).check(token) }
         }
     }
 }

@@ -77,6 +77,9 @@ struct ServeCommand: AsyncParsableCommand {
                 api_key: my-app
                 # An additional trusted certificate authority.
                 ca: ca.pem
+              # Assistants for rooms by name, when they open.
+              dispatch:
+                - {room: "support-*", assistant: helper}
             """)
 
     @Option(help: "A YAML file with settings (environment: PATCHBAY_CONFIG).")
@@ -120,28 +123,35 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let log = Logger(label: "patchbay")
         for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
+        let dispatch = DispatchInbox()
         let backend = try configuration.store.map { settings in
             try BackendServices(
                 store: try settings.open(.owner, log), externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
                 recordingsDirectory: configuration.recordsSessions ? settings.directory + "/recordings" : nil,
-                webhookEndpoints: configuration.webhooks?.urls ?? [])
+                dispatch: dispatch, webhookEndpoints: configuration.webhooks?.urls ?? [])
         }
         let summarizer = try await configuration.makeSummarizer()
         let gateway: Gateway
         var auditEventWriter: AuditEventWriter?
         var calls: CallService?
+        var dispatchService: DispatchService?
         do {
             gateway = try Gateway(
                 settings: configuration.settings, keys: configuration.keys, auditEvents: backend?.auditEvents,
                 recordings: backend?.recordings,
-                calls: backend?.callInbox
+                calls: backend?.callInbox, dispatch: dispatch
             ) { rooms, keys in
-                guard let backend else { return [] }
+                let assistants = DispatchService(
+                    inbox: dispatch, rooms: rooms, keys: keys, publicURL: configuration.publicURL, rules: configuration.dispatchRules,
+                    calls: backend?.callInbox, server: configuration.settings.serverInfo)
+                dispatchService = assistants
+                let dispatchRoutes = DispatchRoutes.routes(assistants, keys: keys)
+                guard let backend else { return dispatchRoutes }
                 let sessions = backend.sessionService(rooms, keys: keys)
                 auditEventWriter = backend.auditEventWriter(sessions, summarizer: summarizer)
                 let service = backend.callService(rooms, keys: keys, server: configuration.settings.serverInfo)
                 calls = service
-                return backend.routes(sessions, service)
+                return backend.routes(sessions, service) + dispatchRoutes
             }
         } catch let error as ListenError {
             throw UsageError("\(error)")
@@ -166,6 +176,9 @@ struct ServeCommand: AsyncParsableCommand {
                 ))
         }
         if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
+        if let dispatchService {
+            services.append(.init(service: LastToLeave(service: dispatchService), successTerminationBehavior: .ignore))
+        }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
         try backend?.store.close()
     }

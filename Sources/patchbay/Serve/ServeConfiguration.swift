@@ -21,6 +21,8 @@ struct ServeConfiguration {
     var recordsSessions: Bool
     /// Nil disables webhooks.
     var webhooks: WebhookSettings?
+    /// Assistants for rooms by name.
+    var dispatchRules: [DispatchRule]
     /// The model that writes summaries; nil uses the built-in summarizer.
     var chat: ChatSummarizer.Settings?
     var logLevel: Logger.Level
@@ -95,6 +97,7 @@ struct ServeConfiguration {
             publicURL: publicURL,
             recordsSessions: try reader.flag("record_sessions") ?? false,
             webhooks: try makeWebhooks(reader, keys),
+            dispatchRules: try file?.dispatchRules() ?? [],
             chat: try reader.text("summaries.url").map { url in
                 do { _ = try OutgoingURL(url) } catch { throw UsageError("summaries.url: \(error)") }
                 guard let model = try reader.text("summaries.model") else { throw UsageError("summaries.model is missing") }
