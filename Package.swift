@@ -205,7 +205,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PatchbayAgentsTests", dependencies: ["PatchbayAgents", "PatchbayClient", "Audio", "Wire"], swiftSettings: settings),
+            name: "PatchbayAgentsTests",
+            dependencies: [
+                "PatchbayAgents", "PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "Audio",
+                "Wire",
+            ],
+            swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(
             name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire", argumentParser], swiftSettings: settings),

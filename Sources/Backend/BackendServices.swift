@@ -17,6 +17,7 @@ package struct BackendServices: Sendable {
     package let auditEvents: AuditEventQueue
     package let callInbox: CallInbox
     package let assistants: AssistantDirectory
+    private let dispatch: DispatchInbox?
     private let publicURL: String?
     private let webhooks: WebhookWriter
 
@@ -24,11 +25,12 @@ package struct BackendServices: Sendable {
     ///   - externalIssuer: another issuer of user tokens.
     ///   - publicURL: the `wss://` URL at which clients reach the gateway; nil derives it from the Host header (development only).
     ///   - recordingsDirectory: stores recordings of logged sessions; nil disables recording.
+    ///   - dispatch: receives the assistants that sessions and calls ask for; nil: they are not dispatched.
     ///   - endpoints: URLs that receive the webhooks of all rooms, sessions and calls.
     ///   - assistants: contains the configuration's; `restore()` adds the store's.
     package init(
         store: SessionStore, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
-        webhookEndpoints endpoints: [String] = [], assistants: AssistantDirectory = AssistantDirectory()
+        dispatch: DispatchInbox? = nil, webhookEndpoints endpoints: [String] = [], assistants: AssistantDirectory = AssistantDirectory()
     ) throws {
         self.store = store
         self.assistants = assistants
@@ -39,6 +41,7 @@ package struct BackendServices: Sendable {
         accounts = AccountService(store: store, tokens: tokens)
         let inbox = CallInbox(tokens: tokens)
         callInbox = inbox
+        self.dispatch = dispatch
         self.publicURL = publicURL
         webhooks = WebhookWriter(to: endpoints)
         let reportsAllRooms = !endpoints.isEmpty
@@ -48,7 +51,10 @@ package struct BackendServices: Sendable {
             },
             joinError: { room, identity in rooms.joinError(for: room) ?? inbox.rooms.joinError(for: identity, in: room) },
             briefing: rooms.briefing,
-            observer: { event in inbox.post(event) })
+            observer: { event in
+                // A call goes on while its lost assistant is being replaced.
+                if dispatch?.registry.isReplacing(event) != true { inbox.post(event) }
+            })
     }
 
     /// Recovers the previous process's state: sessions continue, and rooms and calls left open by a crash are announced as ended. Call
@@ -65,7 +71,7 @@ package struct BackendServices: Sendable {
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
         SessionService(
             store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
-            recordings: recordings, webhooks: webhooks)
+            recordings: recordings, webhooks: webhooks, dispatch: dispatch)
     }
 
     package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {
@@ -74,7 +80,6 @@ package struct BackendServices: Sendable {
 
     /// The call service of a gateway that was given `callInbox`.
     ///
-    /// - Parameter dispatching: dispatches assistants without a channel; nil: they cannot be called.
     package func callService(
         _ rooms: RoomService, keys: KeysInUse, server: ServerInfo, settings: CallSettings = CallSettings(),
         collaborators: CallCollaborators? = nil
@@ -82,8 +87,19 @@ package struct BackendServices: Sendable {
         CallService(
             inbox: callInbox, accounts: accounts, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
             settings: settings,
-            collaborators: collaborators
-                ?? CallCollaborators(server: server, announcement: { [webhooks] in webhooks.announcement(of: $0, at: .now) }))
+            collaborators: collaborators ?? defaultCollaborators(server))
+    }
+
+    /// Calls to assistants with workers become jobs.
+    private func defaultCollaborators(_ server: ServerInfo) -> CallCollaborators {
+        CallCollaborators(
+            server: server, announcement: { [webhooks] in webhooks.announcement(of: $0, at: .now) },
+            dispatch: { [dispatch] assistant, call in
+                guard let dispatch, dispatch.registry.hasWorkers(of: assistant) else { return false }
+                return dispatch.post(
+                    .create(JobRequest(room: call.room, assistant: assistant, metadata: call.metadata, reason: .call, call: call.id)))
+            },
+            recall: { [dispatch] assistant, call in dispatch?.post(.recall(assistant: assistant, call)) })
     }
 
     package func routes(_ sessions: SessionService, _ calls: CallService) -> [Route] {

@@ -120,6 +120,31 @@ package enum Limits {
     /// Requests of one device on its user's channel, per second and in a burst.
     package static let deviceRequestsPerSecond = 20
     package static let deviceRequestBurst = 100
+    /// Time that a worker has to accept or decline a job.
+    package static let jobOfferMax: Duration = .seconds(1)
+    /// Time until a job that no worker has taken fails.
+    package static let jobPendingMax: Duration = .seconds(10)
+    /// The same for a job whose agent was lost: a worker may have to load its models first.
+    package static let jobLostMax: Duration = .seconds(30)
+    /// Pause after which a job is offered again to workers that did not take it.
+    package static let jobRetryInterval: Duration = .seconds(1)
+    /// Time from accepting a job to the agent's join.
+    package static let jobJoinMax: Duration = .seconds(10)
+    /// Time in which an agent with a lost connection may resume before another worker gets its job.
+    package static let jobAgentAwayMax: Duration = .seconds(1)
+    /// An attempt counts as failed if the agent was in the room for less than this.
+    package static let jobRunMin: Duration = .seconds(2)
+    /// Consecutive failed attempts after which a job fails.
+    package static let jobFailuresMax = 5
+    /// Active jobs, over all rooms, and in one room.
+    package static let jobsMax = 10_000
+    package static let jobsPerRoomMax = 16
+    /// Ended jobs kept for listings and to refuse their agents' tokens, and for how long.
+    package static let jobsOverKeptMax = 4_096
+    package static let jobOverKeptSpan: Duration = .seconds(120)
+    /// Workers, over all assistants, and the capacity of one.
+    package static let workersMax = 10_000
+    package static let workerCapacityMax = 1_000
     /// Interval of token refreshes.
     package static let tokenRefreshInterval: Duration = .seconds(300)
     /// Bytes that one participant's profile updates and requested tokens may send to all recipients. Beyond it updates coalesce.

@@ -34,11 +34,12 @@ package final class Gateway: Service {
     ///   - auditEvents: receives audit events of rooms; nil reports none.
     ///   - recordings: stores recordings of rooms; nil records nothing.
     ///   - calls: the call service's inbox; nil serves no calls.
+    ///   - dispatch: the dispatch service's inbox; nil dispatches no assistants.
     ///   - services: counters of services for `/metrics`.
     ///   - routes: makes additional HTTP routes from the room service and the token verification keys.
     package init(
         settings: GatewaySettings, keys: KeyRing, auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil,
-        calls: CallInbox? = nil, services: ServiceCounters = ServiceCounters(),
+        calls: CallInbox? = nil, dispatch: DispatchInbox? = nil, services: ServiceCounters = ServiceCounters(),
         routes: (RoomService, KeysInUse) throws -> [Route] = { _, _ in [] }
     ) throws {
         try settings.tls.check()
@@ -64,7 +65,7 @@ package final class Gateway: Service {
         port = settings.port
         var context = GatewayContext(
             settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, auditEvents: auditEvents,
-            recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls)
+            recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls, dispatch: dispatch)
         context.serve(try routes(context.rooms, context.keysInUse), services)
         self.context = context
     }
@@ -76,6 +77,7 @@ package final class Gateway: Service {
         startRecorder()
         defer {
             context.calls?.finish()
+            context.dispatch?.finish()
             context.auditEvents?.finish()
         }
         try await withGracefulShutdownHandler {
@@ -97,6 +99,7 @@ package final class Gateway: Service {
         let span = context.settings.drainTimeout
         let wallClock = WallClock.seconds + span.components.seconds
         context.calls?.post(.drain)
+        context.dispatch?.post(.drain)
         for mailbox in context.mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
     }
 
@@ -128,7 +131,8 @@ extension GatewayContext {
     /// Makes the router from the gateway's own and additional routes.
     mutating func serve(_ others: [Route], _ services: ServiceCounters) {
         let routes =
-            OperationRoutes.routes(rooms, state, metrics, services: services, fastPath: settings.recordLayer?.state ?? .notLinked)
+            OperationRoutes.routes(
+                rooms, state, metrics, services: services, dispatch: dispatch?.registry, fastPath: settings.recordLayer?.state ?? .notLinked)
             + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)

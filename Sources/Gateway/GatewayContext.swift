@@ -28,16 +28,21 @@ struct GatewayContext: Sendable {
     let recorder: Recorder?
     /// The call service's inbox; nil without calls.
     let calls: CallInbox?
+    /// The dispatch service's inbox; nil without dispatch.
+    let dispatch: DispatchInbox?
     private let trunks: [Trunk]
 
-    init(settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], auditEvents: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?)
-    {
+    init(
+        settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], auditEvents: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?,
+        dispatch: DispatchInbox?
+    ) {
         self.settings = settings
         self.keys = keys
         self.shardPorts = shardPorts
         self.auditEvents = auditEvents
         self.recorder = recorder
         self.calls = calls
+        self.dispatch = dispatch
         quota = ConnectionQuota(limit: settings.connectionsMax)
         keysInUse = KeysInUse(keys)
         origins = AllowedOrigins(settings.allowedOrigins)
@@ -56,7 +61,7 @@ struct GatewayContext: Sendable {
     var rooms: RoomService {
         RoomService(
             shards: ShardControl(
-                count: mailboxes.count, homeShard: { [directory] in directory.home(of: $0) },
+                count: mailboxes.count, ports: shardPorts, homeShard: { [directory] in directory.home(of: $0) },
                 isDraining: { [state] in state.phase >= .draining },
                 send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) }))
     }

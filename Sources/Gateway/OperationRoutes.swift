@@ -7,7 +7,7 @@ internal import Wire
 /// Operational routes: health, metrics and the OpenAPI document. No authentication.
 enum OperationRoutes {
     static func routes(
-        _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, services: ServiceCounters,
+        _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, services: ServiceCounters, dispatch: DispatchRegistry? = nil,
         fastPath: RecordLayerState = .notLinked
     ) -> [Route] {
         [
@@ -28,9 +28,9 @@ enum OperationRoutes {
             ) { _, _ in
                 await rooms.publishCounters()
                 let text = PrometheusText(
-                    shards: metrics.snapshot, services: services, draining: state.phase >= .draining, fastPath: fastPath
-                ).text
-                return HTTPServerResponse(text: text, type: "text/plain; version=0.0.4; charset=utf-8")
+                    shards: metrics.snapshot, services: services, draining: state.phase >= .draining, fastPath: fastPath,
+                    dispatch: dispatch?.counters)
+                return HTTPServerResponse(text: text.text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
             Route(
                 .get, "/v1/rtc", "The WebSocket for joining rooms (PROTOCOL section 2)", access: .open,

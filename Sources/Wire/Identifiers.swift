@@ -55,6 +55,12 @@ public struct CallID: ServerIdentifier {
     public init(text: String) { self.text = text }
 }
 
+/// Identifies a job of an assistant, `JB_…`.
+public struct JobID: ServerIdentifier {
+    public let text: String
+    public init(text: String) { self.text = text }
+}
+
 /// Identifies one connection to a user channel, `DV_…`. A device that connects again gets a new one.
 public struct DeviceID: ServerIdentifier {
     public let text: String

@@ -42,6 +42,9 @@ public enum ProtocolLimits {
     public static let callMetadataBytesMax = 1_024
     public static let callReasonBytesMax = 256
     public static let idempotencyKeyBytesMax = 128
+    /// Metadata of a job, and the reason for its failure.
+    public static let jobMetadataBytesMax = 16_384
+    public static let jobErrorBytesMax = 1_024
     /// How many summaries of earlier sessions an assistant receives, and their total size as JSON.
     public static let pastSummariesMax = 5
     public static let pastSummariesBytesMax = 16_384

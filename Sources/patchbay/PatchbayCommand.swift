@@ -19,7 +19,7 @@ struct PatchbayCommand: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             ServeCommand.self, TokenCommand.self, JoinCommand.self, RoomCommand.self, ParticipantCommand.self, UserCommand.self,
-            SessionCommand.self, StoreCommand.self, WebhookCommand.self, DemoCommand.self,
+            SessionCommand.self, StoreCommand.self, WebhookCommand.self, AgentCommand.self, DispatchCommand.self, DemoCommand.self,
         ])
 }
 

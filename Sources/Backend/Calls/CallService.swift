@@ -25,6 +25,8 @@ package actor CallService: Service {
     private let origin = ContinuousClock.now
     private var calls: CallStateMachine
     private var devices = CallDevices()
+    /// Assistants' processes that take jobs instead of calls.
+    private var workers: Set<DeviceID> = []
     private var exchange = Exchange()
     private var timer = DeadlineTimer()
     private var phase = Phase.serving
@@ -122,9 +124,15 @@ package actor CallService: Service {
             case .assistant(let assistant): greet(address.id, .success(assistant))
             }
         case .closed(let device):
+            workers.remove(device)
             if devices.remove(device) != nil { handle(.disconnected(device)) }
         case .request(let request, let number, let device): receive(request, number: number, from: device)
         case .room(let call, let change): note(change, in: call)
+        case .dedicated(let device):
+            workers.insert(device)
+            handle(.dedicated(device))
+        case .dispatched(let assistant, let call, .accepted): handle(.ringing(call, .assistant(assistant)))
+        case .dispatched(let assistant, let call, .failed(let reason)): handle(.failed(call, .assistant(assistant), reason: reason))
         case .drain: phase = .draining
         }
         if phase == .draining { closeIdleDevices() }
@@ -176,6 +184,10 @@ package actor CallService: Service {
 
     private func receive(_ request: CallRequest, number: UInt64?, from device: DeviceID) {
         let requester = CallStateMachine.Requester.device(device, id: number)
+        guard !workers.contains(device) else {
+            return answer(
+                .failure(CallError(.notAllowed, "a registered worker takes jobs; its agent leaves the room to hang up")), requester)
+        }
         switch devices.admit(request, number: number, from: device) {
         case .handle: handle(.request(request, from: requester))
         case .deferred, .unknownDevice: break
@@ -237,7 +249,7 @@ package actor CallService: Service {
     private func perform(_ effect: CallStateMachine.Effect) {
         switch effect {
         case .greet(let device, let user, let calls):
-            let expiresIn = devices.address(of: device).map { max(0, $0.expires - WallClock.seconds) }
+            let expiresIn = devices.address(of: device)?.expiresIn
             let hello = CallsHello(server: collaborators.server, user: user, device: device, calls: calls, expiresIn: expiresIn)
             send(hello.bytes, to: [device])
         case .send(let event, let ids): send(event.bytes, to: ids)

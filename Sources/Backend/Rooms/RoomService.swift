@@ -23,6 +23,12 @@ package struct RoomService: Sendable {
         return detail
     }
 
+    /// The port of the shard that hosts an open room; nil with a single shard.
+    func homePort(of room: String) -> Int? {
+        guard let home = shards.homeShard(room), shards.ports.indices.contains(home) else { return nil }
+        return shards.ports[home]
+    }
+
     /// Performs a command and waits until the shard has executed it.
     ///
     /// - Throws: `HTTPError` with status 404 if the room or the command's target does not exist.
@@ -127,16 +133,19 @@ package struct ShardControl: Sendable {
     package var count: Int
     /// The home shard of an open room; nil if no room of that name is open.
     package var homeShard: @Sendable (_ room: String) -> Int?
+    /// Each shard's own port; empty with a single shard.
+    package var ports: [Int] = []
     /// Whether the gateway is draining and admits no new participants.
     package var isDraining: @Sendable () -> Bool
     /// Sends a request to a shard's mailbox. A stopped shard drops it.
     package var send: @Sendable (ShardRequest, _ shard: Int) -> Void
 
     package init(
-        count: Int, homeShard: @escaping @Sendable (_ room: String) -> Int?, isDraining: @escaping @Sendable () -> Bool,
+        count: Int, ports: [Int] = [], homeShard: @escaping @Sendable (_ room: String) -> Int?, isDraining: @escaping @Sendable () -> Bool,
         send: @escaping @Sendable (ShardRequest, _ shard: Int) -> Void
     ) {
         self.count = count
+        self.ports = ports
         self.homeShard = homeShard
         self.isDraining = isDraining
         self.send = send

@@ -26,13 +26,44 @@ package struct RoomTokenMinter: Sendable {
         to room: String, for user: Identity, host: String?, name: String = "", kind: ParticipantKind = .standard, sessionID: String? = nil,
         receivesText: Bool = true
     ) throws(HTTPError) -> Ticket {
-        let (signer, url) = try (signer(), url(host: host))
+        let url = try url(host: host)
         let now = WallClock.seconds
         let claims = AccessToken(
             identity: user.text, notBefore: now, expires: now + Self.lifetimeSeconds, name: name, kind: kind, video: .joining(room),
             sessionID: sessionID, receivesText: receivesText)
+        return Ticket(url: url, token: try mint(claims))
+    }
+
+    /// A ticket for a worker's agent. It leads to the room's shard, unless the worker has reached the gateway at the public URL, where the
+    /// shards' ports may be closed.
+    ///
+    /// - Parameters:
+    ///   - host: the Host header of the worker's channel.
+    ///   - homePort: the port of the room's shard; nil if there is only one shard or the room is not open.
+    func agentTicket(
+        to room: String, for identity: Identity, host: String?, homePort: Int?, name: String, lifetimeSeconds: Int64,
+        attributes: [String: String]
+    ) throws(HTTPError) -> Ticket {
+        var url = try url(host: host)
+        if let host, publicURL.map({ !$0.hasSuffix("//" + host) }) ?? true { url = "wss://" + Self.replacingPort(of: host, by: homePort) }
+        let now = WallClock.seconds
+        let claims = AccessToken(
+            identity: identity.text, notBefore: now, expires: now + lifetimeSeconds, name: name, attributes: attributes, kind: .agent,
+            video: .joining(room))
+        return Ticket(url: url, token: try mint(claims))
+    }
+
+    private static func replacingPort(of host: String, by port: Int?) -> String {
+        guard let port else { return host }
+        // The colons of an IPv6 address are within brackets.
+        let end = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 } ?? host.endIndex
+        return "\(host[..<end]):\(port)"
+    }
+
+    private func mint(_ claims: AccessToken) throws(HTTPError) -> String {
+        let signer = try signer()
         do throws(MintError) {
-            return Ticket(url: url, token: try TokenMinter.mint(claims, with: signer))
+            return try TokenMinter.mint(claims, with: signer)
         } catch {
             throw HTTPError(.serviceUnavailable, "no_signing_key", "the gateway cannot sign a room token: \(error)")
         }

@@ -13,6 +13,8 @@ package struct SessionService: Sendable {
     let tokens: RoomTokenMinter
     let recordings: SessionRecordings?
     let webhooks: WebhookWriter
+    /// Dispatches the assistant that a session asks for; nil without dispatch.
+    let dispatch: DispatchInbox?
 
     /// Starts a session and returns a token for its room. The same idempotency key returns the same session.
     ///
@@ -30,6 +32,9 @@ package struct SessionService: Sendable {
         let ticket = try tokens.ticket(
             to: session.roomName, for: Identity(text: user.text), host: host, sessionID: session.id.text,
             receivesText: !session.isWithoutText)
+        if let assistant = request.assistantID {
+            dispatch?.post(.create(JobRequest(room: session.roomName, assistant: assistant, reason: .session)))
+        }
         return SessionTicket(sessionId: session.id, livekitUrl: ticket.url, livekitToken: ticket.token, roomName: session.roomName)
     }
 
@@ -38,6 +43,8 @@ package struct SessionService: Sendable {
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
         let (session, _) = try await store.endSession(id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now) }, at: .now)
         sessionRooms.end(session.roomName, at: .now)
+        // Its room may not be open.
+        dispatch?.post(.roomEnded(session.roomName))
         await rooms.closeRoom(named: session.roomName, reason: .roomClosed)
         return session
     }
@@ -68,6 +75,7 @@ package struct SessionService: Sendable {
 
     private func close(_ room: String) async {
         sessionRooms.end(room, at: .now)
+        dispatch?.post(.roomEnded(room))
         await rooms.closeRoom(named: room, reason: .roomDeleted)
     }
 }

@@ -84,6 +84,11 @@ struct Call: Sendable {
         ringIfOneDoes()
     }
 
+    /// The assistant's processes do not take calls any more.
+    mutating func dispatch(at index: Int) {
+        members[index].isDispatched = true
+    }
+
     mutating func recordInvitations(_ kind: CallEvent.Kind, of parties: [CallParty], by inviter: CallParty, device: DeviceID?) {
         record(kind, by: inviter, device: device, called: parties.filter(concerns))
         for party in parties where !concerns(party) { record(.busy, by: party) }

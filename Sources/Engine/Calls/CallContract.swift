@@ -7,6 +7,8 @@ extension CallStateMachine {
         case connected(DeviceID, of: Identity)
         /// The channel is closed or lost; optional after a `close` effect. Calls continue: the call's room knows who is present.
         case disconnected(DeviceID)
+        /// An assistant's process takes jobs instead of calls from now on: calls reach it by `dispatch`.
+        case dedicated(DeviceID)
         case request(CallRequest, from: Requester)
         /// An assistant was found and is joining the call's room.
         case ringing(CallID, CallParty)

@@ -43,6 +43,7 @@ extension CallStateMachine {
             }
         case .invite(let id, let parties): try invite(parties, to: id, by: user, requester, at: now, into: &effects)
         case .renew: throw CallError(.unsupported, "tokens are renewed by the shell of the channel, not by the state machine")
+        case .worker: throw CallError(.unsupported, "requests of workers are performed by the dispatch state machine")
         case .ping(let time): reply(CallReply(pong: time), to: requester, into: &effects)
         }
     }

@@ -70,6 +70,7 @@ package struct CallStateMachine: Sendable {
         switch input {
         case .connected(let device, let user): connect(device, of: user, at: now, into: &effects)
         case .disconnected(let device): disconnect(device)
+        case .dedicated(let device): dedicate(device, into: &effects)
         case .request(let request, let requester): answer(request, of: requester, at: now, into: &effects)
         case .ringing(let id, let party): ring(party, in: id, at: now, into: &effects)
         case .joinedRoom(let id, let party): arrive(party, in: id, at: now, into: &effects)
@@ -103,6 +104,21 @@ extension CallStateMachine {
         guard let user = users.removeValue(forKey: device) else { return }
         userRecords[user]?.devices.removeAll { $0 == device }
         removeRecordIfIdle(of: user)
+    }
+
+    /// Calls that rang only on this process are dispatched.
+    mutating func dedicate(_ device: DeviceID, into effects: inout [Effect]) {
+        guard let user = users[device], case .assistant(let assistant) = CallParty(user) else { return }
+        disconnect(device)
+        guard let record = userRecords[user], record.devices.isEmpty else { return }
+        for id in record.calls {
+            guard var call = calls[id], !call.isOver, let index = call.index(of: .assistant(assistant)),
+                call.members[index].state == .invited, !call.members[index].isDispatched
+            else { continue }
+            call.dispatch(at: index)
+            calls[id] = call
+            effects.append(.dispatch(assistant: assistant, call.info))
+        }
     }
 }
 

@@ -27,6 +27,8 @@ package struct IdentifierGenerator: Sendable {
 
     package mutating func call() -> CallID { CallID(text: name("CA_")) }
 
+    package mutating func job() -> JobID { JobID(text: name("JB_")) }
+
     package mutating func device() -> DeviceID { DeviceID(text: name("DV_")) }
 
     private mutating func name(_ prefix: String) -> String {

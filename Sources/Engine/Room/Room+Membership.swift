@@ -1,4 +1,4 @@
-import Wire
+package import Wire
 
 extension Room {
     mutating func join(_ handle: ParticipantHandle, _ admission: Admission, at now: Instant, into effects: inout [Effect]) {
@@ -25,6 +25,7 @@ extension Room {
         send(.participantJoined(joined), to: members.witnesses(of: participant), into: &effects)
         if participant.kind == .agent { send(.agentJoined(joined), to: members.witnesses(of: participant), into: &effects) }
         audit(.joined(joined, sessionID: participant.sessionID), into: &effects)
+        report(.present, of: participant, into: &effects)
         for track in tracks.values where participant.isSubscribed(to: track) {
             subscribe(handle, to: track, into: &effects)
         }
@@ -120,6 +121,14 @@ extension Room {
             send(.agentLost(participant.identity, reason: reason), to: witnesses, into: &effects)
         }
         audit(.left(participant.info(tracks: []), sessionID: participant.sessionID, reason), into: &effects)
+        // The same identity joins next.
+        if reason != .duplicateIdentity { report(.left(reason), of: participant, into: &effects) }
+    }
+
+    /// Reports the presence of an agent.
+    private func report(_ presence: AgentPresence, of participant: Participant, into effects: inout [Effect]) {
+        guard settings.reporting.reportsAgents, participant.kind == .agent else { return }
+        emit(.agent(participant.identity, presence), into: &effects)
     }
 
     /// Ends the room and disconnects all participants.
@@ -151,7 +160,7 @@ extension Room {
 
 extension DisconnectReason {
     /// Whether the departure was intended: an agent that leaves for such a reason is not reported as lost.
-    fileprivate var isIntended: Bool {
+    package var isIntended: Bool {
         switch self {
         case .clientInitiated, .participantRemoved, .roomDeleted, .roomClosed, .duplicateIdentity: true
         default: false
@@ -183,6 +192,7 @@ extension Room {
         wakeUp.include(reconnectWindow.until)
         let participant = members[at: index]
         send(.participantUpdated(participant.info(), connection: .reconnecting), to: members.witnesses(of: participant), into: &effects)
+        report(.away, of: participant, into: &effects)
     }
 
     /// Moves a participant to another socket. The old one may still be open.
@@ -218,6 +228,7 @@ extension Room {
         }
         if wasAway {
             send(.participantUpdated(participant.info(), connection: .connected), to: members.witnesses(of: participant), into: &effects)
+            report(.present, of: participant, into: &effects)
         }
     }
 
@@ -263,6 +274,9 @@ extension Room {
         case .stopRecording(let id, let end): stopRecording(id, end, into: &effects)
         case .remove(let identity):
             if let handle = members.handle(of: identity) { depart(handle, .participantRemoved, closing: .removed, at: now, into: &effects) }
+        case .giveUp(let identity):
+            guard let participant = members[identity], let window = participant.reconnectWindow else { return }
+            depart(participant.handle, window.reason, closing: .resumeWindowOver, at: now, into: &effects)
         case .mute(let track, let muted): setMuted(muted, track, at: now, into: &effects)
         case .updateMetadata(let metadata):
             guard info.metadata != metadata else { return }

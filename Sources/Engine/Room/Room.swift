@@ -135,6 +135,8 @@ extension Room {
         case close(ParticipantHandle, CloseReason)
         /// An audit event for services, if the room's `RoomReporting` wants it.
         case record(AuditEvent, Snapshot)
+        /// The presence of an agent has changed, if the room's `RoomReporting` wants it. Not sent at the room's end.
+        case agent(Identity, AgentPresence)
         /// Copy the track's frames to the recorder from now on. Repeated wherever the publisher moves.
         case tap(RecordingTap, by: ParticipantHandle)
         /// Stop copying; the recording of this track is complete.
@@ -153,6 +155,8 @@ extension Room {
         /// Nil stops any recording.
         case stopRecording(RecordingID?, RecordingEnd)
         case remove(Identity)
+        /// Ends the stay of a participant whose connection is lost, before its resume window is over.
+        case giveUp(Identity)
         case mute(TrackSID, muted: Bool)
         case updateMetadata(String)
         case updatePermission(Identity, Permission)
@@ -283,7 +287,7 @@ extension Room.Effect {
         case .patch(.move(_, _, let publisher, _, let subscribers)): [publisher] + subscribers
         case .patch(.subscribe(let subscriber, _, let publisher, _)), .patch(.unsubscribe(let subscriber, _, let publisher)):
             [subscriber, publisher]
-        case .record, .closed: []
+        case .record, .agent, .closed: []
         }
     }
 }

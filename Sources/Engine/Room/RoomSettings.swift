@@ -15,6 +15,8 @@ package struct RoomSettings: Sendable, Hashable {
     package var silenceLimit: Duration
     /// Which events are reported to services.
     package var reporting: RoomReporting
+    /// Assistants to dispatch when the room opens; for services.
+    package var agents: [AgentRequest] = []
 
     package init(
         emptyTimeout: Duration = .seconds(300), departureTimeout: Duration = .seconds(20),
@@ -31,6 +33,17 @@ package struct RoomSettings: Sendable, Hashable {
     }
 }
 
+/// An assistant that a token asks for (`roomConfig.agents`).
+package struct AgentRequest: Sendable, Hashable {
+    package var assistant: String
+    package var metadata: String
+
+    package init(assistant: String, metadata: String = "") {
+        self.assistant = assistant
+        self.metadata = metadata
+    }
+}
+
 /// Which events a room reports to services, and whether it is recorded. Fixed when the room is created.
 package struct RoomReporting: Sendable, Hashable {
     /// Joins, departures, tracks, hold and recordings.
@@ -39,6 +52,8 @@ package struct RoomReporting: Sendable, Hashable {
     package var reportsText: Bool
     /// Records all tracks from the start.
     package var records: Bool
+    /// Joins and departures of agents, for dispatch.
+    package var reportsAgents = false
 
     package init(reportsEvents: Bool = true, reportsText: Bool = false, records: Bool = false) {
         self.reportsEvents = reportsEvents

@@ -8,7 +8,10 @@ struct PrometheusText {
     private(set) var text = ""
     private let shards: [Counters]
 
-    init(shards: [Counters], services: ServiceCounters, draining: Bool, fastPath: RecordLayerState = .notLinked) {
+    init(
+        shards: [Counters], services: ServiceCounters, draining: Bool, fastPath: RecordLayerState = .notLinked,
+        dispatch: DispatchRegistry.Counters? = nil
+    ) {
         self.shards = shards
         gauge("patchbay_draining", "1 while the gateway drains and admits nobody.", [("", draining ? 1 : 0)])
         gauge(
@@ -81,9 +84,26 @@ struct PrometheusText {
         perShard("patchbay_accept_failures_total", "counter", "Times a listener paused because descriptors or memory ran out.") {
             Double($0.acceptFailures)
         }
+        if let dispatch { describe(dispatch) }
         histogram("patchbay_http_seconds", "From the complete HTTP request to its response.", \.http.seconds)
         histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)
         histogram("patchbay_loop_lag_seconds", "How late a shard's timer fired.", \.loopLagSeconds)
+    }
+
+    private mutating func describe(_ dispatch: DispatchRegistry.Counters) {
+        gauge("patchbay_workers", "Registered workers of assistants.", [("", Double(dispatch.sizes.workers))])
+        gauge("patchbay_jobs_pending", "Jobs that no worker has accepted.", [("", Double(dispatch.sizes.pending))])
+        gauge("patchbay_jobs_running", "Jobs that a worker has accepted.", [("", Double(dispatch.sizes.running))])
+        head("patchbay_jobs_total", "counter", "Jobs that have ended.")
+        for outcome in JobStatus.allCases where outcome.isOver {
+            text += "patchbay_jobs_total{outcome=\"\(outcome.rawValue)\"} \(dispatch.jobs[outcome] ?? 0)\n"
+        }
+        head("patchbay_job_offers_total", "counter", "Offers of jobs to workers that have ended.")
+        for outcome in DispatchStateMachine.OfferOutcome.allCases {
+            text += "patchbay_job_offers_total{outcome=\"\(outcome.rawValue)\"} \(dispatch.offers[outcome] ?? 0)\n"
+        }
+        head("patchbay_dispatch_lost_total", "counter", "Messages to dispatch that did not fit into its queue.")
+        text += "patchbay_dispatch_lost_total \(dispatch.lost)\n"
     }
 
     private mutating func head(_ name: String, _ type: String, _ help: String) {

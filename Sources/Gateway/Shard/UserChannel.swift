@@ -7,7 +7,7 @@ internal import Wire
 final class UserChannel {
     let address: DeviceAddress
     let connection: Connection
-    let bearer: CallInbox.Owner
+    let bearer: ChannelOwner
     /// When its token expires, in seconds since 1970.
     var expires: Int64
     /// Control messages only.
@@ -17,9 +17,11 @@ final class UserChannel {
     var pendingClose: PendingClose?
     var requests = TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
     var malformed: MalformedMessageCounter
+    /// Whether a service has sent `hello`; it is sent before anything else.
+    var isGreeted = false
     private var pings: UInt32 = 0
 
-    init(address: DeviceAddress, connection: Connection, bearer: CallInbox.Owner, at now: Instant) {
+    init(address: DeviceAddress, connection: Connection, bearer: ChannelOwner, at now: Instant) {
         self.address = address
         self.connection = connection
         self.bearer = bearer
@@ -37,11 +39,11 @@ final class UserChannel {
 
 /// The verified data of a channel's upgrade request that is needed after the upgrade.
 final class ChannelTicket: Sendable {
-    let bearer: CallInbox.Owner
+    let bearer: ChannelOwner
     let expires: Int64
     let host: String?
 
-    init(bearer: CallInbox.Owner, expires: Int64, host: String?) {
+    init(bearer: ChannelOwner, expires: Int64, host: String?) {
         self.bearer = bearer
         self.expires = expires
         self.host = host

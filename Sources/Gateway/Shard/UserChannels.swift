@@ -4,9 +4,9 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// Call channels of users and assistants on this shard (PROTOCOL, "Calls"): text in and out.
+/// Channels of users and assistants on this shard (PROTOCOL, "Calls"): text in and out.
 ///
-/// Nothing is decided here. Requests go to the call service; its events come back through the mailbox.
+/// Nothing is decided here. Requests go to the call service and to the dispatch service; their events come back through the mailbox.
 final class UserChannels {
     private let context: ShardContext
     /// By the number that this shard gave each.
@@ -19,9 +19,10 @@ final class UserChannels {
     }
 
     private var calls: CallInbox? { context.gateway.calls }
+    private var dispatch: DispatchInbox? { context.gateway.dispatch }
 
-    /// Whether this gateway serves calls.
-    var isAvailable: Bool { calls != nil }
+    /// Whether this gateway serves calls or dispatches assistants.
+    var isAvailable: Bool { calls != nil || dispatch != nil }
     var isEmpty: Bool { channels.isEmpty }
     var count: Int { channels.count }
 
@@ -29,17 +30,20 @@ final class UserChannels {
 
     /// Verifies a channel's token.
     func ticket(for token: String, host: String?) throws(TokenError) -> ChannelTicket {
-        guard let calls else { preconditionFailure("without calls, the channels' path is refused before its token is verified") }
-        let (bearer, expires) = try calls.verify(token, keys: context.keys)
+        let (bearer, expires) = try verify(token)
         return ChannelTicket(bearer: bearer, expires: expires, host: host)
+    }
+
+    private func verify(_ token: String) throws(TokenError) -> (owner: ChannelOwner, expires: Int64) {
+        try ChannelTokens(users: calls?.tokens).verify(token, keys: context.keys)
     }
 
     func opened(_ connection: Connection, _ ticket: ChannelTicket) {
         lastNumber += 1
         let address = DeviceAddress(
             id: identifiers.device(), shard: context.index, number: lastNumber, host: ticket.host, expires: ticket.expires)
-        guard calls?.post(.opened(address, ticket.bearer)) == true else {
-            // The inbox is full. Without a context the connection's end is not reported.
+        guard announce(address, ticket.bearer) else {
+            // An inbox is full. Without a context the connection's end is not reported.
             connection.context = nil
             context.countClosed(.limit)
             return connection.close(.limit)
@@ -51,12 +55,24 @@ final class UserChannels {
         context.wake(within: Housekeeping.busyInterval)
     }
 
+    /// Posts a new channel to the services that it concerns.
+    ///
+    /// - Returns: false if one refuses it.
+    private func announce(_ address: DeviceAddress, _ owner: ChannelOwner) -> Bool {
+        guard calls?.post(.opened(address, owner)) ?? true else { return false }
+        guard case .assistant(let assistant) = owner, let dispatch else { return true }
+        if dispatch.post(.opened(address, assistant: assistant)) { return true }
+        calls?.post(.closed(address.id))
+        return false
+    }
+
     func closed(_ connection: Connection) {
         guard let channel = channel(of: connection) else { return }
         connection.context = nil
         channels[channel.address.number] = nil
         context.counters.connections -= 1
         calls?.post(.closed(channel.address.id))
+        if case .assistant = channel.bearer { dispatch?.post(.closed(channel.address.id)) }
     }
 
     private func channel(of connection: Connection) -> UserChannel? { connection.context as? UserChannel }
@@ -85,18 +101,34 @@ final class UserChannels {
             let error = RequestError(.limitExceeded, "too many requests; wait a second", retryable: true)
             return refuse(error, id: id, to: channel)
         }
-        if case .renew(let token) = request { return renew(channel, with: token, id: id) }
-        guard calls?.post(.request(request, id: id, from: channel.address.id)) == true else {
-            let error = RequestError(.limitExceeded, "the gateway has more requests than it can answer now", retryable: true)
-            return refuse(error, id: id, to: channel)
+        switch request {
+        case .renew(let token): renew(channel, with: token, id: id)
+        case .worker(let request): post(request, id: id, from: channel)
+        default:
+            guard let calls else {
+                return refuse(RequestError(.unsupported, "this gateway serves no calls; it has no accounts"), id: id, to: channel)
+            }
+            if !calls.post(.request(request, id: id, from: channel.address.id)) { refuse(Self.tooBusy, id: id, to: channel) }
         }
     }
 
+    private func post(_ request: WorkerRequest, id: UInt64?, from channel: UserChannel) {
+        guard case .assistant = channel.bearer, let dispatch else {
+            return refuse(RequestError(.notAllowed, "only the channel of an assistant takes requests of workers"), id: id, to: channel)
+        }
+        guard channel.isGreeted else {
+            return refuse(RequestError(.limitExceeded, "wait for `hello`", retryable: true), id: id, to: channel)
+        }
+        if !dispatch.post(.request(request, id: id, from: channel.address.id)) { refuse(Self.tooBusy, id: id, to: channel) }
+    }
+
+    private static let tooBusy = RequestError(
+        .limitExceeded, "the gateway has more requests than it can answer now", retryable: true)
+
     /// Replaces the token with which the channel was opened by a fresher one.
     private func renew(_ channel: UserChannel, with token: String, id: UInt64?) {
-        guard let calls else { return }
         do throws(TokenError) {
-            let (bearer, expires) = try calls.verify(token, keys: context.keys)
+            let (bearer, expires) = try verify(token)
             guard bearer.isSame(as: channel.bearer) else {
                 return refuse(RequestError(.notAllowed, "the token belongs to another user"), id: id, to: channel)
             }
@@ -141,7 +173,10 @@ final class UserChannels {
         switch command {
         case .send(let message, let numbers):
             for number in numbers {
-                if let channel = channels[number] { send(message, to: channel) }
+                if let channel = channels[number] {
+                    channel.isGreeted = true
+                    send(message, to: channel)
+                }
             }
         case .refuse(let code, let message, let number):
             if let channel = channels[number] { refuse(code, message, to: channel) }

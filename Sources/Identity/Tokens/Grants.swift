@@ -28,6 +28,8 @@ package enum AdminGrant: Sendable, Hashable {
     case administer(room: String)
     /// Definitions of assistants. A token that joins rooms is not accepted: clients may hold one with `roomCreate`.
     case manageAssistants
+    /// Sending assistants to this room: `roomAdmin` for it, or `roomCreate`.
+    case dispatch(room: String)
 
     package func check(_ token: AccessToken) throws(GrantError) {
         guard let video = token.video else { throw .noVideoGrant }
@@ -42,6 +44,8 @@ package enum AdminGrant: Sendable, Hashable {
             guard !room.isEmpty, video.room.utf8.elementsEqual(room.utf8) else { throw .otherRoom }
         case .manageAssistants:
             guard video.roomCreate, !video.roomJoin else { throw .assistantsNotAllowed }
+        case .dispatch(let room):
+            if !video.roomCreate { try AdminGrant.administer(room: room).check(token) }
         }
     }
 }

@@ -136,20 +136,48 @@ package struct TokenRoomSettings: Sendable, Hashable {
     /// 0 means no limit.
     package var maxParticipants: UInt32?
     package var metadata: String?
+    /// Assistants to dispatch to the room.
+    package var agents: [TokenAgent]?
 
     package init(
-        emptyTimeout: UInt32? = nil, departureTimeout: UInt32? = nil, maxParticipants: UInt32? = nil, metadata: String? = nil
+        emptyTimeout: UInt32? = nil, departureTimeout: UInt32? = nil, maxParticipants: UInt32? = nil, metadata: String? = nil,
+        agents: [TokenAgent]? = nil
     ) {
         self.emptyTimeout = emptyTimeout
         self.departureTimeout = departureTimeout
         self.maxParticipants = maxParticipants
         self.metadata = metadata
+        self.agents = agents
+    }
+}
+
+/// LiveKit's RoomAgentDispatch: an assistant and metadata for it.
+package struct TokenAgent: Sendable, Hashable, Codable {
+    /// Empty or absent means `default`.
+    package var agentName: String
+    package var metadata: String
+
+    package init(agentName: String, metadata: String = "") {
+        self.agentName = agentName
+        self.metadata = metadata
+    }
+
+    private enum SnakeKeys: String, CodingKey {
+        case agentName = "agent_name"
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let snakes = try decoder.container(keyedBy: SnakeKeys.self)
+        agentName =
+            try values.decodeIfPresent(String.self, forKey: .agentName) ?? snakes.decodeIfPresent(String.self, forKey: .agentName) ?? ""
+        metadata = try values.decodeIfPresent(String.self, forKey: .metadata) ?? ""
     }
 }
 
 extension TokenRoomSettings: Codable {
     private enum CodingKeys: String, CodingKey {
-        case emptyTimeout, departureTimeout, maxParticipants, metadata
+        case emptyTimeout, departureTimeout, maxParticipants, metadata, agents
     }
 
     /// Protobuf's spelling, which LiveKit's server accepts as well.
@@ -169,5 +197,6 @@ extension TokenRoomSettings: Codable {
         departureTimeout = try number(.departureTimeout, .departureTimeout)
         maxParticipants = try number(.maxParticipants, .maxParticipants)
         metadata = try values.decodeIfPresent(String.self, forKey: .metadata)
+        agents = try values.decodeIfPresent([TokenAgent].self, forKey: .agents)
     }
 }

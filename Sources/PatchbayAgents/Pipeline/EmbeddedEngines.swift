@@ -7,14 +7,17 @@ public struct EmbeddedEngines: Sendable {
     private let recognizer: any SpeechRecognizer
     private let synthesizer: any SpeechSynthesizer
 
-    /// Loads the models: half a second to a second.
+    /// Loads the models and warms them up: about two seconds.
     ///
     /// - Throws: `ProviderError` with code `unavailable` if a model is missing; its message says how to install it.
     public static func load(from models: ModelsFolder = .standard, logger: Logger = Logger(label: "patchbay.agent")) async throws -> Self {
         if let problem = models.problem { throw ProviderError(.unavailable, problem) }
-        return Self(
-            detector: try SileroDetectorFactory(models: models), recognizer: try await MoonshineRecognizer(models: models),
-            synthesizer: EmbeddedSynthesizer(models: models, logger: logger))
+        let synthesizer = EmbeddedSynthesizer(models: models, logger: logger)
+        async let detector = SileroDetectorFactory(models: models)
+        async let recognizer = MoonshineRecognizer(models: models)
+        // The first synthesis of a process takes a second, which no user should wait for.
+        for try await _ in synthesizer.synthesize("Hello.", voice: "alloy") {}
+        return Self(detector: try await detector, recognizer: try await recognizer, synthesizer: synthesizer)
     }
 
     /// The engines of an assistant: the providers that it names, and the embedded ones for the others.

@@ -7,6 +7,12 @@ enum AdministrationCoding {
         (["", "v1", "rooms"] + parts.map(escaped)).joined(separator: "/")
     }
 
+    /// A JSON object of strings.
+    static func body(_ fields: [String: String]) -> [UInt8] {
+        // Strings can always be encoded.
+        (try? JSONEncoder().encode(fields)).map(Array.init) ?? []
+    }
+
     static func decode<Value: Decodable>(_ response: HTTPExchangeResponse) throws(AdministrationError) -> Value {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -50,6 +50,25 @@ public struct GatewayAdministrator: Sendable {
         _ = try await send(.PATCH, [room, "tracks", track.text], body: Array(#"{"muted":\#(muted)}"#.utf8), Empty.self)
     }
 
+    /// Sends an assistant to a room, which need not be open. Needs `roomAdmin` for the room, or `roomCreate`.
+    ///
+    /// - Returns: the new job, or the active job of that assistant in that room.
+    public func dispatch(_ assistant: String, to room: String, metadata: String = "") async throws(AdministrationError) -> JobInfo {
+        let body = AdministrationCoding.body(["assistant": assistant, "metadata": metadata])
+        return try await send(.POST, [room, "agents"], body: body, JobReply.self).job
+    }
+
+    /// The jobs of a room, up to two minutes after their end. Needs `roomAdmin` for the room, or `roomCreate`.
+    public func jobs(in room: String) async throws(AdministrationError) -> [JobInfo] {
+        try await send(.GET, [room, "agents"], JobList.self).jobs
+    }
+
+    /// Ends a job and removes its assistant from the room. Needs `roomAdmin` for the room, or `roomCreate`.
+    @discardableResult
+    public func endJob(_ id: JobID, in room: String) async throws(AdministrationError) -> JobInfo {
+        try await send(.DELETE, [room, "agents", id.text], JobReply.self).job
+    }
+
     private func send<Response: Decodable>(
         _ method: HTTPMethod, _ path: [String], body: [UInt8] = [], _: Response.Type
     ) async throws(AdministrationError) -> Response {
@@ -68,6 +87,14 @@ public struct GatewayAdministrator: Sendable {
 
     private struct RoomList: Decodable {
         var rooms: [RoomSummary]
+    }
+
+    private struct JobReply: Decodable {
+        var job: JobInfo
+    }
+
+    private struct JobList: Decodable {
+        var jobs: [JobInfo]
     }
 
     private struct Empty: Decodable {}

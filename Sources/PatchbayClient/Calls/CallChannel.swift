@@ -119,6 +119,19 @@ public final class CallChannel: Sendable {
         handle.submit { $0.renew(token: userToken) }
     }
 
+    // MARK: Workers
+
+    /// Sends a request of an assistant's worker.
+    @discardableResult
+    package func request(_ request: WorkerRequest) async throws(RequestFailure) -> CallReply {
+        try await handle.request(.worker(request))
+    }
+
+    /// Sends a request of an assistant's worker without asking for a reply.
+    package func notify(_ request: WorkerRequest) {
+        handle.submit { $0.notify(.worker(request)) }
+    }
+
     // MARK: State
 
     /// All calls of the user as currently known. A copy, whose calls can send requests.

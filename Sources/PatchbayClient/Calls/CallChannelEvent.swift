@@ -10,6 +10,8 @@ public enum CallChannelEvent: Sendable {
     case changed(Call, CallEvent?)
     /// The call has ended on this device. Once for each `incoming` and `begun`.
     case ended(Call, CallEnding)
+    /// For an assistant's process that has registered as a worker: an event of a job.
+    case job(JobEvent)
     /// The connection was lost; reconnect attempt number `attempt` follows after `delay`. Calls continue.
     case reconnecting(attempt: Int, delay: Duration, because: Disconnection)
     /// Connected again, or renewed with another token. `CallChannel.calls` is current; events for what has changed follow.

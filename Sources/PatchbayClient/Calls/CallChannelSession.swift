@@ -125,6 +125,7 @@ final class CallChannelSession: ReconnectingSocket {
             } else {
                 channel.count { $0.messagesUnread += 1 }
             }
+        case .job(let event): emit(.job(event))
         case .unknownEvent: channel.count { $0.messagesUnread += 1 }
         case .event, .hello: break
         }

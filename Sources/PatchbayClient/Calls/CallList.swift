@@ -56,7 +56,7 @@ public struct CallList: Sendable {
         case .event(let event): update(event.call, because: event)
         case .reply(_, let reply): apply(reply)
         case .error(_, let error): error.call.map { update($0) } ?? []
-        case .unknownEvent: []
+        case .job, .unknownEvent: []
         }
     }
 

@@ -72,6 +72,7 @@ public struct CallsHello: Sendable, Hashable, Codable {
 public enum CallMessage: Sendable, Hashable {
     case hello(CallsHello)
     case event(CallEvent)
+    case job(JobEvent)
     /// An event of a later protocol version, to be ignored.
     case unknownEvent(type: String)
     case reply(re: UInt64, CallReply)
@@ -122,6 +123,10 @@ private struct Envelope: Decodable {
             message = .error(
                 re: try fields.decodeIfPresent(UInt64.self, forKey: .re), try fields.decode(CallError.self, forKey: .data))
         case let name:
+            if let kind = JobEvent.Kind(rawValue: name) {
+                message = .job(try JobEvent(kind, from: try fields.superDecoder(forKey: .data)))
+                return
+            }
             guard let kind = CallEvent.Kind(rawValue: name) else {
                 message = .unknownEvent(type: name)
                 return
@@ -143,6 +148,13 @@ public struct CallReply: Sendable, Hashable, Codable {
     public var t: Int64?
     /// Reply to `token.renew`: seconds until the channel needs the next token.
     public var expiresIn: Int64?
+    /// Reply to `worker.register`: the worker's id, and which of the jobs it named it keeps.
+    public var worker: DeviceID?
+    public var jobs: [JobID]?
+    /// Reply to the other requests of a worker: the job after the request.
+    public var job: JobInfo?
+    /// Reply to `job.accept`: the assistant's definition, if the gateway has one.
+    public var assistant: AssistantDefinition?
 
     public init(_ call: CallInfo, livekitURL: String? = nil, livekitToken: String? = nil, roomName: String? = nil) {
         self.call = call
@@ -157,6 +169,19 @@ public struct CallReply: Sendable, Hashable, Codable {
 
     public init(expiresIn: Int64) {
         self.expiresIn = expiresIn
+    }
+
+    public init(worker: DeviceID, keeping jobs: [JobID]? = nil) {
+        self.worker = worker
+        self.jobs = jobs
+    }
+
+    public init(job: JobInfo, livekitURL: String? = nil, livekitToken: String? = nil, assistant: AssistantDefinition? = nil) {
+        self.job = job
+        self.livekitUrl = livekitURL
+        self.livekitToken = livekitToken
+        self.roomName = livekitToken == nil ? nil : job.room
+        self.assistant = assistant
     }
 
     public func bytes(re id: UInt64) -> [UInt8] {

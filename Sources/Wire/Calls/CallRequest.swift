@@ -1,4 +1,4 @@
-/// A request about calls, on a user channel or by HTTP (PROTOCOL, "Calls").
+/// A request on a user's or an assistant's channel; those about calls also by HTTP (PROTOCOL, "Calls").
 public enum CallRequest: Sendable, Hashable {
     /// Rings the callees. The caller joins the call at once and receives a room token.
     case start(CallStart)
@@ -17,6 +17,8 @@ public enum CallRequest: Sendable, Hashable {
     case renew(token: String)
     /// Keep-alive, returned unchanged.
     case ping(Int64)
+    /// Only on an assistant's channel.
+    case worker(WorkerRequest)
 }
 
 /// `call.start`, and the body of `POST /v1/calls`.
@@ -96,9 +98,14 @@ enum CallRequestType: String, CaseIterable {
     case join = "call.join"
     case renew = "token.renew"
     case ping
+    case register = "worker.register"
+    case status = "worker.status"
+    case accept = "job.accept"
+    case decline = "job.decline"
+    case finish = "job.finish"
 }
 
-/// The body of every request except `call.start`.
+/// The body of every request about a call except `call.start`.
 private struct CallRequestFields: Codable {
     var call: CallID?
     var held: Bool?
@@ -112,6 +119,10 @@ private struct CallRequestFields: Codable {
 
 extension CallRequest {
     init(_ type: CallRequestType, from body: (any Decoder)?) throws {
+        if let request = try WorkerRequest(type, from: body) {
+            self = .worker(request)
+            return
+        }
         if case .start = type {
             guard let body else { throw FieldError(name: "data") }
             self = .start(try CallStart(from: body))
@@ -137,7 +148,7 @@ extension CallRequest {
             case .mute: .mute(call, muted: try required(fields.muted, "muted"))
             case .invite: .invite(call, try required(fields.to, "to"))
             case .join: .join(call)
-            case .start, .renew, .ping: preconditionFailure("decoded above")
+            case .start, .renew, .ping, .register, .status, .accept, .decline, .finish: preconditionFailure("decoded above")
             }
     }
 
@@ -155,6 +166,7 @@ extension CallRequest {
         case .join(let call): (.join, CallRequestFields(call: call))
         case .renew(let token): (.renew, CallRequestFields(token: token))
         case .ping(let t): (.ping, CallRequestFields(t: t))
+        case .worker(let request): request.typeAndBody
         }
     }
 }

@@ -16,7 +16,7 @@ struct ConfigurationFile {
         "master_key_file": nil, "public_url": nil, "record_sessions": nil, "allowed_origins": nil,
         "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],
         "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
-        "webhook": ["urls", "api_key", "ca"], "assistants": nil,
+        "webhook": ["urls", "api_key", "ca"], "assistants": nil, "dispatch": nil,
     ]
 
     private let name: String
@@ -102,6 +102,21 @@ struct ConfigurationFile {
             definitions.append(definition)
         }
         return definitions
+    }
+
+    /// `dispatch`: assistants for rooms by name.
+    func dispatchRules() throws -> [DispatchRule] {
+        guard let value = tree["dispatch"] else { return [] }
+        let example = "such as `dispatch: [{room: \"support-*\", assistant: helper}]`"
+        guard let rules = value as? [[String: Any]] else { throw UsageError("\(name): `dispatch` must be a list of maps, \(example)") }
+        return try rules.map { fields in
+            for field in fields.keys.sorted() where !["room", "assistant"].contains(field) {
+                throw unknown("dispatch.\(field)", among: ["dispatch.room", "dispatch.assistant"])
+            }
+            guard let room = fields["room"] as? String, let assistant = fields["assistant"] as? String, !room.isEmpty, !assistant.isEmpty
+            else { throw UsageError("\(name): each rule of `dispatch` has a `room` and an `assistant`, \(example)") }
+            return DispatchRule(room: room, assistant: assistant)
+        }
     }
 
     private func issuer(_ issuer: String, _ fields: [String: Any]) throws -> IssuerSettings {

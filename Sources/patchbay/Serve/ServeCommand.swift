@@ -94,6 +94,9 @@ struct ServeCommand: AsyncParsableCommand {
                       timeout_ms: 5000
                   quick_commands: ["What is new?"]
                   widget: {start_text: Talk to Robin, theme: auto}
+              # Assistants for rooms by name, when they open.
+              dispatch:
+                - {room: "support-*", assistant: helper}
             """)
 
     @Option(help: "A YAML file with settings (environment: PATCHBAY_CONFIG).")
@@ -138,11 +141,12 @@ struct ServeCommand: AsyncParsableCommand {
         let log = Logger(label: "patchbay")
         for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
         let assistants = AssistantDirectory(configured: configuration.assistants)
+        let dispatch = DispatchInbox()
         let backend = try configuration.store.map { settings in
             try BackendServices(
                 store: try settings.open(.owner, log), externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
                 recordingsDirectory: configuration.recordsSessions ? settings.directory + "/recordings" : nil,
-                webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants)
+                dispatch: dispatch, webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants)
         }
         let summarizer = try await configuration.makeSummarizer()
         let counters = ServiceCounters()
@@ -150,17 +154,23 @@ struct ServeCommand: AsyncParsableCommand {
         let gateway: Gateway
         var auditEventWriter: AuditEventWriter?
         var calls: CallService?
+        var dispatchService: DispatchService?
         do {
             gateway = try Gateway(
                 settings: configuration.settings, keys: configuration.keys, auditEvents: backend?.auditEvents,
                 recordings: backend?.recordings,
-                calls: backend?.callInbox, services: counters
+                calls: backend?.callInbox, dispatch: dispatch, services: counters
             ) { rooms, keys in
                 let tools = ToolCaller(
                     assistants, counters: counters, signer: { configuration.webhooks?.key ?? keys.current.signer },
                     sending: { toolClient.outgoing(timeout: $0, responseBytesMax: $1) })
+                let workers = DispatchService(
+                    inbox: dispatch, rooms: rooms, keys: keys, publicURL: configuration.publicURL, rules: configuration.dispatchRules,
+                    calls: backend?.callInbox, server: configuration.settings.serverInfo, definition: { assistants.definition($0) })
+                dispatchService = workers
                 let assistantRoutes =
                     AssistantRoutes.routes(assistants, keys: keys, store: backend?.store) + ToolRoutes.routes(tools, keys: keys)
+                    + DispatchRoutes.routes(workers, keys: keys)
                 guard let backend else { return assistantRoutes }
                 let sessions = backend.sessionService(rooms, keys: keys)
                 auditEventWriter = backend.auditEventWriter(sessions, summarizer: summarizer)
@@ -191,6 +201,9 @@ struct ServeCommand: AsyncParsableCommand {
                 ))
         }
         if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
+        if let dispatchService {
+            services.append(.init(service: LastToLeave(service: dispatchService), successTerminationBehavior: .ignore))
+        }
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
         try backend?.store.close()
     }

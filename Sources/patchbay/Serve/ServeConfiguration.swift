@@ -23,6 +23,8 @@ struct ServeConfiguration {
     /// Nil disables webhooks.
     var webhooks: WebhookSettings?
     var assistants: [AssistantDefinition]
+    /// Assistants for rooms by name.
+    var dispatchRules: [DispatchRule]
     /// The model that writes summaries; nil uses the built-in summarizer.
     var chat: ChatSummarizer.Settings?
     var logLevel: Logger.Level
@@ -98,6 +100,7 @@ struct ServeConfiguration {
             recordsSessions: try reader.flag("record_sessions") ?? false,
             webhooks: try makeWebhooks(reader, keys),
             assistants: try file?.assistants() ?? [],
+            dispatchRules: try file?.dispatchRules() ?? [],
             chat: try reader.text("summaries.url").map { url in
                 do { _ = try OutgoingURL(url) } catch { throw UsageError("summaries.url: \(error)") }
                 guard let model = try reader.text("summaries.model") else { throw UsageError("summaries.model is missing") }

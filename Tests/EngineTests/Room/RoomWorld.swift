@@ -135,6 +135,7 @@ struct RoomWorld {
         case .handOver(let old, let new): "hand over \(name(old)) to \(name(new))"
         case .close(let handle, let reason): "close \(reason) \(name(handle))"
         case .record(let event, _): "record \(String(String(describing: event).prefix { $0 != "(" }))"
+        case .agent(let identity, let presence): "agent \(identity) \(presence)"
         case .tap(let order, let publisher): "tap \(order.track.alias.value) by \(name(publisher))"
         case .untap(let track, let publisher): "untap \(track.alias.value) by \(name(publisher))"
         case .closed: "closed"
@@ -158,7 +159,7 @@ struct RoomWorld {
         case .mintToken(let handle, let content, let id): tokens.append((handle, content, id))
         case .close(let handle, let reason): closed[handle] = reason
         case .record(let event, _): auditEvents.append(event)
-        case .handOver, .tap, .untap, .closed: break
+        case .agent, .handOver, .tap, .untap, .closed: break
         }
     }
 

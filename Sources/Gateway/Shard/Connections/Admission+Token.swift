@@ -39,6 +39,9 @@ extension TokenContent {
 }
 
 extension RoomSettings {
+    /// The assistant of a dispatch without a name.
+    private static let defaultAssistant = "default"
+
     /// The settings of a token's `roomConfig`, with the gateway's settings as defaults.
     init(_ asked: TokenRoomSettings?, over base: RoomSettings) {
         self = base
@@ -47,5 +50,8 @@ extension RoomSettings {
         if let seconds = asked.departureTimeout, seconds > 0 { departureTimeout = .seconds(Int64(seconds)) }
         if let count = asked.maxParticipants, count > 0 { maxParticipants = Int(count) }
         if let text = asked.metadata, !text.isEmpty { metadata = text }
+        agents = (asked.agents ?? []).prefix(Limits.jobsPerRoomMax).map {
+            AgentRequest(assistant: $0.agentName.isEmpty ? Self.defaultAssistant : $0.agentName, metadata: $0.metadata)
+        }
     }
 }

@@ -98,6 +98,7 @@ final class ConnectionAdmission {
             throw HTTPError(.forbidden, error.code, error.message)
         }
         if let error = gateway.auditEvents?.joinError(grant.room, grant.identity) { throw error }
+        if let error = gateway.dispatch?.registry.joinError(attributes: token.attributes) { throw error }
         let settings = try roomSettings(for: token, grant)
         var admission = Admission(
             token, grant, autoSubscribe: request.query("auto_subscribe") != "false", server: gateway.serverInfo, now: WallClock.seconds)

@@ -18,6 +18,7 @@ extension RoomHost {
             forgetRemote(handle)
             perform(effect, whereIs: handle)
         case .record(let event, let snapshot): record(event, in: snapshot)
+        case .agent(let identity, let presence): report(presence, of: identity, in: room)
         case .tap(_, let publisher), .untap(_, let publisher): perform(effect, whereIs: publisher)
         case .closed: closeRoom(room)
         }
@@ -106,7 +107,7 @@ extension RoomHost {
         case .patch(let change): media.apply(change)
         case .tap(let order, let publisher): media.startRecording(order, by: publisher)
         case .untap(let track, let publisher): media.finishRecording(track, by: publisher)
-        case .send, .replay, .record, .closed: assertionFailure("performed at the room's home: \(effect)")
+        case .send, .replay, .record, .agent, .closed: assertionFailure("performed at the room's home: \(effect)")
         }
     }
 

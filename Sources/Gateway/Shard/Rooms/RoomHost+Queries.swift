@@ -37,7 +37,7 @@ extension RoomHost {
     /// Checks that what a command names exists.
     private func check(_ command: Room.AdminCommand, in room: Room) throws(HTTPError) {
         switch command {
-        case .remove(let who), .updatePermission(let who, _), .hold(let who, _), .muteParticipant(let who, _):
+        case .remove(let who), .giveUp(let who), .updatePermission(let who, _), .hold(let who, _), .muteParticipant(let who, _):
             guard room.handle(of: who) != nil else {
                 throw HTTPError(.notFound, "participant_not_found", "no participant of that identity is in the room")
             }

@@ -7,11 +7,18 @@ internal import Wire
 extension RoomHost {
     /// A new room's settings, with what is to be reported and recorded of it.
     func reporting(_ settings: RoomSettings, of name: String) -> RoomSettings {
-        guard let queue = context.gateway.auditEvents else { return settings }
         var settings = settings
-        settings.reporting = queue.reporting(name)
-        if context.gateway.recorder == nil { settings.reporting.records = false }
+        if let queue = context.gateway.auditEvents {
+            settings.reporting = queue.reporting(name)
+            if context.gateway.recorder == nil { settings.reporting.records = false }
+        }
+        settings.reporting.reportsAgents = context.gateway.dispatch != nil
         return settings
+    }
+
+    func report(_ presence: AgentPresence, of agent: Identity, in index: Int) {
+        guard let name = table[index]?.name, CallParty(agent).isAssistant else { return }
+        context.gateway.dispatch?.post(.agent(agent, in: name, presence))
     }
 
     func record(_ event: Room.AuditEvent, in room: Room.Snapshot) {

@@ -1,3 +1,4 @@
+internal import Backend
 internal import Engine
 internal import Logging
 internal import Wire
@@ -170,6 +171,7 @@ final class RoomHost {
 
     private func openRoom(named name: String, settings: RoomSettings) -> Int {
         if let index = table.index(named: name) { return index }
+        context.gateway.dispatch?.post(.roomOpened(name, settings.agents))
         let seed = UInt64.random(in: 0 ... .max)
         var identifiers = IdentifierGenerator(seed: ~seed)
         let room = Room(
@@ -180,6 +182,8 @@ final class RoomHost {
 
     func closeRoom(_ index: Int) {
         guard let hosted = table[index] else { return }
+        // Before another shard may open a room of that name.
+        context.gateway.dispatch?.post(.roomEnded(hosted.name))
         context.gateway.directory.release(hosted.name)
         table.remove(index)
     }

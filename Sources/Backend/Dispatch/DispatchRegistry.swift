@@ -1,0 +1,95 @@
+package import Engine
+package import HTTPServer
+internal import HTTPTypes
+internal import Synchronization
+package import Wire
+
+/// The published state of dispatch: which assistants have workers, which jobs are active, and counters. Thread-safe.
+///
+/// Written by `DispatchService` after each step; read by shards, calls and `/metrics`.
+package final class DispatchRegistry: Sendable {
+    /// Counters for `/metrics`.
+    package struct Counters: Sendable {
+        package var sizes = DispatchSizes()
+        /// Ended jobs by outcome.
+        package var jobs: [JobStatus: UInt64] = [:]
+        package var offers: [DispatchStateMachine.OfferOutcome: UInt64] = [:]
+        /// Messages that did not fit into the inbox.
+        package var lost: UInt64 = 0
+    }
+
+    private struct Assignment: Hashable {
+        var room: String
+        var assistant: String
+    }
+
+    private struct State {
+        var workers: [String: Int] = [:]
+        /// Attempts of active jobs, and nil for those that have ended recently.
+        var attempts: [JobID: Int?] = [:]
+        var active: Set<Assignment> = []
+        var counters = Counters()
+    }
+
+    /// The attribute of an agent's token that names its job and attempt.
+    static let attribute = "patchbay.job"
+
+    private let state = Mutex(State())
+
+    static func attributeValue(of job: JobInfo) -> String { "\(job.id).\(job.attempt)" }
+
+    // MARK: Writing
+
+    func note(_ job: JobInfo) {
+        state.withLock { state in
+            let assignment = Assignment(room: job.room, assistant: job.assistant)
+            if job.status.isOver {
+                state.attempts[job.id] = .some(nil)
+                state.active.remove(assignment)
+                state.counters.jobs[job.status, default: 0] += 1
+            } else {
+                state.attempts[job.id] = job.attempt
+                state.active.insert(assignment)
+            }
+        }
+    }
+
+    func forget(_ job: JobID) {
+        _ = state.withLock { $0.attempts.removeValue(forKey: job) }
+    }
+
+    func noteWorker(of assistant: String, _ difference: Int) {
+        state.withLock { state in
+            let count = (state.workers[assistant] ?? 0) + difference
+            state.workers[assistant] = count > 0 ? count : nil
+        }
+    }
+
+    func count(_ body: (inout Counters) -> Void) {
+        state.withLock { body(&$0.counters) }
+    }
+
+    // MARK: Reading
+
+    package var counters: Counters { state.withLock { $0.counters } }
+
+    func hasWorkers(of assistant: String) -> Bool { state.withLock { $0.workers[assistant] != nil } }
+
+    /// Why an agent may not join with the token of a job: the job has ended, or another worker has it. Nil if it may, also if the job is
+    /// unknown: after a restart its worker has not registered yet.
+    package func joinError(attributes: [String: String]) -> HTTPError? {
+        guard let value = attributes[Self.attribute], let dot = value.lastIndex(of: ".") else { return nil }
+        let id = JobID(text: String(value[..<dot]))
+        let attempt = Int(value[value.index(after: dot)...])
+        guard let known = state.withLock({ $0.attempts[id] }), known != attempt || known == nil else { return nil }
+        return HTTPError(.forbidden, "job_ended", "the token's job is over, or another worker has it")
+    }
+
+    /// Whether an event is the loss of an agent that is being replaced.
+    func isReplacing(_ event: RoomAuditEvent) -> Bool {
+        guard case .room(.left(let participant, _, let reason)) = event.event, !reason.isIntended,
+            case .assistant(let id) = CallParty(participant.identity)
+        else { return false }
+        return state.withLock { $0.active.contains(Assignment(room: event.room.info.name, assistant: id)) }
+    }
+}

@@ -1,0 +1,250 @@
+package import Engine
+package import HTTPServer
+internal import HTTPTypes
+internal import Logging
+internal import ServiceLifecycle
+package import Wire
+
+/// Runs the dispatch of assistants around the pure `DispatchStateMachine`: feeds it inputs from channels, rooms and HTTP requests, and
+/// performs its effects in order.
+///
+/// Shards and other services reach it through the bounded `DispatchInbox`; HTTP handlers call its methods. `run()` returns once the inbox is
+/// finished, that is when the gateway has stopped. Jobs are not persisted: workers name theirs when they register again.
+package actor DispatchService: Service {
+    /// Lifetime of an agent's token, in seconds.
+    private static let tokenSeconds: Int64 = 3_600
+
+    private struct Device {
+        var address: DeviceAddress
+        /// Without the prefix `assistant:`.
+        var assistant: String
+        var isWorker = false
+    }
+
+    private let inbox: DispatchInbox
+    private let rooms: RoomService
+    private let tokens: RoomTokenMinter
+    private let rules: [DispatchRule]
+    private let calls: CallInbox?
+    private let server: ServerInfo
+    private let definition: @Sendable (String) -> AssistantDefinition?
+    private let log = Logger(label: "patchbay.dispatch")
+    private let origin = ContinuousClock.now
+    private var jobs: DispatchStateMachine
+    private var devices: [DeviceID: Device] = [:]
+    private var timer = DeadlineTimer()
+    private var followUps: [DispatchStateMachine.Input] = []
+    private var hasEnded = false
+
+    /// - Parameters:
+    ///   - publicURL: the URL at which clients reach the gateway; nil derives it from the Host header of the worker's channel.
+    ///   - calls: the inbox of the call service; nil without calls, in which case this service sends `hello` on channels.
+    ///   - definition: an assistant's definition; must not block.
+    package init(
+        inbox: DispatchInbox, rooms: RoomService, keys: KeysInUse, publicURL: String? = nil, rules: [DispatchRule] = [],
+        calls: CallInbox? = nil, server: ServerInfo, definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil }
+    ) {
+        self.inbox = inbox
+        self.rooms = rooms
+        tokens = RoomTokenMinter(keys: keys, publicURL: publicURL)
+        self.rules = rules
+        self.calls = calls
+        self.server = server
+        self.definition = definition
+        jobs = DispatchStateMachine(seed: .random(in: 0 ... .max))
+    }
+
+    package func run() async throws {
+        for await message in inbox.messages { receive(message) }
+        hasEnded = true
+        timer.cancel()
+    }
+
+    // MARK: HTTP
+
+    /// Creates a job, or returns the active job of that assistant in that room.
+    package func create(_ request: JobRequest) throws(CallError) -> (job: JobInfo, isNew: Bool) {
+        guard !hasEnded else { throw CallError(.unsupported, "this gateway is about to stop; use another one", retryable: true) }
+        var effects: [DispatchStateMachine.Effect] = []
+        let created: (job: JobInfo, isNew: Bool)
+        do throws(RequestError) {
+            created = try jobs.create(request, at: now, into: &effects)
+        } catch {
+            throw CallError(error)
+        }
+        perform(effects)
+        return created
+    }
+
+    package func jobs(in room: String) -> [JobInfo] { jobs.jobs(in: room) }
+
+    /// Ends a job and removes its agent from the room.
+    package func cancel(_ id: JobID, in room: String) throws(CallError) -> JobInfo {
+        var effects: [DispatchStateMachine.Effect] = []
+        guard let job = jobs.cancel(id, in: room, reason: "ended by a request", at: now, into: &effects) else {
+            throw CallError(.notFound, "the room has no such job")
+        }
+        perform(effects)
+        return job
+    }
+
+    // MARK: Inputs
+
+    private var now: Instant { Instant(nanoseconds: UInt64((ContinuousClock.now - origin).inNanoseconds)) }
+
+    private func receive(_ message: DispatchInbox.Message) {
+        switch message {
+        case .opened(let address, let assistant): open(address, assistant)
+        case .closed(let device): close(device)
+        case .request(let request, let number, let id):
+            guard let device = devices[id] else { return }
+            handle(.request(request, assistant: device.assistant, from: .init(device: id, id: number)))
+        case .create(let request): begin(request)
+        case .recall(let assistant, let call):
+            let room = CallInfo.room(of: call)
+            guard let job = jobs.jobs(in: room).first(where: { $0.assistant == assistant && !$0.status.isOver }) else { return }
+            var effects: [DispatchStateMachine.Effect] = []
+            _ = jobs.cancel(job.id, in: room, reason: "the call is over", at: now, into: &effects)
+            perform(effects)
+        case .roomOpened(let room, let agents):
+            for agent in agents { begin(JobRequest(room: room, assistant: agent.assistant, metadata: agent.metadata, reason: .token)) }
+            for rule in rules where rule.matches(room) { begin(JobRequest(room: room, assistant: rule.assistant, reason: .rule)) }
+        case .agent(let identity, let room, let presence):
+            guard case .assistant(let assistant) = CallParty(identity) else { return }
+            handle(.agent(assistant, in: room, presence))
+        case .roomEnded(let room): handle(.roomEnded(room))
+        case .drain:
+            handle(.draining)
+            for (_, device) in devices { send(.close(device.address.number, .serverShutdown), to: device.address.shard) }
+        }
+    }
+
+    private func handle(_ input: DispatchStateMachine.Input) {
+        var effects: [DispatchStateMachine.Effect] = []
+        jobs.handle(input, at: now, into: &effects)
+        perform(effects)
+    }
+
+    /// Creates a job for which nobody waits.
+    private func begin(_ request: JobRequest) {
+        do throws(CallError) {
+            _ = try create(request)
+        } catch {
+            log.warning(
+                "no job was created", metadata: ["room": "\(request.room)", "assistant": "\(request.assistant)", "error": "\(error.error)"])
+            if let call = request.call { report(.failed(reason: error.error.message), of: request.assistant, to: call) }
+        }
+    }
+
+    private func deadlinePassed() {
+        timer.disarm()
+        if !hasEnded { handle(.deadlinePassed) }
+    }
+
+    // MARK: Channels
+
+    private func open(_ address: DeviceAddress, _ assistant: Identity) {
+        guard case .assistant(let id) = CallParty(assistant) else { return }
+        devices[address.id] = Device(address: address, assistant: id)
+        guard calls == nil else { return }
+        let hello = CallsHello(server: server, user: assistant, device: address.id, calls: [], expiresIn: address.expiresIn)
+        send(hello.bytes, to: address.id)
+    }
+
+    private func close(_ id: DeviceID) {
+        guard let device = devices.removeValue(forKey: id), device.isWorker else { return }
+        inbox.registry.noteWorker(of: device.assistant, -1)
+        log.info("worker disconnected", metadata: ["worker": "\(id)", "assistant": "\(device.assistant)"])
+        handle(.disconnected(id))
+    }
+
+    private func send(_ command: DeviceCommand, to shard: Int) {
+        rooms.shards.send(.device(command), shard)
+    }
+
+    private func send(_ message: [UInt8], to id: DeviceID) {
+        guard let address = devices[id]?.address else { return }
+        send(.send(message, to: [address.number]), to: address.shard)
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effects: [DispatchStateMachine.Effect]) {
+        for effect in effects { perform(effect) }
+        inbox.registry.count { $0.sizes = jobs.sizes }
+        while !followUps.isEmpty { handle(followUps.removeFirst()) }
+        guard let deadline = jobs.deadline, !hasEnded else { return }
+        timer.arm(for: deadline, at: now) { [weak self] in await self?.deadlinePassed() }
+    }
+
+    private func perform(_ effect: DispatchStateMachine.Effect) {
+        switch effect {
+        case .reply(let reply, let requester): if let id = requester.id { send(reply.bytes(re: id), to: requester.device) }
+        case .reject(let error, let requester): refuse(error, requester)
+        case .admit(let job, let requester): admit(job, requester)
+        case .offer(let job, let worker): send(JobEvent.offered(job).bytes, to: worker)
+        case .offerEnded(_, let outcome, _): inbox.registry.count { $0.offers[outcome, default: 0] += 1 }
+        case .cancel(let job, let worker, let reason): send(JobEvent.cancelled(job, reason: reason).bytes, to: worker)
+        case .dedicate(let id): dedicate(id)
+        case .giveUp(let identity, let room): rooms.send(.giveUp(identity), to: room)
+        case .remove(let identity, let room): rooms.send(.remove(identity), to: room)
+        case .changed(let job): note(job)
+        case .forget(let job): inbox.registry.forget(job)
+        }
+    }
+
+    private func dedicate(_ id: DeviceID) {
+        guard let assistant = devices[id]?.assistant else { return }
+        devices[id]?.isWorker = true
+        inbox.registry.noteWorker(of: assistant, 1)
+        calls?.post(.dedicated(id))
+        log.info("worker registered", metadata: ["worker": "\(id)", "assistant": "\(assistant)"])
+    }
+
+    private func note(_ job: JobInfo) {
+        inbox.registry.note(job)
+        let level: Logger.Level =
+            switch job.status {
+            case .pending, .offered: .debug
+            case .accepted, .running, .succeeded, .cancelled: .info
+            case .failed: .warning
+            }
+        log.log(
+            level: level, "job \(job.status.rawValue)",
+            metadata: [
+                "job": "\(job.id)", "room": "\(job.room)", "assistant": "\(job.assistant)", "attempt": "\(job.attempt)",
+                "reason": "\(job.error ?? job.reason.rawValue)",
+            ])
+        guard let call = job.call else { return }
+        switch job.status {
+        case .accepted: report(.accepted, of: job.assistant, to: call)
+        case .failed, .cancelled: report(.failed(reason: job.error ?? "the job has ended"), of: job.assistant, to: call)
+        case .pending, .offered, .running, .succeeded: break
+        }
+    }
+
+    private func report(_ progress: CallInbox.DispatchProgress, of assistant: String, to call: CallID) {
+        calls?.post(.dispatched(assistant: assistant, to: call, progress))
+    }
+
+    private func admit(_ job: JobInfo, _ requester: DispatchStateMachine.Requester) {
+        guard let id = requester.id, let device = devices[requester.device] else { return }
+        let definition = definition(job.assistant)
+        do throws(HTTPError) {
+            let ticket = try tokens.agentTicket(
+                to: job.room, for: job.identity, host: device.address.host, homePort: rooms.homePort(of: job.room),
+                name: definition?.name ?? "", lifetimeSeconds: Self.tokenSeconds,
+                attributes: [DispatchRegistry.attribute: DispatchRegistry.attributeValue(of: job)])
+            let reply = CallReply(job: job, livekitURL: ticket.url, livekitToken: ticket.token, assistant: definition)
+            send(reply.bytes(re: id), to: requester.device)
+        } catch {
+            refuse(RequestError(.unsupported, error.message), requester)
+            followUps.append(.admissionFailed(job.id, reason: "the gateway cannot issue a room token"))
+        }
+    }
+
+    private func refuse(_ error: RequestError, _ requester: DispatchStateMachine.Requester) {
+        guard let address = devices[requester.device]?.address else { return }
+        send(.refuse(error.code, requester.id.map { CallError(error).bytes(re: $0) }, to: address.number), to: address.shard)
+    }
+}

@@ -1,0 +1,247 @@
+internal import Logging
+public import PatchbayClient
+internal import Wire
+
+/// A process of an assistant that takes jobs from a gateway: it registers, reports its load, accepts jobs, and runs a handler for each.
+///
+///     let worker = AgentWorker(settings: AgentWorkerSettings(url: "wss://127.0.0.1:7880", assistant: "helper"), tokens: tokens) { job in
+///         let room = try await job.connect()
+///         try await converse(in: room)
+///         await room.leave()
+///     }
+///     try await worker.run()
+///
+/// A handler that returns ends its job as success. If it throws, another worker gets the job. It is cancelled when the gateway takes the job
+/// back, for example because the room has ended; it must then return soon.
+///
+/// When the channel to the gateway is lost, running jobs continue, and the worker reconnects and registers again with their ids.
+public actor AgentWorker {
+    /// A job from its acceptance until its handler has returned.
+    private struct Running {
+        var info: JobInfo
+        var task: Task<Void, any Error>?
+        /// The gateway has taken it back.
+        var isCancelled = false
+    }
+
+    private static let reportInterval = Duration.seconds(1)
+    private static let reconnect = Backoff(.exponential, unit: .milliseconds(250), delayMax: .seconds(5), jitter: .upperHalf)
+
+    private let settings: AgentWorkerSettings
+    private let tokens: UserTokenSource
+    private let handler: @Sendable (AgentJob) async throws -> Void
+    private let log = Logger(label: "patchbay.worker")
+    private var channel: CallChannel?
+    private var running: [JobID: Running] = [:]
+    private var meter = LoadMeter()
+    private var cpuLoad = 0.0
+    private var isDraining = false
+    private var isOver = false
+    private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameter tokens: returns a currently valid token of the assistant, as `patchbay token --assistant` prints it.
+    public init(
+        settings: AgentWorkerSettings, tokens: @escaping UserTokenSource, handler: @escaping @Sendable (AgentJob) async throws -> Void
+    ) {
+        self.settings = settings
+        self.tokens = tokens
+        self.handler = handler
+    }
+
+    /// Accepted jobs whose handlers have not returned.
+    public var jobCount: Int { running.count }
+
+    /// Whether the worker is registered with the gateway.
+    public private(set) var isRegistered = false
+
+    /// Serves until `drain()` is complete or the task is cancelled.
+    ///
+    /// - Throws: `ConnectError` if the first attempt to connect fails in a way that trying again does not change.
+    public func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await self.reportPeriodically() }
+            var failures = 0
+            var wasConnected = false
+            while !isOver, !Task.isCancelled {
+                do throws(ConnectError) {
+                    let channel = try await CallChannel.connect(url: settings.url, options: settings.options, userTokens: tokens)
+                    (failures, wasConnected) = (0, true)
+                    await serve(channel) { job in group.addTask { await self.take(job) } }
+                } catch {
+                    guard wasConnected || error.isRetryable else { throw error }
+                    failures += 1
+                    log.warning("the gateway cannot be reached", metadata: ["error": "\(error)"])
+                    try? await Task.sleep(for: Self.reconnect.delay(afterFailures: failures, random: .random(in: 0..<1)))
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Takes no more jobs, and ends `run()` when the running ones are over. After `settings.drainTimeout` they are cancelled.
+    public func drain() async {
+        isDraining = true
+        report()
+        let deadline = Task { [timeout = settings.drainTimeout] in
+            try await Task.sleep(for: timeout)
+            self.cancelAll()
+        }
+        await becomeEmpty()
+        deadline.cancel()
+        isOver = true
+        await channel?.close()
+    }
+
+    // MARK: The channel
+
+    /// Registers and handles the channel's events until it has ended.
+    private func serve(_ channel: CallChannel, take: (JobInfo) -> Void) async {
+        self.channel = channel
+        await register(on: channel)
+        for await event in channel.events {
+            switch event {
+            case .job(.offered(let job)): take(job)
+            case .job(.cancelled(let id, let reason)): cancel(id, reason)
+            case .reconnecting: isRegistered = false
+            case .reconnected: await register(on: channel)
+            case .disconnected(let reason): log.info("the channel has ended", metadata: ["reason": "\(reason)"])
+            case .incoming, .begun, .changed, .ended: break
+            }
+        }
+        isRegistered = false
+        self.channel = nil
+        await channel.close()
+    }
+
+    private func register(on channel: CallChannel) async {
+        let registration = WorkerRegistration(
+            assistantID: settings.assistant, capacity: settings.capacity, load: load, jobs: running.values.map(\.info))
+        do throws(RequestFailure) {
+            let kept = try await channel.request(.register(registration)).jobs ?? []
+            isRegistered = true
+            for job in registration.jobs where !kept.contains(job.id) { cancel(job.id, "another worker has it, or it is over") }
+            report()
+            log.info("registered", metadata: ["assistant": "\(settings.assistant)", "jobs": "\(kept.count)"])
+        } catch .notConnected {
+            // The next `reconnected` registers.
+        } catch {
+            log.error("the gateway refuses the registration", metadata: ["error": "\(error)"])
+            await channel.close()
+        }
+    }
+
+    // MARK: Jobs
+
+    /// Accepts a job and runs its handler, or declines it.
+    private func take(_ offer: JobInfo) async {
+        guard let channel, running[offer.id] == nil else { return }
+        guard !isDraining, running.count < settings.capacity else {
+            _ = try? await channel.request(.decline(offer.id))
+            return
+        }
+        running[offer.id] = Running(info: offer)
+        defer { finish(offer.id) }
+        guard let job = await accept(offer, on: channel) else { return }
+        let task = Task { [handler] in try await handler(job) }
+        running[job.id]?.task = task
+        report()
+        let outcome = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        guard running[job.id]?.isCancelled == false else { return }
+        switch outcome {
+        case .success: await tell(.finish(job.id, error: nil))
+        case .failure(let error):
+            log.warning("a job's handler failed", metadata: ["job": "\(job.id)", "error": "\(error)"])
+            await tell(.finish(job.id, error: String("\(error)".utf8.prefix(ProtocolLimits.jobErrorBytesMax)) ?? "the handler failed"))
+        }
+    }
+
+    /// Nil if the job is not this worker's any more.
+    private func accept(_ offer: JobInfo, on channel: CallChannel) async -> AgentJob? {
+        do throws(RequestFailure) {
+            let reply = try await channel.request(.accept(offer.id))
+            guard running[offer.id]?.isCancelled == false, let job = AgentJob(reply, options: settings.options) else { return nil }
+            if let info = reply.job { running[offer.id]?.info = info }
+            return job
+        } catch {
+            log.info("a job was lost before it began", metadata: ["job": "\(offer.id)", "error": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Without a connection the gateway learns of the end from the room.
+    private func tell(_ request: WorkerRequest) async {
+        _ = try? await channel?.request(request)
+    }
+
+    private func finish(_ id: JobID) {
+        running[id] = nil
+        report()
+        guard running.isEmpty else { return }
+        for waiter in emptyWaiters { waiter.resume() }
+        emptyWaiters = []
+    }
+
+    private func cancel(_ id: JobID, _ reason: String) {
+        guard let job = running[id] else { return }
+        log.info("the gateway takes a job back", metadata: ["job": "\(id)", "reason": "\(reason)"])
+        running[id]?.isCancelled = true
+        job.task?.cancel()
+    }
+
+    private func cancelAll() {
+        for job in running.values { job.task?.cancel() }
+    }
+
+    private func becomeEmpty() async {
+        if running.isEmpty { return }
+        await withCheckedContinuation { emptyWaiters.append($0) }
+    }
+
+    // MARK: Load
+
+    private var load: Double { max(cpuLoad, min(1, Double(running.count) / Double(settings.capacity))) }
+
+    private func reportPeriodically() async {
+        while (try? await Task.sleep(for: Self.reportInterval)) != nil {
+            cpuLoad = settings.measureLoad?() ?? meter.load(at: MediaClock.now, seconds: LoadMeter.processSeconds)
+            report()
+        }
+    }
+
+    private func report() {
+        guard isRegistered else { return }
+        channel?.notify(.status(WorkerStatus(load: load, jobs: running.count, draining: isDraining)))
+    }
+}
+
+/// How a worker serves.
+public struct AgentWorkerSettings: Sendable {
+    /// The gateway, `wss://host[:port]`.
+    public var url: String
+    /// The assistant's id, as in the token without `assistant:`.
+    public var assistant: String
+    /// Jobs at once, 1 to 1,000.
+    public var capacity: Int
+    /// For the channel and for the rooms of jobs.
+    public var options: RoomOptions
+    /// How long `drain()` waits for running jobs.
+    public var drainTimeout: Duration
+    /// The load of the process, 0 to 1. Nil: its CPU time. The part of the capacity in use counts if it is higher.
+    public var measureLoad: (@Sendable () -> Double)?
+
+    public init(
+        url: String, assistant: String, capacity: Int = 10, options: RoomOptions = RoomOptions(), drainTimeout: Duration = .seconds(600),
+        measureLoad: (@Sendable () -> Double)? = nil
+    ) {
+        self.url = url
+        self.assistant = assistant
+        self.capacity = capacity
+        self.options = options
+        self.drainTimeout = drainTimeout
+        self.measureLoad = measureLoad
+    }
+}

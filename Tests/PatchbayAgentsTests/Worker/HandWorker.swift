@@ -1,0 +1,38 @@
+import PatchbayAgents
+import PatchbayClient
+import Testing
+import Wire
+
+/// A worker whose every step a test takes by hand. Its connections do not reconnect, so that it can be killed.
+struct HandWorker: Sendable {
+    let channel: CallChannel
+
+    static var options: RoomOptions {
+        var options = WorkerGateway.options
+        options.reconnect = .never
+        return options
+    }
+
+    init(_ node: WorkerGateway, _ assistant: String = "helper", capacity: Int = 10) async throws {
+        channel = try await CallChannel.connect(
+            url: node.url, userToken: try WorkerGateway.assistantToken(assistant), options: Self.options)
+        try await channel.request(.register(WorkerRegistration(assistantID: assistant, capacity: capacity)))
+    }
+
+    /// Accepts the next offer and joins the room.
+    func takeJob() async throws -> (job: JobInfo, room: RoomConnection) {
+        let reply = try await channel.request(.accept(channel.offer().id))
+        return (try #require(reply.job), try await join(with: reply))
+    }
+
+    func join(with reply: CallReply) async throws -> RoomConnection {
+        let (url, token) = (try #require(reply.livekitUrl), try #require(reply.livekitToken))
+        return try await RoomConnection.connect(url: url, token: token, options: Self.options)
+    }
+
+    /// As the death of the process does: its sockets close without a word.
+    func die(in room: RoomConnection? = nil) {
+        channel.dropConnection()
+        room?.dropConnection()
+    }
+}

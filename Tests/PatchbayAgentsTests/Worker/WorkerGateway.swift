@@ -1,0 +1,207 @@
+import Engine
+import Foundation
+import Gateway
+import Identity
+import PatchbayAgents
+import PatchbayClient
+import Sockets
+import Store
+import Testing
+import Wire
+
+@testable import Backend
+
+/// A real gateway with dispatch, over TLS, with or without a store.
+final class WorkerGateway: Sendable {
+    let port: Int
+    let backend: BackendServices?
+    private let gateway: Gateway
+    private let dispatch: DispatchInbox
+    private let sessions: SessionService?
+    private let running: Task<Void, any Error>
+
+    static let keys = Result { try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))]) }
+
+    /// - Parameters:
+    ///   - port: 0 for a free one.
+    ///   - storeDirectory: nil for a gateway without accounts and calls.
+    init(
+        port: Int = 0, storeDirectory: String? = nil, rules: [DispatchRule] = [], shardCount: Int = 2,
+        definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil }
+    ) throws {
+        let dispatch = DispatchInbox()
+        let backend = try storeDirectory.map { directory in
+            let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1)
+            return try BackendServices(
+                store: try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost), dispatch: dispatch)
+        }
+        let files = try WorkerCertificates.shared.get()
+        let settings = GatewaySettings(
+            port: port, shardCount: shardCount, tls: TLSFiles(certificatePath: files.certificate, privateKeyPath: files.privateKey))
+        var calls: CallService?
+        var sessions: SessionService?
+        var service: DispatchService?
+        let gateway = try Gateway(
+            settings: settings, keys: try Self.keys.get(), auditEvents: backend?.auditEvents, calls: backend?.callInbox, dispatch: dispatch
+        ) { rooms, keys in
+            let assistants = DispatchService(
+                inbox: dispatch, rooms: rooms, keys: keys, rules: rules, calls: backend?.callInbox, server: settings.serverInfo,
+                definition: definition)
+            service = assistants
+            let routes = DispatchRoutes.routes(assistants, keys: keys)
+            guard let backend else { return routes }
+            let callService = backend.callService(rooms, keys: keys, server: settings.serverInfo)
+            calls = callService
+            let sessionService = backend.sessionService(rooms, keys: keys)
+            sessions = sessionService
+            return routes + backend.routes(sessionService, callService)
+        }
+        self.gateway = gateway
+        self.dispatch = dispatch
+        self.sessions = sessions
+        self.backend = backend
+        self.port = gateway.port
+        running = Task { [calls, service] in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await gateway.run() }
+                group.addTask { try await calls?.run() }
+                group.addTask { try await service?.run() }
+                try await group.waitForAll()
+            }
+            try backend?.store.close()
+        }
+    }
+
+    /// Runs a gateway during `body`.
+    static func run(
+        withStore hasStore: Bool = false, rules: [DispatchRule] = [], shardCount: Int = 2,
+        definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil },
+        _ body: @Sendable (WorkerGateway) async throws -> Void
+    ) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-agents-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let node = try WorkerGateway(
+            storeDirectory: hasStore ? directory : nil, rules: rules, shardCount: shardCount, definition: definition)
+        do {
+            try await node.begin()
+            try await body(node)
+        } catch {
+            try await node.stop()
+            throw error
+        }
+        try await node.stop()
+    }
+
+    func begin() async throws {
+        while gateway.state.phase != .serving { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    /// Stops without waiting for the rooms to become empty.
+    func stop() async throws {
+        for _ in 1...2 { gateway.drain() }
+        try await running.value
+    }
+
+    /// Begins to drain; rooms go on.
+    func drain() { gateway.drain() }
+
+    var url: String { "wss://127.0.0.1:\(port)" }
+
+    static var options: RoomOptions { RoomOptions(trust: .authority(path: (try? WorkerCertificates.shared.get().authority) ?? "")) }
+
+    static func sign(_ claims: AccessToken) throws -> String {
+        let signer = try #require(try keys.get().signer)
+        return try TokenMinter.mint(claims, with: signer)
+    }
+
+    static var nowSeconds: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    static func assistantToken(_ assistant: String) throws -> String {
+        var grant = VideoGrant()
+        grant.agent = true
+        return try sign(AccessToken(identity: "assistant:" + assistant, expires: nowSeconds + 600, video: grant))
+    }
+
+    /// Joins a room as a user.
+    func join(_ identity: String, _ room: String = "room", agents: [TokenAgent]? = nil) async throws -> RoomConnection {
+        let claims = AccessToken(
+            identity: identity, expires: Self.nowSeconds + 600, video: .joining(room),
+            roomSettings: agents.map { TokenRoomSettings(agents: $0) })
+        return try await RoomConnection.connect(url: url, token: try Self.sign(claims), options: Self.options)
+    }
+
+    /// - Parameter room: nil for a token with `roomCreate`.
+    func administrator(of room: String? = "room") throws -> GatewayAdministrator {
+        var grant = VideoGrant()
+        grant.room = room ?? ""
+        grant.roomAdmin = room != nil
+        grant.roomCreate = room == nil
+        let token = try Self.sign(AccessToken(identity: "", expires: Self.nowSeconds + 600, video: grant))
+        return try GatewayAdministrator(url: url, token: token, trust: Self.options.trust)
+    }
+
+    /// A channel of an assistant whose requests a test sends by hand.
+    func channel(_ assistant: String) async throws -> CallChannel {
+        try await CallChannel.connect(url: url, userToken: try Self.assistantToken(assistant), options: Self.options)
+    }
+
+    // MARK: With a store
+
+    func user(_ name: String) async throws -> UserID {
+        let backend = try #require(backend)
+        return try await backend.store.user(issuer: "tests", subject: name, email: nil, at: .now).id
+    }
+
+    func startSession(of user: UserID, assistant: String) async throws -> (room: String, token: String, session: SessionID) {
+        let request = SessionRequest(context: "phone", assistantID: assistant, clientContext: nil, idempotencyKey: nil)
+        let ticket = try await #require(sessions).start(request, of: user, host: "127.0.0.1:\(port)")
+        return (ticket.roomName, ticket.livekitToken, ticket.sessionId)
+    }
+
+    /// A device of a user.
+    func device(of user: UserID) async throws -> CallChannel {
+        let token = try #require(backend).accounts.tokens.mint(for: user, now: Self.nowSeconds)
+        return try await CallChannel.connect(url: url, userToken: token, options: Self.options)
+    }
+
+    var counters: DispatchRegistry.Counters { dispatch.registry.counters }
+
+    /// Waits until the room's newest job has a status.
+    @discardableResult
+    func job(_ status: JobStatus, in room: String = "room") async throws -> JobInfo {
+        let administrator = try administrator(of: room)
+        for _ in 0..<1_000 {
+            if let job = try await administrator.jobs(in: room).last, job.status == status { return job }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw DidNotHappen(what: "a job that is \(status.rawValue)")
+    }
+}
+
+struct DidNotHappen: Error {
+    var what: String
+}
+
+/// Created once per run in a directory of their own.
+struct WorkerCertificates {
+    let certificate: String
+    let privateKey: String
+    let authority: String
+
+    static let shared = Result { try WorkerCertificates() }
+
+    private init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-agents-tests-\(getpid())").path
+        let make = Process()
+        make.executableURL = root.appending(path: "certs/make-dev-certs")
+        make.arguments = ["--dir", directory]
+        make.standardOutput = FileHandle.nullDevice
+        try make.run()
+        make.waitUntilExit()
+        certificate = directory + "/server.cert.pem"
+        privateKey = directory + "/server.key.pem"
+        authority = directory + "/ca.cert.pem"
+    }
+}
