@@ -41,8 +41,8 @@ enum AgentRoomEvent: Sendable {
     /// The assistant's speech.
     case playoutStarted
     case playoutFinished
-    /// A revision of one of the assistant's segments by the gateway.
-    case segmentRevised(id: String, revision: Int)
+    /// A transcript segment of another participant, or a revision of one of the assistant's own by the gateway.
+    case segment(TranscriptSegment)
     /// The assistant's track is new, and what was not played is lost.
     case rejoined
     /// The room has ended, or the connection was lost for good.

@@ -118,7 +118,7 @@ final class JoinedRoom: AgentRoom {
         case .callResumed: [.held(false)]
         case .playoutStarted(let track, _, _, _): track == voice.sid ? [.playoutStarted] : []
         case .playoutFinished(let track, _, _, _): track == voice.sid ? [.playoutFinished] : []
-        case .segment(let segment): segment.role == .assistant ? [.segmentRevised(id: segment.id, revision: segment.rev)] : []
+        case .segment(let segment): [.segment(segment)]
         default: []
         }
     }

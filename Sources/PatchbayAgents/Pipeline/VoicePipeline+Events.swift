@@ -4,6 +4,8 @@ internal import Wire
 
 /// The room's side of the pipeline.
 extension VoicePipeline {
+    /// How long the snapshot of the room's transcript takes after joining, at most.
+    private static let snapshotSpan = Duration.milliseconds(250)
     /// How often time passes for the turn machine while nothing arrives.
     private static let tickInterval = Duration.milliseconds(40)
     /// How long the assistant waits for a user to come, or to come back.
@@ -12,8 +14,15 @@ extension VoicePipeline {
     /// Speaks with the users of `room` until they have left, the room has ended, or the assistant ends the call.
     ///
     /// - Throws: `RequestFailure` if the track cannot be published.
-    public func run(in room: RoomConnection) async throws {
+    ///
+    /// - Parameter continues: the assistant replaces one that was lost: it does not greet, remembers the room's transcript, and answers what
+    ///   was not answered.
+    public func run(in room: RoomConnection, continues: Bool = false) async throws {
         let joined = try await JoinedRoom(room)
+        if continues {
+            hasGreeted = true
+            continuesAt = MediaClock.now + Self.snapshotSpan
+        }
         attach(to: joined)
         async let events: Void = joined.follow { await self.take($0) }
         await run()
@@ -34,6 +43,7 @@ extension VoicePipeline {
             group.addTask { await output.run() }
             while !hasEnded, !Task.isCancelled {
                 tick()
+                continueConversation()
                 if let emptySince, MediaClock.now - emptySince >= Self.emptyMax { break }
                 try? await Task.sleep(for: Self.tickInterval)
             }
@@ -64,10 +74,22 @@ extension VoicePipeline {
         case .held(let held): handle(.held(held))
         case .playoutStarted: if let turn = machine.currentTurn { stopwatches[turn]?.playoutStarted(at: MediaClock.now) }
         case .playoutFinished: output?.submit(.playoutFinished)
-        case .segmentRevised(let id, let revision): transcripts.revised(id, revision)
+        case .segment(let segment):
+            if segment.id.hasSuffix(transcripts.prefix) { transcripts.revised(segment.id, segment.rev) } else { past.take(segment) }
         case .rejoined: output?.submit(.rejoined)
         case .ended: end()
         }
+    }
+
+    /// Takes over a conversation, once what was said is known.
+    private func continueConversation() {
+        guard let time = continuesAt, MediaClock.now >= time else { return }
+        continuesAt = nil
+        let (messages, unanswered) = past.resumed()
+        for (message, heard) in messages {
+            if let message { log.append(message) } else { log.append(assistant: heard) }
+        }
+        if let unanswered { handle(.text(unanswered.speaker, unanswered.text)) }
     }
 
     // MARK: Users

@@ -39,6 +39,10 @@ public actor VoicePipeline {
     var stopwatches: [TurnID: TurnStopwatch] = [:]
     let instructions: String
     var hasGreeted = false
+    /// What was said in the room by others than this pipeline.
+    var past = PastConversation()
+    /// When the conversation of a lost assistant is taken over.
+    var continuesAt: Instant?
 
     /// - Parameters:
     ///   - context: appended to the definition's instructions: the session's context and earlier summaries.

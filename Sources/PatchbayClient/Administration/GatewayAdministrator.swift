@@ -69,20 +69,28 @@ public struct GatewayAdministrator: Sendable {
         try await send(.DELETE, [room, "agents", id.text], JobReply.self).job
     }
 
+    /// Sends a JSON body to a path of the gateway, with the token.
+    package func post(_ target: String, body: [UInt8]) async throws(AdministrationError) -> (status: Int, body: [UInt8]) {
+        let response = try await exchange(.POST, target, body: body)
+        return (response.status, response.body)
+    }
+
     private func send<Response: Decodable>(
         _ method: HTTPMethod, _ path: [String], body: [UInt8] = [], _: Response.Type
     ) async throws(AdministrationError) -> Response {
+        try AdministrationCoding.decode(try await exchange(method, AdministrationCoding.path(path), body: body))
+    }
+
+    private func exchange(_ method: HTTPMethod, _ target: String, body: [UInt8]) async throws(AdministrationError) -> HTTPExchangeResponse {
         var headers: HTTPHeaders = ["Authorization": "Bearer \(token)"]
         if !body.isEmpty { headers.add(name: "Content-Type", value: "application/json") }
-        let response: HTTPExchangeResponse
         do throws(ConnectError) {
             try ConnectError.check(token: token)
-            response = try await HTTPExchange.send(
-                method, to: address, target: AdministrationCoding.path(path), headers: headers, body: body, trust: trust, timeout: timeout)
+            return try await HTTPExchange.send(
+                method, to: address, target: target, headers: headers, body: body, trust: trust, timeout: timeout)
         } catch {
             throw .unreachable(error)
         }
-        return try AdministrationCoding.decode(response)
     }
 
     private struct RoomList: Decodable {

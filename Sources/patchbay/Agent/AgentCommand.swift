@@ -9,93 +9,108 @@ import Wire
 
 struct AgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "agent", abstract: "Serve an assistant.", subcommands: [AgentStartCommand.self])
-}
-
-struct AgentStartCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "start",
-        abstract: "Register as a worker and talk in the rooms to which the assistant is dispatched.",
+        commandName: "agent",
+        abstract: "Run a voice assistant.",
         discussion: """
-            SIGTERM and SIGINT start to drain: no jobs are accepted, and the process exits when the running ones are over or the drain \
-            timeout expires. A second signal exits at once.
+            An assistant process takes jobs from a gateway and speaks with the users of their rooms. It recognizes and synthesizes speech
+            itself (`make models` installs the models), or with the providers in the assistant's configuration.
 
             EXAMPLES
               patchbay agent start --dev
-              patchbay agent start --url wss://voice.example --assistant helper --capacity 20 --api-key my-app
-            """)
+              patchbay dispatch create --dev --room lobby --assistant default
+              patchbay agent start --url wss://voice.example --assistant helper --capacity 20
+              patchbay agent console --say "What time is it?"
+            """,
+        subcommands: [AgentStartCommand.self, AgentDevCommand.self], defaultSubcommand: AgentStartCommand.self)
+}
 
-    @OptionGroup var gateway: GatewayOptions
-    @OptionGroup var key: APIKeyOptions
+/// What `start` and `dev` have in common.
+struct AgentOptions: ParsableArguments {
     @Option(help: "The assistant's id.")
     var assistant = "default"
-    @Option(help: "How many rooms to serve at once.")
+    @Option(help: "Conversations at once, 1 to 1000. Fewer are taken while the CPU is busy.")
     var capacity = 10
-    @Option(name: .customLong("drain-timeout"), help: "How long running jobs may take after SIGTERM, in seconds.")
-    var drainTimeout = 600.0
+    @Option(name: .customLong("drain-timeout"), help: "Seconds that SIGTERM waits for conversations to end.")
+    var drainTimeout = 600
+    @OptionGroup var key: APIKeyOptions
 
-    func run() async throws {
-        guard 1...1_000 ~= capacity else { throw UsageError("--capacity \(capacity): pass 1 to 1000") }
-        guard 0...86_400 ~= drainTimeout else { throw UsageError("--drain-timeout \(drainTimeout): pass 0 to 86400 seconds") }
-        guard CallParty(text: CallParty.assistantPrefix + assistant) != nil else {
-            throw UsageError("--assistant requires a name of 1 to \(ProtocolLimits.identityBytesMax) bytes")
+    func validate() throws {
+        guard 1...1_000 ~= capacity else { throw ValidationError("--capacity \(capacity): pass 1 to 1000") }
+        guard 0...86_400 ~= drainTimeout else { throw ValidationError("--drain-timeout \(drainTimeout): pass 0 to 86400 seconds") }
+    }
+
+    /// Serves until SIGINT or SIGTERM, then drains; a second signal ends the process at once.
+    func run(url: String, trust: TLSTrust, logLevel: Logger.Level) async throws {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = logLevel
+            return handler
         }
-        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        let tokens = try tokenSource()
+        let engines = try await EmbeddedEngines.load()
+        let agent = VoiceAgent(engines: engines, tokens: tokens)
         let settings = AgentWorkerSettings(
-            url: gateway.url, assistant: assistant, capacity: capacity, options: RoomOptions(trust: try gateway.trust()),
-            drainTimeout: .seconds(drainTimeout))
-        let worker = AgentWorker(settings: settings, tokens: try tokens(), handler: EchoJob.run)
+            url: url, assistant: assistant, capacity: capacity, options: RoomOptions(trust: trust), drainTimeout: .seconds(drainTimeout))
+        let worker = AgentWorker(settings: settings, tokens: tokens) { try await agent.converse($0) }
+        Console.say("Assistant \(assistant) ready for \(url).")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await worker.run() }
-            group.addTask { await Self.drainOnSignal(worker) }
+            group.addTask {
+                var hasDrained = false
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                    if hasDrained { exit(1) }
+                    hasDrained = true
+                    Console.say("Draining; running conversations continue.")
+                    Task { await worker.drain() }
+                }
+            }
             try await group.next()
             group.cancelAll()
         }
     }
 
-    /// Each token is valid for an hour.
-    private func tokens() throws -> UserTokenSource {
-        let (signer, identity) = (try key.signer(), CallParty.assistant(assistant).text)
+    /// Signs tokens of the assistant, an hour each.
+    private func tokenSource() throws -> UserTokenSource {
+        let signer = try key.signer()
+        let identity = "assistant:\(assistant)"
         return {
+            let now = Int64(Date().timeIntervalSince1970)
             var grant = VideoGrant()
             grant.agent = true
-            let now = Int64(Date().timeIntervalSince1970)
-            return try TokenMinter.mint(
-                AccessToken(identity: identity, notBefore: now - 5, expires: now + 3_600, video: grant), with: signer)
-        }
-    }
-
-    private static func drainOnSignal(_ worker: AgentWorker) async {
-        var count = 0
-        await withDiscardingTaskGroup { group in
-            for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
-                count += 1
-                if count > 1 { Foundation.exit(1) }
-                group.addTask { await worker.drain() }
-            }
+            let claims = AccessToken(identity: identity, notBefore: now - 5, expires: now + 3_600, kind: .agent, video: grant)
+            return try TokenMinter.mint(claims, with: signer)
         }
     }
 }
 
-/// A job that returns each utterance of a user.
-enum EchoJob {
-    @Sendable static func run(_ job: AgentJob) async throws {
-        let room = try await job.connect()
-        let echo = try await EchoAssistant(in: room)
-        async let following: Void = follow(room, echo)
-        do {
-            try await echo.run()
-        } catch {
-            await room.leave()
-            throw error
-        }
-        await following
-        await room.leave()
-    }
+struct AgentStartCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "start", abstract: "Take jobs from a gateway.",
+        discussion: """
+            EXAMPLES
+              patchbay agent start --dev
+              patchbay agent start --url wss://voice.example --assistant helper --api-key KEY --api-secret SECRET
+            """)
 
-    /// Until the room ends or the job is cancelled.
-    private static func follow(_ room: RoomConnection, _ echo: EchoAssistant) async {
-        for await event in room.events { echo.handle(event) }
-        echo.end()
+    @OptionGroup var gateway: GatewayOptions
+    @OptionGroup var options: AgentOptions
+
+    func run() async throws {
+        try await options.run(url: gateway.url, trust: try gateway.trust(), logLevel: .info)
+    }
+}
+
+struct AgentDevCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dev", abstract: "Take jobs from a development gateway, with detailed logs.",
+        discussion: "The same as `start --dev`, and logs each message that could not be delivered.")
+
+    @OptionGroup var gateway: GatewayOptions
+    @OptionGroup var options: AgentOptions
+
+    func run() async throws {
+        var gateway = gateway
+        gateway.dev = true
+        try await options.run(url: gateway.url, trust: try gateway.trust(), logLevel: .debug)
     }
 }
