@@ -5,7 +5,7 @@ A message is a length (4 bytes, big-endian, of what follows), a kind (1 byte), a
     kind          direction  body
     1 speak       in         JSON: text, speed, pitch, formant, intonation (factors; 1 leaves the voice as it is)
     2 cancel      in         empty
-    16 ready      out        JSON: protocol; request number 0
+    16 ready      out        JSON: format; request number 0
     17 audio      out        length of the JSON (4 bytes, big-endian), JSON: rate, words {text, start, end} in seconds; samples (16 bits, little-endian)
     18 finished   out        empty
     19 failed     out        what failed, UTF-8
@@ -23,7 +23,8 @@ import struct
 import sys
 import threading
 
-PROTOCOL = 1
+# The same as ModelsFolder.format.
+FORMAT = 2
 SPEAK, CANCEL, READY, AUDIO, FINISHED, FAILED = 1, 2, 16, 17, 18, 19
 REQUEST_BYTES_MAX = 1 << 18
 # The model's durations are in units of 25 ms, two frames of 300 samples.
@@ -291,7 +292,7 @@ def main():
     # A word in the lexicon, one that is not, and a changed voice.
     for _ in speaker.pieces("The first sentence takes longer. Zyxomma!", formant=0.9):
         pass
-    messages.send(READY, 0, json.dumps({"protocol": PROTOCOL}).encode())
+    messages.send(READY, 0, json.dumps({"format": FORMAT}).encode())
     serve(speaker, messages, requests, cancelled)
 
 

@@ -54,8 +54,11 @@ public struct ModelsFolder: Sendable, Hashable {
 
     // MARK: Files
 
-    /// A symbolic link, replaced when another version is installed.
-    private var installed: String { path + "/current" }
+    /// The version of the files' layout and of the helper's messages. `scripts/setup-models` and `hibari_helper.py` have the same number.
+    static let format = 2
+
+    /// A symbolic link to the newest installation of this format. Programs of different versions may share the folder.
+    private var installed: String { path + "/format-\(Self.format)" }
 
     /// ONNX Runtime, as distributed with the recognizer.
     var runtimeLibrary: String { installed + "/moonshine/libonnxruntime.so" }

@@ -6,8 +6,10 @@ internal import Synchronization
 /// A text is spoken by flite if Hibari's models are not installed, or if Hibari fails or stays silent before the text's first audio; the first time
 /// is logged. Once a text has begun, a failure of its engine ends it with the error.
 public final class EmbeddedSynthesizer: SpeechSynthesizer {
-    /// How long a text waits for its first audio, which usually takes less than 0.1 s, and about 1 s while the helper process starts.
+    /// How long a text waits for its first audio, which usually takes less than 0.1 s.
     private static let firstAudioMax = Duration.seconds(4)
+    /// How much longer it waits while the helper process starts, which usually takes 1 s.
+    private static let startMax = Duration.seconds(6)
 
     private let hibari: HibariSynthesizer?
     private let flite = FliteSynthesizer()
@@ -60,6 +62,7 @@ public final class EmbeddedSynthesizer: SpeechSynthesizer {
     ) async throws -> Bool {
         guard let hibari else { return false }
         let hasBegun = Flag()
+        let firstAudioMax = hibari.helper.isReady ? firstAudioMax : firstAudioMax + Self.startMax
         do {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
@@ -69,7 +72,7 @@ public final class EmbeddedSynthesizer: SpeechSynthesizer {
                     }
                     return true
                 }
-                group.addTask { [firstAudioMax] in
+                group.addTask {
                     try await Task.sleep(for: firstAudioMax)
                     if hasBegun.isRaised { return false }
                     throw ProviderError(.timeout, "The speech synthesizer stays silent.")

@@ -39,6 +39,8 @@ final class HelperProcess: Sendable {
         shared.end()
     }
 
+    /// Whether requests are sent at once. A process takes about 1 s to become ready.
+    var isReady: Bool { shared.state.withLock { $0.requests.isReady } }
     /// The running process, for tests.
     var processID: Int32? { shared.state.withLock { $0.processID } }
     /// Processes that were started.

@@ -20,8 +20,6 @@ public final class HibariSynthesizer: SpeechSynthesizer {
 
     /// Maximum length of a text, in characters; about ten minutes of speech.
     static let charactersMax = 10_000
-    /// The version of the messages that the helper must have.
-    private static let protocolVersion = 1
     private static let name = "speech synthesizer"
 
     let helper: HelperProcess
@@ -38,7 +36,7 @@ public final class HibariSynthesizer: SpeechSynthesizer {
             logger: logger
         ) { body in
             let ready = try? JSON.decode(Ready.self, from: body, names: .asDeclared)
-            guard ready?.protocol == Self.protocolVersion else {
+            guard ready?.format == ModelsFolder.format else {
                 throw ProviderError(.unavailable, "has another version; run `scripts/setup-models`")
             }
         }
@@ -73,7 +71,7 @@ public final class HibariSynthesizer: SpeechSynthesizer {
     // MARK: Messages
 
     private struct Ready: Decodable {
-        var `protocol`: Int
+        var format: Int
     }
 
     private struct Request: Encodable {
