@@ -172,7 +172,9 @@ let package = Package(
         // The bodies of fuzz targets; `fuzz/run` builds the fuzzer.
         .target(
             name: "FuzzBodies",
-            dependencies: ["Wire", "Engine", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"],
+            dependencies: [
+                "Wire", "Engine", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "PatchbayAgents", "COpenSSL",
+            ],
             path: "fuzz/Bodies", swiftSettings: settings),
 
         // Tests, one folder per module, without strict memory safety.
@@ -205,7 +207,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PatchbayAgentsTests", dependencies: ["PatchbayAgents", "PatchbayClient", "Audio", "Wire"], swiftSettings: settings),
+            name: "PatchbayAgentsTests", dependencies: ["PatchbayAgents", "PatchbayClient", "Audio", "FuzzBodies", "Wire"],
+            swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(
             name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire", argumentParser], swiftSettings: settings),
