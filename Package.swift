@@ -172,7 +172,9 @@ let package = Package(
         // The bodies of fuzz targets; `fuzz/run` builds the fuzzer.
         .target(
             name: "FuzzBodies",
-            dependencies: ["Wire", "Engine", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "COpenSSL"],
+            dependencies: [
+                "Wire", "Engine", "Identity", "Sockets", "TLSFastPath", "HTTPServer", "Gateway", "Audio", "PatchbayAgents", "COpenSSL",
+            ],
             path: "fuzz/Bodies", swiftSettings: settings),
 
         // Tests, one folder per module, without strict memory safety.
@@ -208,7 +210,7 @@ let package = Package(
             name: "PatchbayAgentsTests",
             dependencies: [
                 "PatchbayAgents", "PatchbayClient", "Gateway", "Backend", "HTTPServer", "Identity", "Store", "Engine", "Sockets", "Audio",
-                "Wire",
+                "FuzzBodies", "Wire",
             ],
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),

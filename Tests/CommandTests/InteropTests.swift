@@ -25,6 +25,19 @@ struct InteropTests {
     }
 }
 
+/// The server with which `PatchbayAgentsTests` checks our client of OpenAI's API, checked with the official client.
+@Suite(.timeLimit(.minutes(2)))
+struct OpenAIEmulatorTests {
+    @Test func theOfficialClientUnderstandsTheEmulator() async throws {
+        let python = Program.package.appending(path: ".venv-interop/bin/python")
+        try #require(
+            FileManager.default.isExecutableFile(atPath: python.path),
+            "this test needs the Python environment of the interop tests: run `make interop` (or `make test`, which does it)")
+        let outcome = try await Program.run(python, ["-W", "ignore", "Tests/Interop/openai_contract.py"], seconds: 100)
+        #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
+    }
+}
+
 /// A gateway that is killed with SIGKILL. Its pending webhooks may take up to a minute and a half after the restart.
 @Suite(.timeLimit(.minutes(5)))
 struct KillTests {

@@ -169,7 +169,7 @@ class Session:
             delta = base64.b64encode(audio[start:start + 2 * DELTA_SAMPLES]).decode()
             await self.send("response.output_audio.delta", **place, delta=delta)
             if self.model == "slow":
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.1)
         await self.send("response.output_audio.done", **place)
         await self.send("response.output_audio_transcript.done", **place, transcript=text)
         await self.send(

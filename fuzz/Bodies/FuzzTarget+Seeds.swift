@@ -23,6 +23,7 @@ extension FuzzTarget {
         case .files:
             [[1] + "RIFF".utf8 + [40, 0, 0, 0] + "WAVEfmt ".utf8 + [16, 0, 0, 0, 1, 0, 1, 0], [2] + "OggS".utf8, [0, 0x78], [4, 0x8F]]
         case .trunks: [[10, 70, 129, 193, 20, 128, 194, 195]]
+        case .providers: Self.answers.map { [$0.reader, 6] + $0.text.utf8 }
         }
     }
 
@@ -53,5 +54,23 @@ extension FuzzTarget {
         #"{"type":"stats","seq":26,"data":{"rtt_ms":12.5,"sent":1500,"dropped":0,"late_p99_ms":2}}"#,
         #"{"type":"error","re":7,"data":{"code":1502,"message":"m","retryable":false}}"#,
         #"{"type":"bye","seq":29,"data":{"reason":"SERVER_SHUTDOWN","retryable":true}}"#,
+    ]
+    private static let answers: [(reader: UInt8, text: String)] = [
+        (0, "event: e\r\ndata: a\ndata:b\n\n: c\rdata"),
+        (1, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n"),
+        (
+            1,
+            #"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"i","function":{"name":"n","arguments":"{}"}}]},"finish_reason":"stop"}]}"#
+        ),
+        (1, #"data: {"error":{"type":"server_error","code":"c"}}"#), (2, "RIFF$\0\0\0WAVEfmt "), (2, "\u{1}\u{2}\u{3}\u{4}\u{5}"),
+        (3, #"{"text":"a","language":"en","words":[{"word":"a","start":0.1,"end":0.5}]}"#),
+        (
+            4,
+            #"{"type":"session.created","session":{"type":"realtime"}}"# + "\n"
+                + #"{"type":"response.created","response":{"id":"r"}}"# + "\n"
+                + #"{"type":"response.audio.delta","item_id":"i","delta":"AAEC"}"# + "\n"
+                + #"{"type":"response.output_item.done","item":{"type":"function_call","call_id":"c","name":"n","arguments":""}}"# + "\n"
+                + #"{"type":"response.done","response":{"id":"r","status":"failed","status_details":{"error":{"type":"t"}}}}"#
+        ),
     ]
 }

@@ -3,7 +3,7 @@ private import Wire
 
 /// The fuzz targets. Each has a folder in `fuzz/cases` with inputs that once failed.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    case frames, requests, events, json, tokens, heads, messages, records, files, trunks
+    case frames, requests, events, json, tokens, heads, messages, records, files, trunks, providers
 
     /// Feeds the target with arbitrary bytes. It always returns; a trap is a finding.
     package func run(_ bytes: [UInt8]) {
@@ -20,6 +20,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .records: RecordFuzzing.read(bytes)
         case .files: AudioFuzzing.read(bytes)
         case .trunks: TrunkFuzzing.carry(bytes)
+        case .providers: ProviderFuzzing.read(bytes)
         }
     }
 }

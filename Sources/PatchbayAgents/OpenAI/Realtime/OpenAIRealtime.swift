@@ -1,0 +1,100 @@
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOWebSocket
+public import Wire
+
+/// Speech to speech over OpenAI's Realtime API, a WebSocket at `{base_url}/realtime`. Detection of speech by the server is off.
+public struct OpenAIRealtime: RealtimeProvider {
+    private let server: ProviderServer
+
+    /// - Parameter environment: contains the API key; nil for the environment of the process.
+    /// - Throws: `ProviderError` of code `unavailable`, whose message names the setting to correct.
+    public init(_ settings: ProviderSettings, environment: [String: String]? = nil) throws(ProviderError) {
+        server = try ProviderServer(settings, schemes: ("ws", "wss"), environment: environment)
+    }
+
+    /// Connects, and waits until the server has accepted the configuration. Failed attempts are repeated within `timeout_ms`.
+    public func open(_ configuration: RealtimeConfiguration) async throws -> any RealtimeSession {
+        var configuration = configuration
+        configuration.voice = server.voice ?? configuration.voice
+        let target = try target()
+        let clock = ContinuousClock()
+        let start = clock.now
+        var failures = 0
+        while true {
+            let queue = RealtimeEventQueue()
+            let timeout = TimeAmount.nanoseconds(max((server.retry.timeout - (clock.now - start)).inNanoseconds, 1))
+            do {
+                let channel = try await RealtimeSocket.open(target, configuration, server: server.name, queue: queue, timeout: timeout)
+                return OpenAIRealtimeSession(channel, queue)
+            } catch {
+                guard let failure = ProviderFailure(error, at: server.name) else { throw CancellationError() }
+                try Task.checkCancellation()
+                failures += 1
+                let delay = server.retry.delay(
+                    after: failure, failures: failures, elapsed: clock.now - start, random: Double.random(in: 0...1))
+                guard let delay else { throw failure.error }
+                try await clock.sleep(for: delay)
+            }
+        }
+    }
+
+    private func target() throws(ProviderError) -> RealtimeSocket.Target {
+        guard var parts = URLComponents(string: server.baseURL), let host = parts.host else {
+            throw ProviderError(.unavailable, "base_url of \(server.name) is not a URL")
+        }
+        if !parts.path.hasSuffix("/realtime") { parts.path += "/realtime" }
+        parts.queryItems = [URLQueryItem(name: "model", value: server.model)]
+        let isEncrypted = parts.scheme == "wss"
+        var head = HTTPRequestHead(
+            version: .http1_1, method: .GET, uri: parts.percentEncodedPath + "?" + (parts.percentEncodedQuery ?? ""),
+            headers: ["Host": server.name])
+        if let key = server.key { head.headers.add(name: "Authorization", value: key.authorization) }
+        return RealtimeSocket.Target(
+            host: host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host,
+            port: parts.port ?? (isEncrypted ? 443 : 80), isEncrypted: isEncrypted, head: head)
+    }
+}
+
+/// An open session. Its state belongs to `RealtimeSocket` on the channel's event loop.
+final class OpenAIRealtimeSession: RealtimeSession {
+    let events: AsyncThrowingStream<RealtimeEvent, any Error>
+    private let channel: any Channel
+    private let queue: RealtimeEventQueue
+
+    init(_ channel: any Channel, _ queue: RealtimeEventQueue) {
+        self.channel = channel
+        self.queue = queue
+        events = queue.stream
+    }
+
+    deinit {
+        channel.close(promise: nil)
+    }
+
+    func append(_ samples: [Int16]) { send(.appendAudio(samples)) }
+    func commit() { send(.commitAudio) }
+    func clear() { send(.clearAudio) }
+    func append(userText: String) { send(.appendUserText(userText)) }
+    func append(toolResult: String, of call: String) { send(.appendToolResult(toolResult, call: call)) }
+    func respond() { send(.createResponse) }
+    func cancelResponse() { send(.cancelResponse) }
+    func truncate(item: String, played: Duration) { send(.truncate(item: item, played: played)) }
+
+    func close() {
+        queue.finish(throwing: nil)
+        // 1000: normal closure (RFC 6455 section 7.4.1). The server's answer is not waited for.
+        RealtimeSocket.send(.connectionClose, [0x03, 0xE8], to: channel).whenComplete { [channel] _ in channel.close(promise: nil) }
+    }
+
+    private func send(_ request: RealtimeRequest) {
+        guard channel.isWritable else {
+            // Also after the end, when it is of no consequence.
+            queue.finish(throwing: ProviderError(.timeout, "the server does not read what the realtime session sends"))
+            channel.close(promise: nil)
+            return
+        }
+        _ = RealtimeSocket.send(.text, request.bytes, to: channel)
+    }
+}

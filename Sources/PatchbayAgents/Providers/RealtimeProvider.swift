@@ -1,0 +1,97 @@
+public import Wire
+
+/// A model that hears and speaks: it replaces recognizer, responder and synthesizer. Thread-safe: one instance serves all calls of a process.
+public protocol RealtimeProvider: Sendable {
+    /// Opens the session of one call. The provider does not detect speech: the pipeline decides when a turn ends.
+    ///
+    /// - Throws: `ProviderError`, `CancellationError`.
+    func open(_ configuration: RealtimeConfiguration) async throws -> any RealtimeSession
+}
+
+/// The session of one call with a realtime provider.
+///
+/// Requests return at once, may come from any thread and are sent in order; after the end of the session they do nothing. Audio is mono, 16 bits,
+/// at `RealtimeConfiguration.sampleRate`.
+public protocol RealtimeSession: Sendable {
+    /// What the provider sends, for one reader. Ends when the session is closed; throws `ProviderError` if it is lost.
+    ///
+    /// The queue is limited: a session whose events are not read ends with `invalidResponse`.
+    var events: AsyncThrowingStream<RealtimeEvent, any Error> { get }
+
+    /// Appends the user's speech to the input buffer.
+    func append(_ samples: [Int16])
+    /// Ends the user's turn: the input buffer becomes an item of the conversation. It must contain at least 100 ms.
+    func commit()
+    /// Discards the input buffer.
+    func clear()
+    /// Appends what the user wrote.
+    func append(userText: String)
+    /// Appends the result of a tool.
+    ///
+    /// - Parameter call: the `id` of the `ToolCall`.
+    func append(toolResult: String, of call: String)
+    /// Requests a response to the conversation so far.
+    func respond()
+    /// Stops the response in progress, if there is one.
+    func cancelResponse()
+    /// Tells the provider how much of an item the user heard; it forgets the rest.
+    ///
+    /// - Parameter played: from the beginning of the item's audio, at most what was received.
+    func truncate(item: String, played: Duration)
+    /// Closes the session. To be called once for each session.
+    func close()
+}
+
+/// What a realtime session is opened with.
+public struct RealtimeConfiguration: Sendable, Hashable {
+    /// Hz, in both directions.
+    public static let sampleRate = 24_000
+
+    /// The assistant's instructions, then the session's context and earlier summaries.
+    public var instructions: String
+    /// A product voice or a name that the provider defines.
+    public var voice: String
+    public var tools: [AssistantTool]
+    /// BCP 47 tag; empty if unknown.
+    public var language: String
+    /// The user's display name; empty if unknown.
+    public var userName: String
+
+    public init(instructions: String = "", voice: String, tools: [AssistantTool] = [], language: String = "", userName: String = "") {
+        self.instructions = instructions
+        self.voice = voice
+        self.tools = tools
+        self.language = language
+        self.userName = userName
+    }
+}
+
+/// What a realtime session reports. An item is one message of the conversation.
+public enum RealtimeEvent: Sendable, Hashable {
+    /// The user's turn became an item.
+    case inputCommitted(item: String)
+    /// Text that the user said, to be appended to the item's text.
+    case userTranscriptDelta(item: String, String)
+    /// All that the user said in an item; empty if it was not understood.
+    case userTranscript(item: String, String)
+    case responseStarted(id: String)
+    /// Speech of the assistant, in order.
+    case audio(item: String, samples: [Int16])
+    /// Text that the assistant says, to be appended to the item's text. Runs ahead of the audio.
+    case transcriptDelta(item: String, String)
+    /// The result is sent with `append(toolResult:of:)`, followed by `respond()`.
+    case toolCall(ToolCall)
+    /// The call shall end once everything was spoken.
+    case endCall
+    case responseDone(id: String, RealtimeOutcome)
+    /// A request was refused. The session goes on.
+    case error(ProviderError)
+}
+
+/// How a response ended.
+public enum RealtimeOutcome: Sendable, Hashable {
+    case completed
+    /// By `cancelResponse()`.
+    case cancelled
+    case failed(ProviderError)
+}
