@@ -280,6 +280,16 @@ struct SpeechRouteTests {
         withExtendedLifetime((phone, other, agent, closed)) {}
     }
 
+    @Test func theRoutesAreInTheOpenAPIDocument() throws {
+        let document = try JSONValue(parsing: try #require(try backend.gateway.get("/openapi.json")).body)
+        for (path, method) in [
+            ("/v1/speech", "post"), ("/v1/speech/{id}", "get"), ("/v1/speech/{id}", "delete"), ("/v1/speech/{id}/audio", "get"),
+            ("/v1/speech/{id}/play", "post"), ("/v1/assistants", "get"), ("/v1/assistants/{id}", "get"), ("/v1/assistants/{id}", "put"),
+            ("/v1/assistants/{id}", "delete"),
+        ] { #expect(document["paths"]?[path]?[method]?["responses"] != nil, "\(method) \(path)") }
+        #expect(document["paths"]?["/v1/assistants/{id}"]?["get"]?["security"] == nil)
+    }
+
     @Test func withoutAGeneratorSpeechIsUnavailable() throws {
         let other = try TestBackend()
         let eve = try AppUser(other, "eve@example.org")

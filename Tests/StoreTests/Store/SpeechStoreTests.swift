@@ -58,6 +58,19 @@ struct SpeechStoreTests {
         try reopened.close()
     }
 
+    @Test func aClipWhoseProcessEndedInMidGenerationIsStillQueued() async throws {
+        let user = try await world.makeUser()
+        let id = try await store.addSpeechClip(for: Self.hello, of: .user(user.id), limits: limits, at: world.now).id
+        _ = try await store.addSpeechClip(for: Self.hello, of: .service, limits: limits, at: world.now)
+        #expect(try await store.startSpeechClip(id) != nil)
+        try store.close()
+        let reopened = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
+        let queued = try await reopened.queuedSpeechClips()
+        #expect(queued.count == 1 && queued[0].id == id && queued[0].users == [user.id] && queued[0].isShared)
+        #expect(try await reopened.startSpeechClip(id) == Self.hello)
+        try reopened.close()
+    }
+
     @Test func textWordsAndAudioAreEncrypted() async throws {
         try await makeClip(Self.hello, of: .service)
         try store.close()
