@@ -102,6 +102,21 @@ package struct BackendServices: Sendable {
             recall: { [dispatch] assistant, call in dispatch?.post(.recall(assistant: assistant, call)) })
     }
 
+    /// The service of speech clips, which reports progress on the channels of `calls`.
+    ///
+    /// - Parameter player: plays clips into rooms; nil: they cannot be played.
+    package func speechService(
+        _ generator: any SpeechGenerator, _ rooms: RoomService, calls: CallService, keys: KeysInUse, player: (any ClipPlayer)? = nil,
+        counters: ServiceCounters, limits: SpeechLimits = SpeechLimits()
+    ) -> SpeechService {
+        let playback = player.map {
+            ClipPlayback($0, rooms: rooms, sessionRooms: sessionRooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL))
+        }
+        return SpeechService(store: store, generator: generator, limits: limits, counters: counters, playback: playback) { owner, message in
+            await calls.send(message, to: owner)
+        }
+    }
+
     package func routes(_ sessions: SessionService, _ calls: CallService) -> [Route] {
         let accounts = AccountRoutes.routes(
             accounts, changed: sessions.updateBriefings,

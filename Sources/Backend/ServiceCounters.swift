@@ -45,6 +45,11 @@ package struct ServiceMetric: Sendable, Hashable {
         counter: "patchbay_tool_calls_total", "Calls of assistants' tools.", "outcome", ["done", "failed", "timeout", "refused"])
     package static let toolCallsRunning = ServiceMetric(gauge: "patchbay_tool_calls", "Calls of assistants' tools in progress.")
 
+    package static let speechClips = ServiceMetric(
+        counter: "patchbay_speech_clips_total", "Requests for speech clips that were found, and jobs by their end.", "outcome",
+        ["found", "ready", "failed", "cancelled"])
+    package static let speechJobs = ServiceMetric(gauge: "patchbay_speech_jobs", "Speech clips waiting or being generated.")
+
     /// In the order of `/metrics`.
-    package static let all = [toolCalls, toolCallsRunning]
+    package static let all = [toolCalls, toolCallsRunning, speechClips, speechJobs]
 }

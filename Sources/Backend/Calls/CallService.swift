@@ -107,6 +107,11 @@ package actor CallService: Service {
         for device in devices.all(of: identity) { close(device, .tokenRevoked) }
     }
 
+    /// Sends a message of another service on all channels of a user or an assistant; they receive it between events of calls.
+    func send(_ message: [UInt8], to owner: Identity) {
+        send(message, to: Array(devices.all(of: owner)))
+    }
+
     private static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
 
     private func checkNotEnded() throws(CallError) {

@@ -14,6 +14,7 @@ enum DatabaseSchema {
         migrator.registerMigration("3") { db in try db.execute(sql: revisions) }
         CrashRecovery.register(in: &migrator)
         migrator.registerMigration("assistants") { db in try db.execute(sql: assistants) }
+        migrator.registerMigration("speech") { db in try db.execute(sql: speech) }
         return migrator
     }
 
@@ -121,6 +122,28 @@ enum DatabaseSchema {
 
     private static let assistants = """
         CREATE TABLE assistants (id TEXT PRIMARY KEY NOT NULL, definition BLOB NOT NULL, updated_at INTEGER NOT NULL) WITHOUT ROWID;
+
+        """
+
+    /// A clip is deleted with the last user who requested it, unless a service did too (`is_shared`). Audio has a table of its own, so that
+    /// reading clips skips it.
+    private static let speech = """
+        CREATE TABLE speech_clips (
+            id TEXT PRIMARY KEY NOT NULL, lookup BLOB NOT NULL UNIQUE, status TEXT NOT NULL, is_shared INTEGER NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0, request BLOB NOT NULL, about BLOB, failure BLOB, byte_count INTEGER NOT NULL DEFAULT 0,
+            used_at INTEGER NOT NULL);
+        CREATE INDEX speech_clips_by_use ON speech_clips (used_at, id);
+        CREATE INDEX speech_clips_queued ON speech_clips (used_at) WHERE status = 'queued';
+        CREATE TABLE speech_audio (
+            clip_id TEXT PRIMARY KEY NOT NULL REFERENCES speech_clips ON DELETE CASCADE, sealed BLOB NOT NULL);
+        CREATE TABLE speech_requests (
+            user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, clip_id TEXT NOT NULL REFERENCES speech_clips ON DELETE CASCADE,
+            requested_at INTEGER NOT NULL, PRIMARY KEY (user_id, clip_id)) WITHOUT ROWID;
+        CREATE INDEX speech_requests_of_clip ON speech_requests (clip_id);
+        CREATE TRIGGER speech_request_deleted AFTER DELETE ON speech_requests BEGIN
+            DELETE FROM speech_clips WHERE id = OLD.clip_id AND is_shared = 0
+            AND NOT EXISTS (SELECT 1 FROM speech_requests WHERE clip_id = OLD.clip_id);
+        END;
 
         """
 }

@@ -16,6 +16,8 @@ extension SessionStore {
             try db.execute(
                 sql: "UPDATE users SET lookup = randomblob(32), profile = x'', password = NULL WHERE id = ?", arguments: [id.text])
             try db.execute(sql: "DELETE FROM refresh_families WHERE user_id = ?", arguments: [id.text])
+            // Clips are encrypted with the store's key, so they do not become unreadable with the user's.
+            try db.execute(sql: "DELETE FROM speech_requests WHERE user_id = ?", arguments: [id.text])
         }
         try await deleteRemainingRows(of: id)
         try await compactUnlessRead()
@@ -83,7 +85,8 @@ extension SessionStore {
 }
 
 extension SessionStore {
-    /// Deletes expired data: ended sessions by `retentionDays`, closed webhooks, expired tokens, and users whose deletion was interrupted.
+    /// Deletes expired data: ended sessions by `retentionDays`, closed webhooks, expired tokens, unused speech clips, and users whose
+    /// deletion was interrupted.
     /// At the end no byte of it remains. Call hourly.
     ///
     /// - Returns: the number of deleted sessions.
@@ -106,6 +109,7 @@ extension SessionStore {
             for (table, time, span) in [
                 ("refresh_families", "expires_at", Duration.zero), ("session_starts", "started_at", StoreLimits.idempotencyWindow),
                 ("webhooks", "closed_at", StoreLimits.webhooksKept), ("jobs", "failed_at", StoreLimits.failedJobsKept),
+                ("speech_clips", "used_at", StoreLimits.clipsKept),
             ] {
                 try db.execute(
                     sql: "DELETE FROM \(table) WHERE \(time) <= ?", arguments: [(now - span).milliseconds])
@@ -245,6 +249,11 @@ extension SessionStore {
         for row in try Row.fetchAll(db, sql: "SELECT id, definition FROM assistants") {
             report.note(
                 try damage { _ = try keychain.shared.open(row[1], as: AssistantDefinition.self, at: assistantLocation(row[0])) })
+        }
+        let clips = try Row.fetchCursor(
+            db, sql: "SELECT c.*, a.sealed FROM speech_clips c LEFT JOIN speech_audio a ON a.clip_id = c.id")
+        while let row = try clips.next() {
+            report.note(try damage { try checkClip(row, keychain) })
         }
         let stuck = try Int.fetchOne(
             db,

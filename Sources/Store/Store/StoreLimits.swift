@@ -63,6 +63,13 @@ package enum StoreLimits {
     /// Stored definitions of assistants.
     package static let assistantsMax = 1_000
 
+    /// How often the generation of a speech clip is started, also by several processes, before it has failed.
+    package static let clipAttemptsMax = 6
+    /// A clip's time of use is at most this old.
+    static let clipUseResolution = Duration.seconds(600)
+    /// How long an unused clip is kept.
+    package static let clipsKept = Duration.seconds(30 * 86_400)
+
     /// Sessions deleted per transaction, which bounds how long other writers wait.
     static let deletionsPerCommit = 25
 }

@@ -155,6 +155,9 @@ struct ServeCommand: AsyncParsableCommand {
         var auditEventWriter: AuditEventWriter?
         var calls: CallService?
         var dispatchService: DispatchService?
+        var speech: SpeechService?
+        let generator = try configuration.makeSpeechGenerator()
+        let player = RoomClipPlayer()
         do {
             gateway = try Gateway(
                 settings: configuration.settings, keys: configuration.keys, auditEvents: backend?.auditEvents,
@@ -176,13 +179,18 @@ struct ServeCommand: AsyncParsableCommand {
                 auditEventWriter = backend.auditEventWriter(sessions, summarizer: summarizer)
                 let service = backend.callService(rooms, keys: keys, server: configuration.settings.serverInfo)
                 calls = service
+                speech = generator.map {
+                    backend.speechService($0, rooms, calls: service, keys: keys, player: player, counters: counters)
+                }
                 return backend.routes(sessions, service) + assistantRoutes
+                    + SpeechRoutes.routes(speech, accounts: backend.accounts, assistants: assistants, keys: keys)
             }
         } catch let error as ListenError {
             throw UsageError("\(error)")
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }
+        player.connect(toHost: configuration.settings.host, port: gateway.port)
         try await backend?.restore()
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
@@ -200,6 +208,7 @@ struct ServeCommand: AsyncParsableCommand {
                     service: WebhookService(webhooks, store: backend.store, sending: client.outgoing()), successTerminationBehavior: .ignore
                 ))
         }
+        if let speech { services.append(.init(service: speech, successTerminationBehavior: .ignore)) }
         if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
         if let dispatchService {
             services.append(.init(service: LastToLeave(service: dispatchService), successTerminationBehavior: .ignore))

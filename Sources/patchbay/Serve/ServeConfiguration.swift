@@ -116,6 +116,9 @@ struct ServeConfiguration {
         return ChatSummarizer(chat, sending: try OutgoingClient().outgoing(timeout: .seconds(60)))
     }
 
+    /// The generator of speech clips. Nil answers `/v1/speech` with 503.
+    func makeSpeechGenerator() throws -> (any SpeechGenerator)? { nil }
+
     private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         func set(_ name: String, _ content: ConfigContent?) {

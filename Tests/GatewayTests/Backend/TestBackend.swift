@@ -19,17 +19,20 @@ final class TestBackend: Sendable {
     ///   - records: whether logged sessions are recorded.
     ///   - storeBytesMax: maximum size of the store; nil for no limit.
     ///   - assistants: the configuration's.
+    ///   - speech: makes speech clips, and plays them if it can.
     convenience init(
         externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil, assistants: [AssistantDefinition] = [],
+        speech: (any SpeechGenerator)? = nil, speechLimits: SpeechLimits = SpeechLimits(),
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
-        let place = BackendDirectory(records: records, assistants: assistants)
+        let place = BackendDirectory(records: records, assistants: assistants, speech: speech, speechLimits: speechLimits)
         try self.init(at: place, place.open(externalIssuer: externalIssuer, storeBytesMax: storeBytesMax), change)
     }
 
     private init(at place: BackendDirectory, _ backend: BackendServices, _ change: (inout GatewaySettings) -> Void) throws {
         var keeper: AuditEventWriter?
         var calls: CallService?
+        var speech: SpeechService?
         gateway = try TestGateway(
             auditEvents: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox,
             serving: { rooms, keys in
@@ -37,16 +40,25 @@ final class TestBackend: Sendable {
                 keeper = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
                 let service = backend.callService(rooms, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 calls = service
+                speech = place.speech.map {
+                    backend.speechService(
+                        $0, rooms, calls: service, keys: keys, player: $0 as? any ClipPlayer, counters: ServiceCounters(),
+                        limits: place.speechLimits)
+                }
                 return backend.routes(sessions, service)
                     + AssistantRoutes.routes(backend.assistants, keys: keys, store: backend.store)
+                    + SpeechRoutes.routes(speech, accounts: backend.accounts, assistants: backend.assistants, keys: keys)
             }, change)
         self.place = place
         store = backend.store
         // The service ends with the gateway; only then may the store be closed.
-        keeping = Task { [keeper, calls] in
+        keeping = Task { [keeper, calls, speech] in
+            let speaking = speech.map { speech in Task { try await speech.run() } }
             async let calling: Void? = calls?.run()
             try await keeper?.run()
             try await calling
+            speaking?.cancel()
+            try await speaking?.value
             try backend.store.close()
             withExtendedLifetime(place) {}
         }
@@ -69,10 +81,17 @@ final class BackendDirectory: Sendable {
     private let masterKey = MasterKey()
     private let records: Bool
     private let assistants: [AssistantDefinition]
+    let speech: (any SpeechGenerator)?
+    let speechLimits: SpeechLimits
 
-    init(records: Bool, assistants: [AssistantDefinition] = []) {
+    init(
+        records: Bool, assistants: [AssistantDefinition] = [], speech: (any SpeechGenerator)? = nil,
+        speechLimits: SpeechLimits = SpeechLimits()
+    ) {
         self.records = records
         self.assistants = assistants
+        self.speech = speech
+        self.speechLimits = speechLimits
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }

@@ -47,7 +47,13 @@ struct AssistantStoreTests {
     }
 
     @Test func definitionsBeyondTheLimitAreRefused() async throws {
-        for number in 0..<StoreLimits.assistantsMax { try await store.save(AssistantDefinition(id: "a\(number)"), at: world.now) }
+        // At once, so that they share commits.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<StoreLimits.assistantsMax {
+                group.addTask { try await store.save(AssistantDefinition(id: "a\(number)"), at: world.now) }
+            }
+            try await group.waitForAll()
+        }
         await #expect(throws: StoreError.self) { try await store.save(AssistantDefinition(id: "one-more"), at: world.now) }
         try await store.save(AssistantDefinition(id: "a1", name: "Replaced"), at: world.now)
     }

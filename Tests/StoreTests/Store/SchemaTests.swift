@@ -16,6 +16,9 @@ struct SchemaTests {
         ALTER TABLE turns DROP COLUMN revision;
         DROP TABLE open_announcements;
         DROP TABLE assistants;
+        DROP TABLE speech_requests;
+        DROP TABLE speech_audio;
+        DROP TABLE speech_clips;
         ALTER TABLE jobs DROP COLUMN is_leased;
         ALTER TABLE webhook_lanes DROP COLUMN is_leased;
         DELETE FROM grdb_migrations WHERE identifier <> '1';

@@ -1,0 +1,98 @@
+internal import HTTPServer
+internal import HTTPTypes
+internal import Store
+internal import Wire
+
+struct SpeechBody: Decodable, Sendable, Described {
+    var text: String
+    var voice: String?
+    var provider: String?
+    /// Whose voice is used if `voice` is not given.
+    var assistant: String?
+
+    static let schema = Schema.named(
+        "SpeechRequest",
+        .object([
+            .required("text", .text(1...SpeechService.textBytesMax)), .optional("voice", .text(1...64)),
+            .optional("provider", .text(1...64)),
+            .optional("assistant", .text(1...64)),
+        ]))
+
+    static let embeddedProvider = "embedded"
+
+    /// - Throws: `HTTPError` with 400 for a value that cannot be spoken, 404 for an unknown assistant.
+    func request(_ assistants: AssistantDirectory) throws(HTTPError) -> SpeechRequest {
+        guard text.utf8.count <= SpeechService.textBytesMax else {
+            throw Self.invalid("text has more than \(SpeechService.textBytesMax) bytes")
+        }
+        guard text.contains(where: { $0.isLetter || $0.isNumber }) else { throw Self.invalid("text has nothing to speak") }
+        let definition = try assistant.map { id throws(HTTPError) in
+            guard let definition = assistants.definition(id) else { throw AssistantRoutes.notFound }
+            return definition
+        }
+        let provider = provider ?? Self.embeddedProvider
+        let voice = voice ?? definition?.voice ?? AssistantDefinition.builtIn.voice
+        for (name, value) in [("provider", provider), ("voice", voice)] {
+            if let fault = AssistantDefinition.fault(inIdentifier: value) { throw Self.invalid("\(name) \(fault)") }
+        }
+        guard provider != Self.embeddedProvider || AssistantDefinition.voices.contains(voice) else {
+            throw Self.invalid("voice must be one of \(AssistantDefinition.voices.joined(separator: ", "))")
+        }
+        return SpeechRequest(text: text, voice: voice, provider: provider)
+    }
+
+    private static func invalid(_ fault: String) -> HTTPError { HTTPError(.badRequest, "invalid_value", fault) }
+}
+
+struct PlayBody: Decodable, Sendable, Described {
+    var room: String
+
+    static let schema = Schema.named("SpeechPlay", .object([.required("room", .text(1...256))]))
+}
+
+/// The state of a clip. Its text is not repeated.
+struct ClipView: Encodable, Sendable, Described {
+    var id: ClipID
+    var status: String
+    /// 0 to 100.
+    var progress: Int
+    var provider: String?
+    var voice: String?
+    var mimeType: String?
+    var durationMs: Int?
+    var words: [SpokenWord]?
+    /// Why it has failed.
+    var message: String?
+
+    init(_ clip: SpeechClip) {
+        id = clip.id
+        status = clip.status.rawValue
+        progress = clip.status == .ready ? 100 : 0
+        provider = clip.request.provider
+        voice = clip.request.voice
+        mimeType = clip.details?.mimeType
+        durationMs = clip.details?.durationMs
+        words = clip.details?.words
+        message = clip.failure
+    }
+
+    init(_ id: ClipID, status: SpeechStatus, progress: Int) {
+        self.id = id
+        self.status = status.rawValue
+        self.progress = progress
+    }
+
+    var isReady: Bool { status == SpeechStatus.ready.rawValue }
+
+    static let schema = Schema.named(
+        "SpeechClip",
+        .object([
+            .required("id", .uuid), .required("status", .choice(SpeechStatus.allCases.map(\.rawValue))),
+            .required("progress", .integer(0...100)), .optional("provider", .text(1...64)), .optional("voice", .text(1...64)),
+            .optional("mime_type", .text(1...64)), .optional("duration_ms", .count),
+            .optional(
+                "words",
+                .array(of: .object([.required("text", .text), .required("start_ms", .count), .required("end_ms", .count)]))),
+            .optional("message", .text),
+        ]))
+}
