@@ -58,7 +58,7 @@ struct AgentOptions: ParsableArguments {
             group.addTask {
                 var hasDrained = false
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
-                    if hasDrained { exit(1) }
+                    if hasDrained { Foundation.exit(1) }
                     hasDrained = true
                     Console.say("Draining; running conversations continue.")
                     Task { await worker.drain() }

@@ -156,7 +156,7 @@ struct ServeCommand: AsyncParsableCommand {
         var calls: CallService?
         var dispatchService: DispatchService?
         var speech: SpeechService?
-        let generator = try configuration.makeSpeechGenerator()
+        let generator = configuration.makeSpeechGenerator()
         let player = RoomClipPlayer()
         do {
             gateway = try Gateway(

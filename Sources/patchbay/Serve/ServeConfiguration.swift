@@ -116,8 +116,8 @@ struct ServeConfiguration {
         return ChatSummarizer(chat, sending: try OutgoingClient().outgoing(timeout: .seconds(60)))
     }
 
-    /// The generator of speech clips. Nil answers `/v1/speech` with 503.
-    func makeSpeechGenerator() throws -> (any SpeechGenerator)? { nil }
+    /// The generator of speech clips. Nil, without the speech models, answers `/v1/speech` with 503.
+    func makeSpeechGenerator() -> (any SpeechGenerator)? { EmbeddedSpeechGenerator() }
 
     private static func flagValues(_ flags: ServeCommand) -> [AbsoluteConfigKey: ConfigValue] {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
