@@ -108,7 +108,7 @@ final class TestDevice {
             case .event(let event): events.append(event)
             case .reply(let id, let reply): answers[id] = .success(reply)
             case .error(let id, let error): answers[id] = .failure(error)
-            case .hello, .unknownEvent: throw DidNotHappen(what: "an event or an answer")
+            case .hello, .job, .unknownEvent: throw DidNotHappen(what: "an event or an answer")
             }
         case .close(let code, _):
             closeCode = code
