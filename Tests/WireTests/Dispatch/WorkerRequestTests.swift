@@ -24,11 +24,11 @@ struct WorkerRequestTests {
     @Test(arguments: [
         (#"{"type":"worker.register","id":1}"#, "worker.register: `data` is missing"),
         (#"{"type":"worker.register","id":1,"data":{"capacity":1}}"#, "worker.register: `assistant_id` is missing"),
-        (#"{"type":"worker.register","id":1,"data":{"assistant_id":"a","capacity":"x"}}"#, "worker.register: `capacity` has the wrong type"),
+        (#"{"type":"worker.register","id":1,"data":{"assistant_id":"a","capacity":"x"}}"#, "worker.register: `data.capacity` has the wrong type"),
         (#"{"type":"worker.status","id":1,"data":{}}"#, "worker.status: `load` is missing"),
         (#"{"type":"job.accept","id":1,"data":{}}"#, "job.accept: `job` is missing"),
         (#"{"type":"job.accept","id":1}"#, "job.accept: `job` is missing"),
-        (#"{"type":"job.finish","id":1,"data":{"job":7}}"#, "job.finish: `job` has the wrong type"),
+        (#"{"type":"job.finish","id":1,"data":{"job":7}}"#, "job.finish: `data.job` has the wrong type"),
     ])
     func malformedRequestsAreExplained(_ text: String, _ message: String) {
         let incoming = IncomingCallRequest(parsing: Array(text.utf8))
