@@ -66,6 +66,14 @@ struct BadWorkerTests {
         }
     }
 
+    @Test func workerWhoseRegistrationIsRefusedFailsAtOnce() async throws {
+        try await WorkerGateway.run { node in
+            let settings = AgentWorkerSettings(url: node.url, assistant: "helper", options: WorkerGateway.options)
+            let worker = AgentWorker(settings: settings, tokens: { try WorkerGateway.assistantToken("other") }, handler: { _ in })
+            await #expect(throws: RequestFailure.self) { try await worker.run() }
+        }
+    }
+
     @Test func workerWithARefusedTokenFailsAtOnce() async throws {
         try await WorkerGateway.run { node in
             let settings = AgentWorkerSettings(url: node.url, assistant: "helper", options: WorkerGateway.options)
