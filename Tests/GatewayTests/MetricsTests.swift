@@ -9,7 +9,7 @@ import Wire
 struct MetricsTests {
     @Test(arguments: [1, 3])
     func metricsAreInPrometheusFormat(shards: Int) throws {
-        let gateway = try TestGateway { $0.shardCount = shards }
+        let gateway = try TestGateway(dispatch: DispatchInbox(), serving: { _, _ in [] }) { $0.shardCount = shards }
         let ann = try Caller(gateway, room: "r", identity: "ann")
         _ = try HTTPAsk.upgrade().answer(port: gateway.port)
         try ann.ask(.ping(0))
@@ -17,6 +17,7 @@ struct MetricsTests {
         #expect(answer.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
         let metrics = try Metrics(parsing: answer.text)
         #expect(metrics.families.count > 15)
+        #expect(metrics.value("patchbay_workers") == 0 && metrics.value("patchbay_jobs_pending") == 0)
         for family in metrics.families {
             #expect(["counter", "gauge", "histogram"].contains(family.type), "\(family.name)")
             #expect(family.name.hasPrefix("patchbay_"))

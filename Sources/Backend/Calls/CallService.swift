@@ -134,6 +134,8 @@ package actor CallService: Service {
         case .request(let request, let number, let device): receive(request, number: number, from: device)
         case .room(let call, let change): note(change, in: call)
         case .dedicated(let device):
+            // It may have closed meanwhile.
+            guard devices.address(of: device) != nil else { return }
             workers.insert(device)
             handle(.dedicated(device))
         case .dispatched(let assistant, let call, .accepted): handle(.ringing(call, .assistant(assistant)))

@@ -23,7 +23,8 @@ package struct RoomService: Sendable {
         return detail
     }
 
-    /// The port of the shard that hosts an open room; nil with a single shard.
+    /// The port of the shard that hosts an open room; nil with a single shard, and if ports change with each start: whoever connects there
+    /// could not return after a restart.
     func homePort(of room: String) -> Int? {
         guard let home = shards.homeShard(room), shards.ports.indices.contains(home) else { return nil }
         return shards.ports[home]
@@ -133,7 +134,7 @@ package struct ShardControl: Sendable {
     package var count: Int
     /// The home shard of an open room; nil if no room of that name is open.
     package var homeShard: @Sendable (_ room: String) -> Int?
-    /// Each shard's own port; empty with a single shard.
+    /// Each shard's own port; empty with a single shard, and if the ports change with each start.
     package var ports: [Int] = []
     /// Whether the gateway is draining and admits no new participants.
     package var isDraining: @Sendable () -> Bool

@@ -111,8 +111,9 @@ extension DispatchStateMachine {
     /// An accepted or running job has lost its worker or its agent: another worker is sought at once.
     mutating func lose(_ id: JobID, _ reason: String, tellingWorker: Bool = true, at now: Instant, into effects: inout [Effect]) {
         guard let job = jobs[id], job.isTaken else { return }
-        release(job, tellingWorker ? reason : nil, into: &effects)
+        // Agents may continue on another gateway.
         guard !isDraining else { return end(id, .failed, reason, at: now, into: &effects) }
+        release(job, tellingWorker ? reason : nil, into: &effects)
         guard countAttempt(of: id, at: now) else { return end(id, .failed, "\(Self.flapping): \(reason)", at: now, into: &effects) }
         seekWorker(for: id, within: .lost, avoiding: job.worker, at: now, into: &effects)
     }

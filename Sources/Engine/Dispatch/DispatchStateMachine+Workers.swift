@@ -30,24 +30,30 @@ extension DispatchStateMachine {
             workers[device]?.reportedJobs = status.jobs ?? 0
             workers[device]?.isDraining = status.draining
             reply(CallReply(worker: device), to: requester, into: &effects)
-        case .accept(let id): try accept(id, requester, at: now, into: &effects)
+        case .accept(let id): try accept(job(id, of: assistant), requester, at: now, into: &effects)
         case .decline(let id):
-            guard let job = jobs[id] else { throw Self.noSuchJob }
+            let job = try job(id, of: assistant)
             guard job.hasOffer, job.worker == device else { throw Self.notOffered(job) }
             reply(CallReply(job: job.info), to: requester, into: &effects)
             withdrawOffer(of: id, .declined, at: now, into: &effects)
-        case .finish(let id, let error): try finish(id, error, requester, at: now, into: &effects)
+        case .finish(let id, let error): try finish(job(id, of: assistant), error, requester, at: now, into: &effects)
         }
         assign(assistant, at: now, into: &effects)
     }
 
     // MARK: Jobs
 
+    /// Another assistant's job is as unknown as one that does not exist.
+    private func job(_ id: JobID, of assistant: String) throws(RequestError) -> Job {
+        guard let job = jobs[id], job.info.assistant == assistant else { throw RequestError(.notFound, "there is no such job") }
+        return job
+    }
+
     private mutating func accept(
-        _ id: JobID, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+        _ job: Job, _ requester: Requester, at now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         guard requester.id != nil else { throw RequestError(.invalidArgument, "give an `id`: the reply has the room token") }
-        guard let job = jobs[id] else { throw Self.noSuchJob }
+        let id = job.id
         guard job.worker == requester.device, job.hasOffer || job.isTaken else { throw Self.notOffered(job) }
         if job.hasOffer {
             effects.append(.offerEnded(id, .accepted, worker: requester.device))
@@ -60,12 +66,12 @@ extension DispatchStateMachine {
     }
 
     private mutating func finish(
-        _ id: JobID, _ error: String?, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+        _ job: Job, _ error: String?, _ requester: Requester, at now: Instant, into effects: inout [Effect]
     ) throws(RequestError) {
         guard (error ?? "").utf8.count <= ProtocolLimits.jobErrorBytesMax else {
             throw RequestError(.invalidArgument, "`error` must be at most \(ProtocolLimits.jobErrorBytesMax) bytes")
         }
-        guard let job = jobs[id] else { throw Self.noSuchJob }
+        let id = job.id
         guard job.isOver || job.isTaken && job.worker == requester.device else { throw Self.notOffered(job) }
         if let error {
             lose(id, error, tellingWorker: false, at: now, into: &effects)
@@ -195,8 +201,6 @@ extension DispatchStateMachine {
     private static func outOfRange(_ name: String, _ range: ClosedRange<Int>) -> RequestError {
         RequestError(.invalidArgument, "`\(name)` must be \(range.lowerBound) to \(range.upperBound)")
     }
-
-    private static var noSuchJob: RequestError { RequestError(.notFound, "there is no such job") }
 
     private static func notOffered(_ job: Job) -> RequestError {
         RequestError(.conflict, "the job is not this worker's (\(job.info.status.rawValue))")

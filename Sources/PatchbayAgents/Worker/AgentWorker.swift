@@ -37,6 +37,11 @@ public actor AgentWorker {
     private var cpuLoad = 0.0
     private var isDraining = false
     private var isOver = false
+    private var hasRegistered = false
+    /// Successful ones on the current channel.
+    private var registrations = 0
+    /// Set if the first registration is refused for good.
+    private var refusal: RequestFailure?
     private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameter tokens: returns a currently valid token of the assistant, as `patchbay token --assistant` prints it.
@@ -56,23 +61,24 @@ public actor AgentWorker {
 
     /// Serves until `drain()` is complete or the task is cancelled.
     ///
-    /// - Throws: `ConnectError` if the first attempt to connect fails in a way that trying again does not change.
+    /// - Throws: `ConnectError` or `RequestFailure` if the gateway refuses the first connection or registration for good.
     public func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await self.reportPeriodically() }
             var failures = 0
-            var wasConnected = false
             while !isOver, !Task.isCancelled {
                 do throws(ConnectError) {
                     let channel = try await CallChannel.connect(url: settings.url, options: settings.options, userTokens: tokens)
-                    (failures, wasConnected) = (0, true)
                     await serve(channel) { job in group.addTask { await self.take(job) } }
                 } catch {
-                    guard wasConnected || error.isRetryable else { throw error }
-                    failures += 1
+                    guard hasRegistered || error.isRetryable else { throw error }
                     log.warning("the gateway cannot be reached", metadata: ["error": "\(error)"])
-                    try? await Task.sleep(for: Self.reconnect.delay(afterFailures: failures, random: .random(in: 0..<1)))
                 }
+                if let refusal { throw refusal }
+                if isOver { break }
+                failures = registrations > 0 ? 1 : failures + 1
+                registrations = 0
+                try? await Task.sleep(for: Self.reconnect.delay(afterFailures: failures, random: .random(in: 0..<1)))
             }
             group.cancelAll()
         }
@@ -118,7 +124,8 @@ public actor AgentWorker {
             assistantID: settings.assistant, capacity: settings.capacity, load: load, jobs: running.values.map(\.info))
         do throws(RequestFailure) {
             let kept = try await channel.request(.register(registration)).jobs ?? []
-            isRegistered = true
+            (isRegistered, hasRegistered) = (true, true)
+            registrations += 1
             for job in registration.jobs where !kept.contains(job.id) { cancel(job.id, "another worker has it, or it is over") }
             report()
             log.info("registered", metadata: ["assistant": "\(settings.assistant)", "jobs": "\(kept.count)"])
@@ -126,6 +133,7 @@ public actor AgentWorker {
             // The next `reconnected` registers.
         } catch {
             log.error("the gateway refuses the registration", metadata: ["error": "\(error)"])
+            if !hasRegistered, !error.isRetryable { refusal = error }
             await channel.close()
         }
     }

@@ -53,6 +53,7 @@ public struct GatewayAdministrator: Sendable {
     /// Sends an assistant to a room, which need not be open. Needs `roomAdmin` for the room, or `roomCreate`.
     ///
     /// - Returns: the new job, or the active job of that assistant in that room.
+    @discardableResult
     public func dispatch(_ assistant: String, to room: String, metadata: String = "") async throws(AdministrationError) -> JobInfo {
         let body = AdministrationCoding.body(["assistant": assistant, "metadata": metadata])
         return try await send(.POST, [room, "agents"], body: body, JobReply.self).job

@@ -25,6 +25,7 @@ final class TestGateway: Sendable {
     /// - Parameter routes: makes additional HTTP routes.
     init(
         auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
+        dispatch: DispatchInbox? = nil,
         services: ServiceCounters = ServiceCounters(), serving routes: (RoomService, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
@@ -33,7 +34,8 @@ final class TestGateway: Sendable {
             room: RoomSettings(departureTimeout: .milliseconds(100), resumeWindow: .zero), recordLayer: Self.recordLayer, version: "tests")
         change(&settings)
         let gateway = try Gateway(
-            settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, calls: calls, services: services,
+            settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, calls: calls, dispatch: dispatch,
+            services: services,
             routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }

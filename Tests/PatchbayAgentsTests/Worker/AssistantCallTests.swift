@@ -1,3 +1,5 @@
+import Backend
+import Engine
 import PatchbayAgents
 import PatchbayClient
 import Testing
@@ -67,12 +69,13 @@ struct AssistantCallTests {
         try await WorkerGateway.run(withStore: true) { node in
             let worker = try await HandWorker(node)
             let device = try await node.device(of: node.user("ann"))
-            let (call, _) = try await device.call([Self.helper])
+            let (call, room) = try await device.call([Self.helper])
             let job = try await worker.channel.offer()
             #expect(job.call == call.id)
             try await node.administrator(of: job.room).endJob(job.id, in: job.room)
             let failure = try await Self.event(.failed, on: device)
             #expect(failure.by == Self.helper && failure.reason == "ended by a request")
+            await room.leave()
         }
     }
 
@@ -80,7 +83,7 @@ struct AssistantCallTests {
         try await WorkerGateway.run(withStore: true) { node in
             let worker = try await HandWorker(node)
             let device = try await node.device(of: node.user("ann"))
-            let (call, _) = try await device.call([Self.helper])
+            let (call, room) = try await device.call([Self.helper])
             let job = try await worker.channel.offer()
             try await call.hangUp()
             guard case .cancelled(job.id, _) = try await worker.channel.job() else {
@@ -88,6 +91,7 @@ struct AssistantCallTests {
                 return
             }
             #expect(await worker.channel.refusal(of: .accept(job.id)) == .conflict)
+            await room.leave()
         }
     }
 
@@ -95,7 +99,7 @@ struct AssistantCallTests {
         try await WorkerGateway.run(withStore: true) { node in
             let process = try await node.channel("helper")
             let device = try await node.device(of: node.user("ann"))
-            let (call, _) = try await device.call([Self.helper])
+            let (call, room) = try await device.call([Self.helper])
             var incoming: Call?
             for await event in process.events {
                 guard case .incoming(let ringing) = event else { continue }
@@ -103,9 +107,11 @@ struct AssistantCallTests {
                 break
             }
             #expect(incoming?.id == call.id)
-            _ = try await incoming?.answer()
+            let answered = try await incoming?.answer()
             try await eventually("the answer") { device.calls[call.id]?.info.member(Self.helper)?.status == .answered }
             #expect(node.counters.offers.isEmpty)
+            await answered?.leave()
+            await room.leave()
         }
     }
 
@@ -113,9 +119,10 @@ struct AssistantCallTests {
         try await WorkerGateway.run(withStore: true) { node in
             let process = try await node.channel("helper")
             let device = try await node.device(of: node.user("ann"))
-            let (call, _) = try await device.call([Self.helper])
+            let (call, room) = try await device.call([Self.helper])
             try await process.request(.register(WorkerRegistration(assistantID: "helper", capacity: 1)))
             #expect(try await process.offer().call == call.id)
+            await room.leave()
         }
     }
 }

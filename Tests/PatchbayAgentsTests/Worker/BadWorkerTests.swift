@@ -1,3 +1,5 @@
+import Backend
+import Engine
 import PatchbayAgents
 import PatchbayClient
 import Testing
@@ -38,11 +40,12 @@ struct BadWorkerTests {
             let worker = try await HandWorker(node)
             let stranger = try await HandWorker(node, "stranger")
             try await node.administrator().dispatch("helper", to: "room")
-            let (job, _) = try await worker.takeJob()
+            let (job, room) = try await worker.takeJob()
             for request: WorkerRequest in [.accept(job.id), .decline(job.id), .finish(job.id, error: nil), .finish(job.id, error: "x")] {
-                #expect(await stranger.channel.refusal(of: request) == .conflict, "\(request)")
+                #expect(await stranger.channel.refusal(of: request) == .notFound, "\(request)")
             }
             try await node.job(.running)
+            await room.leave()
         }
     }
 
@@ -60,6 +63,14 @@ struct BadWorkerTests {
             await #expect(throws: CallFailure.self) { try await channel.call([.user(Identity(text: "ann"))]) }
             // The channel goes on.
             try await channel.request(.register(WorkerRegistration(assistantID: "helper", capacity: 1)))
+        }
+    }
+
+    @Test func workerWhoseRegistrationIsRefusedFailsAtOnce() async throws {
+        try await WorkerGateway.run { node in
+            let settings = AgentWorkerSettings(url: node.url, assistant: "helper", options: WorkerGateway.options)
+            let worker = AgentWorker(settings: settings, tokens: { try WorkerGateway.assistantToken("other") }, handler: { _ in })
+            await #expect(throws: RequestFailure.self) { try await worker.run() }
         }
     }
 

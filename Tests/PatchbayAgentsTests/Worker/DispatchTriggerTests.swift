@@ -1,4 +1,5 @@
 import Backend
+import Engine
 import Identity
 import PatchbayAgents
 import PatchbayClient

@@ -1,5 +1,6 @@
 import PatchbayAgents
 import PatchbayClient
+import Synchronization
 import Testing
 import Wire
 
@@ -34,5 +35,28 @@ struct HandWorker: Sendable {
     func die(in room: RoomConnection? = nil) {
         channel.dropConnection()
         room?.dropConnection()
+    }
+}
+
+/// A worker whose next offer is being read.
+final class OfferedWorker: Sendable {
+    let channel: CallChannel
+    let offer: Task<JobInfo, any Error>
+    private let hasOffer = Mutex(false)
+
+    init(_ worker: HandWorker) {
+        let channel = worker.channel
+        self.channel = channel
+        offer = Task { try await channel.offer() }
+        Task { [self] in
+            _ = try await offer.value
+            hasOffer.withLock { $0 = true }
+        }
+    }
+
+    /// Waits until one of them has an offer.
+    static func first(of workers: [OfferedWorker]) async throws -> OfferedWorker {
+        try await eventually("an offer") { workers.contains { $0.hasOffer.withLock { $0 } } }
+        return try #require(workers.first { $0.hasOffer.withLock { $0 } })
     }
 }

@@ -1,4 +1,5 @@
 import Backend
+import Engine
 import PatchbayAgents
 import PatchbayClient
 import Testing

@@ -1,3 +1,5 @@
+import Backend
+import Engine
 import PatchbayAgents
 import PatchbayClient
 import Synchronization
@@ -9,24 +11,25 @@ import Wire
 struct OfferTests {
     @Test func declinedJobGoesToTheNextWorker() async throws {
         try await WorkerGateway.run { node in
-            let (one, other) = (try await HandWorker(node), try await HandWorker(node))
+            let workers = [OfferedWorker(try await HandWorker(node)), OfferedWorker(try await HandWorker(node))]
             let job = try await node.administrator().dispatch("helper", to: "room")
-            let first = try await Self.firstOffered(job, one, other)
+            let first = try await OfferedWorker.first(of: workers)
             try await first.channel.request(.decline(job.id))
-            let second = first.channel === one.channel ? other : one
-            #expect(try await second.takeJob().job.id == job.id)
-            try await node.job(.running)
+            let second = try #require(workers.first { $0 !== first })
+            #expect(try await second.offer.value.id == job.id)
+            try await second.channel.request(.accept(job.id))
             #expect(node.counters.offers[.declined] == 1 && node.counters.offers[.accepted] == 1)
         }
     }
 
     @Test func unansweredOfferGoesToTheNextWorker() async throws {
         try await WorkerGateway.run { node in
-            let (one, other) = (try await HandWorker(node), try await HandWorker(node))
+            let workers = [OfferedWorker(try await HandWorker(node)), OfferedWorker(try await HandWorker(node))]
             let job = try await node.administrator().dispatch("helper", to: "room")
-            let silent = try await Self.firstOffered(job, one, other)
-            let second = silent.channel === one.channel ? other : one
-            #expect(try await second.takeJob().job.id == job.id)
+            let silent = try await OfferedWorker.first(of: workers)
+            let second = try #require(workers.first { $0 !== silent })
+            #expect(try await second.offer.value.id == job.id)
+            try await second.channel.request(.accept(job.id))
             guard case .cancelled(job.id, _) = try await silent.channel.job() else {
                 Issue.record("the silent worker must learn that it has lost the job")
                 return
@@ -34,20 +37,6 @@ struct OfferTests {
             #expect(await silent.channel.refusal(of: .accept(job.id)) == .conflict)
             #expect(node.counters.offers[.expired] == 1)
         }
-    }
-
-    /// Reads the offer of a job on the channel that has it.
-    private static func firstOffered(_ job: JobInfo, _ one: HandWorker, _ other: HandWorker) async throws -> HandWorker {
-        let found = Mutex<HandWorker?>(nil)
-        let readers = [one, other].map { worker in
-            Task {
-                guard try await worker.channel.offer().id == job.id else { return }
-                found.withLock { $0 = $0 ?? worker }
-            }
-        }
-        try await eventually("an offer") { found.withLock { $0 != nil } }
-        for reader in readers { reader.cancel() }
-        return try #require(found.withLock { $0 })
     }
 
     @Test func fullWorkerGetsTheNextJobWhenOneEnds() async throws {

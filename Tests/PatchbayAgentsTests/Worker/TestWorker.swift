@@ -12,8 +12,8 @@ final class TestWorker: Sendable {
 
     /// - Parameter handler: called for each job after it is recorded; nil is `stay`.
     init(
-        _ node: WorkerGateway, _ assistant: String = "helper", capacity: Int = 10, load: @escaping @Sendable () -> Double = { 0 },
-        drainTimeout: Duration = .seconds(60), handler: (@Sendable (AgentJob) async throws -> Void)? = nil
+        _ node: WorkerGateway, _ assistant: String = "helper", capacity: Int = 10, drainTimeout: Duration = .seconds(60),
+        handler: (@Sendable (AgentJob) async throws -> Void)? = nil, load: @escaping @Sendable () -> Double = { 0 }
     ) {
         let settings = AgentWorkerSettings(
             url: node.url, assistant: assistant, capacity: capacity, options: WorkerGateway.options, drainTimeout: drainTimeout,
