@@ -101,18 +101,17 @@ package actor SpeechService: Service {
                 counters.add(to: .speechClips, "found")
                 return view(of: own, for: requester)
             }
-        } else {
-            switch queue.refusal(of: requester) {
-            case .full?: throw Self.busy
-            case .tooMany?:
-                throw HTTPError(
-                    .tooManyRequests, "too_many_clips", "too many of your texts are waiting; try again", retryAfterSeconds: 5)
-            case nil: break
-            }
+        } else if let refusal = queue.refusal(of: requester) {
+            throw Self.error(refusal)
         }
         let clip = try await store.addSpeechClip(for: request, of: requester.owner, limits: limits.clips, at: .now)
         if clip.status == .ready { counters.add(to: .speechClips, "found") }
         if clip.status == .queued, !isStopped {
+            // Other requests may have been added meanwhile.
+            if !queue.hasJob(clip.id), let refusal = queue.refusal(of: requester) {
+                try? await store.forgetSpeechClip(clip.id, of: requester.owner)
+                throw Self.error(refusal)
+            }
             apply { queue.add(clip.id, for: [requester], at: now, into: &$0) }
         }
         return view(of: clip, for: requester)
@@ -162,6 +161,14 @@ package actor SpeechService: Service {
 
     private static let busy = HTTPError(
         .serviceUnavailable, "speech_busy", "too many texts are waiting to be spoken; try again", retryAfterSeconds: 5)
+
+    private static func error(_ refusal: SpeechQueue.Refusal) -> HTTPError {
+        switch refusal {
+        case .full: busy
+        case .tooMany:
+            HTTPError(.tooManyRequests, "too_many_clips", "too many of your texts are waiting; try again", retryAfterSeconds: 5)
+        }
+    }
 
     private func view(of clip: SpeechClip, for requester: SpeechRequester) -> ClipView {
         var view = ClipView(clip)
