@@ -1,3 +1,4 @@
+import Backend
 import PatchbayAgents
 import PatchbayClient
 import Synchronization
