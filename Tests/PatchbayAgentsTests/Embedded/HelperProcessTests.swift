@@ -73,8 +73,23 @@ struct HelperRequestsTests {
         _ = try requests.admit(at: at(0))
         _ = try requests.admit(at: at(0))
         #expect(throws: ProviderError.self) { try requests.admit(at: at(0)) }
-        #expect([requests.finished(1)] == [false])
+        #expect([requests.cancelled(1)] == [false])
         #expect(try requests.admit(at: at(0)) == (3, false))
+    }
+
+    @Test func aCancelledRequestCountsUntilTheProcessConfirms() throws {
+        var requests = HelperRequests()
+        requests.started(at: at(0))
+        _ = requests.becameReady(at: at(0))
+        _ = try requests.admit(at: at(0))
+        #expect([requests.cancelled(1)] == [true])
+        // A process that hangs is noticed although every request to it is given up.
+        _ = try requests.admit(at: at(4_000))
+        #expect([requests.cancelled(2)] == [true])
+        #expect(requests.isOverdue(at: at(5_001)))
+        requests.finished(1)
+        requests.finished(2)
+        #expect(!requests.isOverdue(at: at(5_001)))
     }
 
     @Test func aSilentProcessIsOverdue() throws {

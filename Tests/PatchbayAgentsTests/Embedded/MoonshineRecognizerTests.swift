@@ -26,6 +26,22 @@ struct MoonshineRecognizerTests {
         }
     }
 
+    @Test func severalModelsWorkAtOnce() async throws {
+        var settings = MoonshineRecognizer.Settings()
+        settings.models = 2
+        let recognizer = try await MoonshineRecognizer(models: Embedded.models(), settings: settings)
+        let clip = try Embedded.demoClip()
+        let texts = try await withThrowingTaskGroup(of: String.self) { group in
+            for index in 0..<4 {
+                group.addTask {
+                    try await Embedded.text(of: SpeechSegment(samples: clip, start: Instant(nanoseconds: UInt64(index))), with: recognizer)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(texts.map(words) == Array(repeating: words(Embedded.demoText), count: 4))
+    }
+
     @Test func aPartialSegmentHasAPartialResult() async throws {
         let segment = SpeechSegment(samples: try Embedded.demoClip(), start: Instant(nanoseconds: 5), isPartial: true)
         var results: [Recognition] = []

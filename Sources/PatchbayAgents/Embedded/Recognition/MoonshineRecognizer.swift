@@ -14,7 +14,7 @@ public final class MoonshineRecognizer: SpeechRecognizer {
         public var models = 1
         /// Segments that may wait. The oldest partial segment is skipped beyond it, then final segments fail with `overloaded`.
         public var queueMax = 64
-        /// Longer segments are divided; memory grows with the length.
+        /// Longer segments are divided, because memory grows with the length. At least 1 s.
         public var partMax = Duration.seconds(15)
 
         public init() {}
@@ -46,7 +46,7 @@ public final class MoonshineRecognizer: SpeechRecognizer {
         try models.require(.recognizer)
         var workers: [Worker] = []
         for index in 0..<max(settings.models, 1) { workers.append(try await Worker(index, models)) }
-        partMax = Int(settings.partMax / .milliseconds(1)) * SpeechSegment.sampleRate / 1_000
+        partMax = max(Int(settings.partMax / .milliseconds(1)), 1_000) * SpeechSegment.sampleRate / 1_000
         state = Mutex(State(queue: RecognitionQueue(limit: max(settings.queueMax, 1)), idle: workers))
     }
 

@@ -45,12 +45,7 @@ enum SegmentAnalysis {
 
     /// Whether `text` is one of the words that a recognizer invents and `samples` do not sound like a person who said it.
     static func isInvented(_ text: String, for samples: [Float]) -> Bool {
-        inventions.contains(words(of: text)) && !resemblesSpeech(samples)
-    }
-
-    /// In lower case and without punctuation.
-    private static func words(of text: String) -> String {
-        text.lowercased().split { !$0.isLetter }.joined(separator: " ")
+        inventions.contains(UtteranceText.words(of: text).joined(separator: " ")) && !resemblesSpeech(samples)
     }
 
     private static func resemblesSpeech(_ samples: [Float]) -> Bool {

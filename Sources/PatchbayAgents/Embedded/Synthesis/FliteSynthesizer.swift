@@ -35,8 +35,8 @@ public final class FliteSynthesizer: SpeechSynthesizer {
 
     func synthesize(_ text: String, style: Style) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
         let (stream, pieces) = AsyncThrowingStream<SynthesizedSpeech, any Error>.makeStream()
-        guard text.count <= HibariSynthesizer.charactersMax else {
-            pieces.finish(throwing: ProviderError(.rejected, "A text has at most \(HibariSynthesizer.charactersMax) characters."))
+        guard text.utf8.count <= HibariSynthesizer.textBytesMax else {
+            pieces.finish(throwing: ProviderError(.rejected, "A text has at most \(HibariSynthesizer.textBytesMax) bytes."))
             return stream
         }
         guard Self.texts.add(1, ordering: .relaxed).newValue <= Self.textsMax else {

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Logging
-internal import Subprocess
+internal import PatchbayClient
 internal import Synchronization
 internal import Wire
 
@@ -68,7 +68,6 @@ final class HelperProcess: Sendable {
             var outbox: AsyncStream<[UInt8]>.Continuation?
             var processID: Int32?
             var starts = 0
-            var isEnded = false
         }
 
         let state: Mutex<State>
@@ -80,7 +79,7 @@ final class HelperProcess: Sendable {
         func admit(_ body: [UInt8], _ parts: Parts.Continuation) throws(ProviderError) -> UInt32 {
             let result = state.withLock { state in
                 Result { () throws(ProviderError) in
-                    let (number, isSentNow) = try state.requests.admit(at: .now)
+                    let (number, isSentNow) = try state.requests.admit(at: MediaClock.now)
                     state.open[number] = (body, parts)
                     if isSentNow { state.outbox?.yield(HelperMessage(.request, number, body).encoded) }
                     return number
@@ -92,13 +91,13 @@ final class HelperProcess: Sendable {
         func cancel(_ number: UInt32) {
             state.withLock { state in
                 state.open[number] = nil
-                if state.requests.finished(number) { state.outbox?.yield(HelperMessage(.cancel, number).encoded) }
+                if state.requests.cancelled(number) { state.outbox?.yield(HelperMessage(.cancel, number).encoded) }
             }
         }
 
         func finish(_ number: UInt32, throwing error: ProviderError? = nil) {
             let parts = state.withLock { state in
-                _ = state.requests.finished(number)
+                state.requests.finished(number)
                 return state.open.removeValue(forKey: number)?.parts
             }
             parts?.finish(throwing: error)
@@ -106,7 +105,7 @@ final class HelperProcess: Sendable {
 
         func processStarted(_ processID: Int32, outbox: AsyncStream<[UInt8]>.Continuation) {
             state.withLock { state in
-                state.requests.started(at: .now)
+                state.requests.started(at: MediaClock.now)
                 state.outbox = outbox
                 state.processID = processID
                 state.starts += 1
@@ -115,7 +114,7 @@ final class HelperProcess: Sendable {
 
         func processBecameReady() {
             state.withLock { state in
-                for number in state.requests.becameReady(at: .now) {
+                for number in state.requests.becameReady(at: MediaClock.now) {
                     guard let request = state.open[number] else { continue }
                     state.outbox?.yield(HelperMessage(.request, number, request.body).encoded)
                 }
@@ -124,7 +123,7 @@ final class HelperProcess: Sendable {
 
         func received(_ message: HelperMessage) {
             let parts = state.withLock { state in
-                state.requests.progressed(at: .now)
+                state.requests.progressed(at: MediaClock.now)
                 return state.open[message.number]?.parts
             }
             switch message.kind {
@@ -152,20 +151,10 @@ final class HelperProcess: Sendable {
 
         func end() {
             let open = state.withLock { state in
-                state.isEnded = true
                 defer { state.open = [:] }
                 return state.open.values.map(\.parts)
             }
             for parts in open { parts.finish(throwing: ProviderError(.disconnected, "The helper process was ended.")) }
         }
-    }
-}
-
-extension Instant {
-    /// The monotonic clock.
-    static var now: Instant {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
     }
 }

@@ -77,10 +77,14 @@ struct HelperRequests {
         lastProgress = now
     }
 
-    /// - Returns: whether the process is working on the request and is to be told to stop.
-    mutating func finished(_ number: UInt32) -> Bool {
+    /// - Returns: whether the process is working on the request and is to be told to stop. The request counts until the process confirms.
+    mutating func cancelled(_ number: UInt32) -> Bool {
         waiting.removeAll { $0 == number }
-        return sent.remove(number) != nil
+        return sent.contains(number)
+    }
+
+    mutating func finished(_ number: UInt32) {
+        sent.remove(number)
     }
 
     /// - Returns: requests that fail.

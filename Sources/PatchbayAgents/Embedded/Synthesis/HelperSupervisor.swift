@@ -1,4 +1,6 @@
+internal import Foundation
 internal import Logging
+internal import PatchbayClient
 internal import Subprocess
 internal import Synchronization
 internal import SystemPackage
@@ -18,14 +20,22 @@ struct HelperSupervisor: Sendable {
     /// How often the process is checked.
     private static let interval = Duration.milliseconds(500)
 
+    /// Without this process's secrets. One thread for each library, because several would only compete.
+    private static var environment: Environment {
+        let kept = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"]
+        let inherited = ProcessInfo.processInfo.environment.filter { kept.contains($0.key) }
+        let own = ["LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"]
+        return .custom(Dictionary(uniqueKeysWithValues: inherited.merging(own) { $1 }.map { (Environment.Key(rawValue: $0)!, $1) }))
+    }
+
     func run() async {
         var failures = 0
         while !Task.isCancelled {
-            let start = Instant.now
+            let start = MediaClock.now
             let reason = await runOnce()
             if Task.isCancelled { break }
             let failedStarts = shared.processEnded("\(command.name): \(reason)")
-            failures = failedStarts == 0 && Instant.now - start >= Self.healthy ? 1 : failures + 1
+            failures = failedStarts == 0 && MediaClock.now - start >= Self.healthy ? 1 : failures + 1
             logger.warning(
                 "helper process ended; restarting",
                 metadata: ["helper": "\(command.name)", "reason": "\(reason)", "failures": "\(failures)"])
@@ -42,7 +52,8 @@ struct HelperSupervisor: Sendable {
         options.processGroupID = 0
         do {
             let result = try await Subprocess.run(
-                .path(FilePath(command.executable)), arguments: Arguments(command.arguments), platformOptions: options,
+                .path(FilePath(command.executable)), arguments: Arguments(command.arguments), environment: Self.environment,
+                platformOptions: options,
                 input: .inputWriter, output: .sequence, error: .sequence
             ) { execution in
                 shared.processStarted(execution.processIdentifier.value, outbox: outgoing)
@@ -94,7 +105,7 @@ struct HelperSupervisor: Sendable {
     private func watch() async throws {
         while true {
             try await Task.sleep(for: Self.interval)
-            if shared.state.withLock({ $0.requests.isOverdue(at: .now) }) {
+            if shared.state.withLock({ $0.requests.isOverdue(at: MediaClock.now) }) {
                 throw ProviderError(.timeout, "does not respond")
             }
         }

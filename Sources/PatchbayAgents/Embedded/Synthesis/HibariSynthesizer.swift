@@ -18,8 +18,8 @@ public final class HibariSynthesizer: SpeechSynthesizer {
         var intonation = 1.0
     }
 
-    /// Maximum length of a text, in characters; about ten minutes of speech.
-    static let charactersMax = 10_000
+    /// Maximum length of a text in UTF-8, in bytes; about half an hour of speech.
+    static let textBytesMax = 40_000
     private static let name = "speech synthesizer"
 
     let helper: HelperProcess
@@ -49,8 +49,8 @@ public final class HibariSynthesizer: SpeechSynthesizer {
 
     func synthesize(_ text: String, style: Style) -> AsyncThrowingStream<SynthesizedSpeech, any Error> {
         let (stream, pieces) = AsyncThrowingStream<SynthesizedSpeech, any Error>.makeStream()
-        guard text.count <= Self.charactersMax else {
-            pieces.finish(throwing: ProviderError(.rejected, "A text has at most \(Self.charactersMax) characters, not \(text.count)."))
+        guard text.utf8.count <= Self.textBytesMax else {
+            pieces.finish(throwing: ProviderError(.rejected, "A text has at most \(Self.textBytesMax) bytes, not \(text.utf8.count)."))
             return stream
         }
         let reading = Task { [helper] in
