@@ -17,11 +17,6 @@ struct ConversationDemo: Sendable {
     /// The file for both sides of the conversation.
     let path: String
 
-    struct NoAnswer: Error, CustomStringConvertible {
-        let turn: Int
-        var description: String { "the assistant did not answer turn \(turn) in time" }
-    }
-
     func run() async throws -> ConversationReport {
         let definition = AssistantDefinition(
             id: "default", name: "the Patchbay assistant", greetings: ["Hello, {name}. I am the Patchbay assistant."])
@@ -33,10 +28,10 @@ struct ConversationDemo: Sendable {
         async let watching: Void = watch(user) { body in report.withLock { body(&$0) } }
         async let talking: Void = user.run()
 
-        try await user.waitForSilence(turns: 1, within: Self.patience, turn: 0)
+        try await user.waitForAnswers(1, within: Self.patience)
         for (index, sound) in sounds.enumerated() {
             user.say(sound)
-            try await user.waitForSilence(turns: index + 2, within: Self.patience, turn: index + 1)
+            try await user.waitForAnswers(index + 2, within: Self.patience)
         }
         await user.leave()
         await assistantRoom.leave()

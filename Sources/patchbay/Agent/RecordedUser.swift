@@ -4,7 +4,7 @@ import PatchbayClient
 import Synchronization
 import Wire
 
-/// A user whose microphone plays recordings, and whose loudspeaker is recorded.
+/// A user whose microphone plays recordings, and whose loudspeaker is recorded. Both run in real time.
 final class RecordedUser: Sendable {
     let room: RoomConnection
     private let microphone: LocalTrack
@@ -17,6 +17,17 @@ final class RecordedUser: Sendable {
         /// Utterances of the assistant that were played.
         var answers = 0
         var voice: TrackSID?
+        /// When the recording being played began and ended to be audible, by `MediaClock`.
+        var speechBegan: Instant?
+        var speechEnded: Instant?
+        /// When the assistant was first and last audible since `say`.
+        var answerBegan: Instant?
+        var lastHeard: Instant?
+    }
+
+    /// No answer in time.
+    struct NoAnswer: Error, CustomStringConvertible {
+        var description: String { "the assistant did not answer in time" }
     }
 
     init(room: RoomConnection) async throws {
@@ -25,19 +36,35 @@ final class RecordedUser: Sendable {
     }
 
     var recording: StereoRecording { state.withLock { $0.recording } }
+    var answers: Int { state.withLock { $0.answers } }
+    var speechBegan: Instant? { state.withLock { $0.speechBegan } }
+    var lastHeard: Instant? { state.withLock { $0.lastHeard } }
+
+    /// From the end of the recording to the first audio of the answer; nil without an answer.
+    var voiceToVoice: Duration? {
+        state.withLock { state in
+            guard let ended = state.speechEnded, let began = state.answerBegan else { return nil }
+            return began - ended
+        }
+    }
 
     /// Plays a recording into the microphone.
     func say(_ sound: PCMBuffer) {
         guard let samples = try? sound.mixedToMono().resampled(to: SpeechEncoder.sampleRate).samples else { return }
-        state.withLock { $0.waiting += samples }
+        state.withLock { state in
+            state.waiting += samples
+            (state.speechBegan, state.speechEnded, state.answerBegan) = (nil, nil, nil)
+        }
     }
+
+    var isSpeaking: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     func handle(_ event: RoomEvent) {
         for track in event.newTracks where track.source == .assistant { state.withLock { $0.voice = track.sid } }
         if case .gateway(.playoutFinished, _) = event { state.withLock { $0.answers += 1 } }
     }
 
-    /// Speaks and listens in real time until `leave()`.
+    /// Speaks and listens until `leave()`.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.speak() }
@@ -51,15 +78,42 @@ final class RecordedUser: Sendable {
         await room.leave()
     }
 
-    /// Waits until the assistant has finished speaking `turns` times.
-    func waitForSilence(turns: Int, within limit: Duration, turn: Int) async throws {
-        let end = MediaClock.now + limit
-        while state.withLock({ $0.answers < turns }) {
-            guard MediaClock.now < end else { throw ConversationDemo.NoAnswer(turn: turn) }
-            try await Task.sleep(for: .milliseconds(50))
-        }
+    /// Waits until the assistant has finished speaking `count` times.
+    func waitForAnswers(_ count: Int, within limit: Duration) async throws {
+        try await wait(within: limit) { $0.answers >= count }
         try await Task.sleep(for: .milliseconds(400))
     }
+
+    /// Waits until the assistant has been audible for `span`.
+    func waitForSpeech(of span: Duration, within limit: Duration) async throws {
+        try await wait(within: limit) { state in
+            guard let began = state.answerBegan, let last = state.lastHeard else { return false }
+            return last - began >= span
+        }
+    }
+
+    /// Waits until the assistant has begun to answer what was said last.
+    func waitForAnswerToBegin(within limit: Duration) async throws {
+        try await wait(within: limit) { $0.waiting.isEmpty && $0.answerBegan != nil }
+    }
+
+    /// Waits until nobody has been audible for `span`.
+    func waitForSilence(of span: Duration, within limit: Duration) async throws {
+        try await wait(within: limit) { state in
+            let last = max(state.lastHeard ?? state.speechBegan ?? MediaClock.now, state.speechEnded ?? Instant(nanoseconds: 0))
+            return state.waiting.isEmpty && MediaClock.now - last >= span
+        }
+    }
+
+    private func wait(within limit: Duration, until isTrue: @Sendable (State) -> Bool) async throws {
+        let end = MediaClock.now + limit
+        while !state.withLock({ isTrue($0) }) {
+            guard MediaClock.now < end else { throw NoAnswer() }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    // MARK: Audio
 
     private func speak() async throws {
         var source = try microphone.makePCMSource()
@@ -73,6 +127,12 @@ final class RecordedUser: Sendable {
                 return samples
             }
             do { try await source.write(samples) } catch RequestFailure.ended { return }
+            guard Self.isAudible(samples) else { continue }
+            state.withLock { state in
+                state.speechBegan = state.speechBegan ?? MediaClock.now
+                state.speechEnded = MediaClock.now
+                state.answerBegan = nil
+            }
         }
     }
 
@@ -83,16 +143,23 @@ final class RecordedUser: Sendable {
                 continue
             }
             for await chunk in room.pcm(of: voice) {
+                let isAudible = Self.isAudible(chunk.samples)
                 state.withLock { state in
                     // The user's side is the clock of the recording.
                     let missing = state.recording.user.count - state.recording.assistant.count - 2 * chunk.samples.count
                     if missing > 0 { state.recording.assistant += [Int16](repeating: 0, count: missing) }
                     state.recording.assistant += chunk.samples
+                    guard isAudible else { return }
+                    state.answerBegan = state.answerBegan ?? MediaClock.now
+                    state.lastHeard = MediaClock.now
                 }
             }
             return
         }
     }
+
+    /// Louder than −50 dBov.
+    private static func isAudible(_ samples: [Int16]) -> Bool { AudioLevel(of: samples).value < 50 }
 }
 
 /// Both sides of a conversation, 48 kHz: the user on the left, the assistant on the right.

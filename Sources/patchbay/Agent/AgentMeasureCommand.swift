@@ -1,0 +1,90 @@
+import ArgumentParser
+import Audio
+import Foundation
+import Logging
+import PatchbayAgents
+import PatchbayClient
+import Wire
+
+struct AgentMeasureCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "measure",
+        abstract: "Measure how well and how fast an assistant understands, answers and yields on this machine.",
+        discussion: """
+            Speaks recordings to the embedded engines through a gateway on a free loopback port, in real time. A recording is a WAV file with
+            its words in a text file of the same name.
+
+              words     word error rate, turns, and the time from voice to voice
+              barge-in  the time from a user's first sound to the assistant's last, and how many words the transcript is off
+
+            EXAMPLES
+              patchbay agent measure words --recordings speech
+              patchbay agent measure barge-in --recordings speech --tries 20 --json
+            """)
+
+    enum Task: String, ExpressibleByArgument, CaseIterable {
+        case words
+        case bargeIn = "barge-in"
+    }
+
+    @Argument(help: "words or barge-in.")
+    var task: Task
+    @Option(help: "A folder of WAV files with transcripts.")
+    var recordings = "demo"
+    @Option(help: "Interruptions, 1 to 1000.")
+    var tries = 20
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard 1...1_000 ~= tries else { throw ValidationError("--tries \(tries): pass 1 to 1000") }
+    }
+
+    func run() async throws {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .error
+            return handler
+        }
+        let spoken = try SpokenRecording.all(in: recordings)
+        let engines = try await EmbeddedEngines.load()
+        let report = try await DemoGateway.run { gateway in
+            let measurement = AgentMeasurement(gateway: gateway, engines: engines) { line in
+                if !json { Console.say(line) }
+            }
+            return switch task {
+            case .words: try await measurement.words(of: spoken)
+            case .bargeIn: try await measurement.bargeIn(with: spoken, tries: tries)
+            }
+        }
+        if json { try Console.say(json: report) } else { Console.say(report.text) }
+    }
+}
+
+/// A recording and what is said in it.
+struct SpokenRecording: Sendable {
+    let name: String
+    let sound: PCMBuffer
+    let text: String
+
+    /// The WAV files of a folder that have a transcript, by name.
+    static func all(in folder: String) throws -> [SpokenRecording] {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { $0.hasSuffix(".wav") }.sorted()
+        let recordings = try names.compactMap { name -> SpokenRecording? in
+            let path = folder + "/" + name
+            let stem = String(path.dropLast(4))
+            guard let text = try? String(contentsOfFile: stem + ".txt", encoding: .utf8),
+                let file = FileManager.default.contents(atPath: path)
+            else { return nil }
+            do {
+                return SpokenRecording(name: name, sound: try WAVFile.read(Array(file), mono: true), text: text)
+            } catch {
+                throw UsageError("\(path): \(error)")
+            }
+        }
+        guard !recordings.isEmpty else {
+            throw UsageError("--recordings \(folder): no WAV file there has a transcript (NAME.wav, NAME.txt)")
+        }
+        return recordings
+    }
+}
