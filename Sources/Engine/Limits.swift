@@ -120,6 +120,9 @@ package enum Limits {
     /// Requests of one device on its user's channel, per second and in a burst.
     package static let deviceRequestsPerSecond = 20
     package static let deviceRequestBurst = 100
+    /// The same for an assistant's process, which may get the jobs of a worker that was lost with all of its own.
+    package static let assistantRequestsPerSecond = 200
+    package static let assistantRequestBurst = 1_000
     /// Time that a worker has to accept or decline a job.
     package static let jobOfferMax: Duration = .seconds(1)
     /// Time until a job that no worker has taken fails.

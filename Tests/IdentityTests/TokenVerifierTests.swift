@@ -30,7 +30,10 @@ struct TokenVerifierTests {
         #expect(token.attributes == ["lk.agent.state": "idle", "Case": ""])
         #expect(token.kind == .agent)
         #expect(token.sessionID == "s-1")
-        #expect(token.roomSettings == TokenRoomSettings(emptyTimeout: 30, departureTimeout: 5, maxParticipants: 8, metadata: "m"))
+        let agents = [TokenAgent(agentName: "")]
+        #expect(
+            token.roomSettings
+                == TokenRoomSettings(emptyTimeout: 30, departureTimeout: 5, maxParticipants: 8, metadata: "m", agents: agents))
         let video = try #require(token.video)
         #expect(video.room == "den" && video.destinationRoom == "hall")
         #expect(video.roomJoin && video.roomCreate && video.roomList && video.roomRecord && video.roomAdmin && video.ingressAdmin)

@@ -15,7 +15,7 @@ final class UserChannel {
     var lastReceivedAt: Instant
     /// Set while the last messages are flushed before the socket is closed.
     var pendingClose: PendingClose?
-    var requests = TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
+    var requests: TokenBucket
     var malformed: MalformedMessageCounter
     /// Whether a service has sent `hello`; it is sent before anything else.
     var isGreeted = false
@@ -26,6 +26,11 @@ final class UserChannel {
         self.connection = connection
         self.bearer = bearer
         expires = address.expires
+        requests =
+            switch bearer {
+            case .user: TokenBucket(perSecond: Limits.deviceRequestsPerSecond, burst: Limits.deviceRequestBurst)
+            case .assistant: TokenBucket(perSecond: Limits.assistantRequestsPerSecond, burst: Limits.assistantRequestBurst)
+            }
         lastReceivedAt = now
         malformed = MalformedMessageCounter(now: now)
     }

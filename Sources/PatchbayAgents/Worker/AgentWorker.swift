@@ -24,7 +24,10 @@ public actor AgentWorker {
         var isCancelled = false
     }
 
-    private static let reportInterval = Duration.seconds(1)
+    /// Changes are reported together, so that many jobs at once do not exhaust the channel's request limit.
+    private static let changeInterval = Duration.milliseconds(200)
+    /// In change intervals.
+    private static let reportInterval = 5
     private static let reconnect = Backoff(.exponential, unit: .milliseconds(250), delayMax: .seconds(5), jitter: .upperHalf)
 
     private let settings: AgentWorkerSettings
@@ -35,6 +38,7 @@ public actor AgentWorker {
     private var running: [JobID: Running] = [:]
     private var meter = LoadMeter()
     private var cpuLoad = 0.0
+    private var hasChanged = false
     private var isDraining = false
     private var isOver = false
     private var hasRegistered = false
@@ -87,7 +91,7 @@ public actor AgentWorker {
     /// Takes no more jobs, and ends `run()` when the running ones are over. After `settings.drainTimeout` they are cancelled.
     public func drain() async {
         isDraining = true
-        report()
+        hasChanged = true
         let deadline = Task { [timeout = settings.drainTimeout] in
             try await Task.sleep(for: timeout)
             self.cancelAll()
@@ -127,7 +131,8 @@ public actor AgentWorker {
             (isRegistered, hasRegistered) = (true, true)
             registrations += 1
             for job in registration.jobs where !kept.contains(job.id) { cancel(job.id, "another worker has it, or it is over") }
-            report()
+            // With the first measurement of the load.
+            hasChanged = true
             log.info("registered", metadata: ["assistant": "\(settings.assistant)", "jobs": "\(kept.count)"])
         } catch .notConnected {
             // The next `reconnected` registers.
@@ -152,7 +157,7 @@ public actor AgentWorker {
         guard let job = await accept(offer, on: channel) else { return }
         let task = Task { [handler] in try await handler(job) }
         running[job.id]?.task = task
-        report()
+        hasChanged = true
         let outcome = await withTaskCancellationHandler {
             await task.result
         } onCancel: {
@@ -187,7 +192,7 @@ public actor AgentWorker {
 
     private func finish(_ id: JobID) {
         running[id] = nil
-        report()
+        hasChanged = true
         guard running.isEmpty else { return }
         for waiter in emptyWaiters { waiter.resume() }
         emptyWaiters = []
@@ -214,14 +219,21 @@ public actor AgentWorker {
     private var load: Double { max(cpuLoad, min(1, Double(running.count) / Double(settings.capacity))) }
 
     private func reportPeriodically() async {
-        while (try? await Task.sleep(for: Self.reportInterval)) != nil {
-            cpuLoad = settings.measureLoad?() ?? meter.load(at: MediaClock.now, seconds: LoadMeter.processSeconds)
-            report()
+        var count = 0
+        while (try? await Task.sleep(for: Self.changeInterval)) != nil {
+            count += 1
+            if count % Self.reportInterval == 0 {
+                cpuLoad = settings.measureLoad?() ?? meter.load(at: MediaClock.now, seconds: LoadMeter.processSeconds)
+                report()
+            } else if hasChanged {
+                report()
+            }
         }
     }
 
     private func report() {
         guard isRegistered else { return }
+        hasChanged = false
         channel?.notify(.status(WorkerStatus(load: load, jobs: running.count, draining: isDraining)))
     }
 }

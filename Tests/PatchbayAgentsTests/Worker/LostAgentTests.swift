@@ -26,6 +26,25 @@ struct LostAgentTests {
         }
     }
 
+    @Test func workerKilledWithTwentyJobsIsReplacedInAllOfThem() async throws {
+        try await WorkerGateway.run { node in
+            let first = try await HandWorker(node, capacity: 20)
+            let administrator = try node.administrator(of: nil)
+            var rooms: [RoomConnection] = []
+            for number in 0..<20 {
+                try await administrator.dispatch("helper", to: "room \(number)")
+                rooms.append(try await first.takeJob().room)
+            }
+            let second = try await TestWorker(node, capacity: 20).registered()
+            first.channel.dropConnection()
+            for room in rooms { room.dropConnection() }
+            try await eventually("twenty agents") { second.jobs.count == 20 }
+            for number in 0..<20 { #expect(try await node.job(.running, in: "room \(number)").attempt == 2) }
+            #expect(node.counters.sizes.running == 20)
+            try await second.stop()
+        }
+    }
+
     @Test func agentOfAnEarlierAttemptCannotReturn() async throws {
         try await WorkerGateway.run { node in
             let first = try await HandWorker(node)
