@@ -116,6 +116,8 @@ async def chat(request):
         return response
     if problem := check_messages(body["messages"]):
         return error(400, "invalid_request_error", problem)
+    if model == "no-tools" and "tools" in body:
+        return error(400, "invalid_request_error", "tools_not_supported")
     text, calls = answer_to(body["messages"], body.get("tools"))
     if not body.get("stream") or model == "no-stream":
         entries = [{"id": id, "type": "function", "function": {"name": name, "arguments": arguments}} for id, name, arguments in calls]

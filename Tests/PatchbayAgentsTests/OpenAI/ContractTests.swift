@@ -65,6 +65,20 @@ struct ContractTests {
         }
     }
 
+    @Test func aModelWithoutToolsIsAskedWithoutTheBuiltInOne() async throws {
+        var (settings, environment) = try await ContractCase.all("chat")[0].settings()
+        settings.model = "no-tools"
+        let responder = try OpenAIResponder(settings, environment: environment)
+        for text in ["one", "two"] {
+            let (parts, code) = await outcome(of: responder.respond(to: Conversation(messages: [.user(text)])))
+            #expect(code == nil && parts.last == .text("\(text) "))
+        }
+        // Its own tools are not left out silently.
+        let tool = AssistantTool(name: "look", url: "https://tools.test")
+        let (_, code) = await outcome(of: responder.respond(to: Conversation(messages: [.user("x")], tools: [tool])))
+        #expect(code == "rejected")
+    }
+
     @Test func partialSegmentsAreSkippedUnlessTheSettingsAskForThem() async throws {
         var (settings, environment) = try await ContractCase.all("transcription")[0].settings()
         var segment = SpeechSegment(samples: Array(repeating: 0, count: 16_000), start: Instant(nanoseconds: 0))

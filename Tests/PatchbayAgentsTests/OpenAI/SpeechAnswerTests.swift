@@ -86,6 +86,22 @@ struct TranscriptionAnswerTests {
         ]
         #expect(parts == [Recognition(text: "Hello there.", words: words, language: "en-US")])
     }
+
+    /// As whisper.cpp's server reports them.
+    @Test func tokensOfSegmentsAreJoinedToWords() throws {
+        let segment = SpeechSegment(samples: Array(repeating: 0, count: 16_000), start: Instant(nanoseconds: 0))
+        let body =
+            #"{"text":"Hi","segments":[{"words":[{"word":" Hi","start":0.25,"end":0.5,"t_dtw":-1},"#
+            + #"{"word":" the","start":0.5,"end":0.6},{"word":"re","start":0.6,"end":0.7},{"word":".","start":0.7,"end":0.7}]},{"id":1}]}"#
+        var (reader, parts) = (TranscriptionAnswer(for: segment), [Recognition]())
+        try reader.receive(Array(body.utf8), into: &parts)
+        try reader.finish(into: &parts)
+        #expect(
+            parts.first?.words == [
+                TimedWord("Hi", start: .milliseconds(250), end: .milliseconds(500)),
+                TimedWord("there.", start: .milliseconds(500), end: .milliseconds(700)),
+            ])
+    }
 }
 
 struct MultipartFormTests {

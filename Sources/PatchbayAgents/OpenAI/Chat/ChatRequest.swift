@@ -7,11 +7,13 @@ package struct ChatRequest: Sendable {
 
     package let body: JSONValue
 
-    package init(model: String, conversation: Conversation) {
-        body = [
-            "model": .string(model), "stream": true, "messages": .array(Self.messages(of: conversation)),
-            "tools": .array(Self.tools(of: conversation)),
+    /// - Parameter offersTools: whether the model may call the conversation's tools and end the call.
+    package init(model: String, conversation: Conversation, offersTools: Bool = true) {
+        var members: [JSONValue.Member] = [
+            .init("model", .string(model)), .init("stream", true), .init("messages", .array(Self.messages(of: conversation))),
         ]
+        if offersTools { members.append(.init("tools", .array(Self.tools(of: conversation)))) }
+        body = .object(members)
     }
 
     package var bytes: [UInt8] {

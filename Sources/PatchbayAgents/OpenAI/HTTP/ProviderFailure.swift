@@ -46,6 +46,9 @@ package struct ProviderFailure: Error, Hashable {
             retryAfter: Self.retryAfter(headers))
     }
 
+    /// Whether the server may accept the request without optional parameters.
+    var refusesParameters: Bool { [400, 415, 422].contains(status) }
+
     /// An error of the HTTP client or of SwiftNIO. Nil for a cancellation.
     init?(_ error: any Error, at server: String) {
         switch error {

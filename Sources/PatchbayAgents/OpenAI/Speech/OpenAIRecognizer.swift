@@ -65,8 +65,3 @@ public final class OpenAIRecognizer: SpeechRecognizer {
         }
     }
 }
-
-extension ProviderFailure {
-    /// Statuses with which servers refuse a value that they do not know.
-    fileprivate var refusesParameters: Bool { [400, 415, 422].contains(status) }
-}

@@ -40,7 +40,7 @@ package struct TranscriptionAnswer: AnswerReader {
         }
         parts.append(
             Recognition(
-                text: transcription.text.trimmed, words: transcription.words.map { $0.compactMap(timedWord) },
+                text: transcription.text.trimmed, words: transcription.allWords.map { $0.compactMap(timedWord) },
                 language: language(transcription.language)))
     }
 
@@ -65,6 +65,29 @@ private struct Transcription: Decodable {
     var text: String
     var language: String?
     var words: [Word]?
+    var segments: [Segment]?
+
+    /// Nil if the server has no word times.
+    ///
+    /// whisper.cpp reports them by segment, as tokens: one without a space at its beginning continues the word before it.
+    var allWords: [Word]? {
+        if let words { return words }
+        guard let segments, segments.contains(where: { $0.words != nil }) else { return nil }
+        let tokens = segments.flatMap { $0.words ?? [] }
+        guard tokens.contains(where: { $0.word.hasPrefix(" ") }) else { return tokens }
+        return tokens.reduce(into: []) { words, token in
+            if token.word.hasPrefix(" ") || words.isEmpty {
+                words.append(token)
+            } else {
+                words[words.count - 1].word += token.word
+                words[words.count - 1].end = token.end
+            }
+        }
+    }
+
+    struct Segment: Decodable {
+        var words: [Word]?
+    }
 
     struct Word: Decodable {
         var word: String
