@@ -20,12 +20,14 @@ struct ReadmeTests {
         let commands = try commands(under: "Use it")
         let outcome = try await Program.run(
             URL(filePath: "/usr/bin/env"), ["bash", "-euo", "pipefail", "-c", commands],
-            environment: ["API": "127.0.0.1:\(gateway.port)", "PATH": path], seconds: 90)
+            environment: ["API": "127.0.0.1:\(gateway.port)", "PATH": path], seconds: 110)
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
         #expect(outcome.output.contains("\"summary_text\": \""), "\(outcome.output)")
         let subtitles = try #require(outcome.output.range(of: "WEBVTT")).lowerBound
         try expectSubtitles(String(outcome.output[subtitles...]), "Please book a table", "I have booked a table")
         #expect(outcome.output.components(separatedBy: "\"summary_snippet\"").count == 2, "one session is listed")
+        #expect(outcome.output.contains("user: Go forward ten meters."), "the assistant heard the user\n\(outcome.output)")
+        #expect(outcome.output.contains("assistant: You said: Go forward ten meters."), "the user heard the assistant")
     }
 
     /// Checks a WebVTT file (section 4.1): a header, then cues of identifier, times and text, separated by empty lines.

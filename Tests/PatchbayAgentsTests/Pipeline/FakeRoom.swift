@@ -128,7 +128,7 @@ struct FakeCall {
     }
 
     /// Waits for a condition.
-    func until(_ limit: Duration = .seconds(5), _ condition: () -> Bool) async throws {
+    func until(_ limit: Duration = .seconds(20), _ condition: () -> Bool) async throws {
         let end = MediaClock.now + limit
         while !condition() {
             guard MediaClock.now < end else { throw TimedOut() }

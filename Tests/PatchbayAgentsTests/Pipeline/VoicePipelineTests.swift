@@ -61,7 +61,7 @@ struct VoicePipelineTests {
         try await call.run {
             let next = try await call.says(for: .milliseconds(900), thenSilence: .milliseconds(1_400), from: 0)
             _ = try await call.says(for: .milliseconds(400), thenSilence: .milliseconds(600), from: next)
-            try await call.until(.seconds(9)) { call.room.current.segments.last?.spoken == .completed }
+            try await call.until(.seconds(25)) { call.room.current.segments.last?.spoken == .completed }
         }
         let state = call.room.current
         #expect(state.clears == 1 && responder.conversations.count == 1)
