@@ -70,6 +70,8 @@ extension VoicePipeline {
         case .microphoneEnded(let track): close(track)
         case .text(let who, let text): handle(.text(who, text))
         case .digits(let who, let digits): handle(.digits(who, digits))
+        case .data(let who, AssistantMessage.topic, let text):
+            if let choice = cards.choice(in: text) { handle(.text(who, choice)) }
         case .data: break
         case .held(let held): handle(.held(held))
         case .playoutStarted: if let turn = machine.currentTurn { stopwatches[turn]?.playoutStarted(at: MediaClock.now) }

@@ -176,13 +176,20 @@ extension VoicePipeline {
             switch await engines.tools.run(call, of: tool) {
             case .result(let result):
                 room?.send(AssistantMessage.toolFinished(id: call.id, name: call.name))
+                if let card = AssistantCards.card(in: result) { show(card) }
                 results.append(result)
             case .failed(let message, let retry):
                 room?.send(AssistantMessage.toolFailed(id: call.id, name: call.name, message: message, retry: retry))
+                show(AssistantCards.failure(of: call, message, retry: retry))
                 results.append("The tool failed: \(message)")
             }
         }
         records[turn]?.tools.append(TurnRecord.ToolEntry(text: text, calls: calls, results: results))
+    }
+
+    private func show(_ card: AssistantCard) {
+        cards.shown(card)
+        room?.send(.card(card))
     }
 
     // MARK: Ends

@@ -36,6 +36,7 @@ public actor VoicePipeline {
     var output: SpeechOutput?
     var responses = ResponseTasks()
     var transcripts = TranscriptRevisions()
+    var cards = AssistantCards()
     var stopwatches: [TurnID: TurnStopwatch] = [:]
     let instructions: String
     var hasGreeted = false

@@ -29,20 +29,27 @@ final class EmbeddedSpeechGenerator: SpeechGenerator {
         var splitter = SentenceSplitter()
         let sentences = splitter.append(text) + splitter.finish()
         var samples: [Int16] = []
-        var words: [SpokenWord] = []
+        // Nil as soon as a sentence has no word times.
+        var words: [SpokenWord]? = []
         for (index, sentence) in sentences.enumerated() {
-            let start = samples.count
+            let start = samples.count * 1_000 / Self.sampleRate
+            var sound: PCMBuffer?
             for try await piece in synthesizer.synthesize(sentence, voice: voice) {
-                samples += try PCMBuffer(samples: piece.samples, sampleRate: piece.sampleRate).resampled(to: Self.sampleRate).samples
-                words += (piece.words ?? []).map { word in
-                    let offset = start * 1_000 / Self.sampleRate
-                    return SpokenWord(
-                        word.text, startMs: offset + Int(word.start.inMilliseconds), endMs: offset + Int(word.end.inMilliseconds))
+                sound = PCMBuffer(samples: (sound?.samples ?? []) + piece.samples, sampleRate: piece.sampleRate)
+                words = piece.words.flatMap { new in
+                    words.map { known in
+                        known
+                            + new.map {
+                                SpokenWord(
+                                    $0.text, startMs: start + Int($0.start.inMilliseconds), endMs: start + Int($0.end.inMilliseconds))
+                            }
+                    }
                 }
             }
+            samples += try sound?.resampled(to: Self.sampleRate).samples ?? []
             progress((index + 1) * 100 / sentences.count)
         }
-        return GeneratedSpeech(samples: samples, sampleRate: Self.sampleRate, words: words.isEmpty ? nil : words)
+        return GeneratedSpeech(samples: samples, sampleRate: Self.sampleRate, words: words)
     }
 
     private static let sampleRate = 48_000

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Wire
 
@@ -123,5 +124,36 @@ struct VoicePipelineTests {
             try await call.until { call.room.current.segments.last?.spoken == .completed }
         }
         #expect(call.room.current.segments.last?.text == "Welcome, Alice.")
+    }
+
+    @Test func aFailedToolIsTriedAgainFromItsCard() async throws {
+        final class Flaky: ToolRunner {
+            let calls = Mutex(0)
+
+            func run(_ call: ToolCall, of tool: AssistantTool) async -> ToolOutcome {
+                calls.withLock { calls in
+                    calls += 1
+                    return calls
+                } == 1 ? .failed(message: "no line", retry: true) : .result("sunny")
+            }
+        }
+        let responder = ScriptedResponder { conversation in
+            switch conversation.messages.last {
+            case .toolResult(_, let result)?: [.text("It says \(result).")]
+            default: [.toolCall(ToolCall(id: "c\(conversation.messages.count)", name: "get_weather", arguments: "{}"))]
+            }
+        }
+        let definition = AssistantDefinition(id: "test", tools: [AssistantTool(name: "get_weather", url: "https://tools.example/weather")])
+        let call = FakeCall(Self.engines(hearing: [], tools: Flaky(), responder), definition: definition)
+        try await call.run {
+            await call.pipeline.take(.text(FakeRoom.user, "What's the weather?"))
+            try await call.until { call.room.current.segments.last?.spoken == .completed }
+            let card = try #require(call.room.current.messages.compactMap { if case .card(let card) = $0 { card } else { nil } }.last)
+            #expect(card.kind == .error && card.title == "get weather" && card.body == "no line")
+            let choice = try AssistantMessage.cardAction(CardAction(card: card.id, action: "retry")).payload()
+            await call.pipeline.take(.data(FakeRoom.user, topic: AssistantMessage.topic, text: choice))
+            try await call.until { call.room.current.segments.last?.text == "It says sunny." }
+        }
+        #expect(responder.conversations.last?.messages.contains(.user("Try again: get weather")) == true)
     }
 }
