@@ -64,6 +64,14 @@ struct RetryPolicyTests {
         #expect(policy.delay(after: failure, failures: 1, elapsed: .zero, random: 1) == .milliseconds(250))
     }
 
+    @Test func aLostConnectionIsReplacedAtOnceTheFirstTime() {
+        let loss = ProviderFailure(ProviderError(.disconnected, ""))
+        #expect(policy.delay(after: loss, failures: 1, elapsed: .zero, random: 1) == .zero)
+        #expect(policy.delay(after: loss, failures: 2, elapsed: .zero, random: 1) == .milliseconds(500))
+        #expect(policy.delay(after: loss, failures: 1, elapsed: .seconds(10), random: 1) == nil)
+        #expect(RetryPolicy(timeout: .seconds(10), retries: 0).delay(after: loss, failures: 1, elapsed: .zero, random: 1) == nil)
+    }
+
     @Test func noAttemptBeginsAfterTheTimeout() {
         var failure = overload
         failure.retryAfter = .seconds(3)

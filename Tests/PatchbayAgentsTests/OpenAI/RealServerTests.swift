@@ -65,6 +65,6 @@ private struct RealServer {
         let environment = ProcessInfo.processInfo.environment
         guard let url = environment["PATCHBAY_\(stage)_URL"] else { return nil }
         settings = ProviderSettings(
-            baseUrl: url, model: environment["PATCHBAY_\(stage)_MODEL"] ?? "default", timeoutMs: 60_000, retries: 0)
+            baseUrl: url, model: environment["PATCHBAY_\(stage)_MODEL"] ?? "default", timeoutMs: 60_000)
     }
 }

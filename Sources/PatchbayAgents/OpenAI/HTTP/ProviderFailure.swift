@@ -99,6 +99,8 @@ package struct RetryPolicy: Sendable, Hashable {
     /// - Returns: the delay before the next attempt; nil to give up.
     package func delay(after failure: ProviderFailure, failures: Int, elapsed: Duration, random: Double) -> Duration? {
         guard failure.error.isRetryable, failures <= retries else { return nil }
+        // Servers close idle connections, also in the moment in which one is reused: a new one will do.
+        if failure.error.code == .disconnected, failures == 1, elapsed < timeout { return .zero }
         let delay = max(Self.backoff.delay(afterFailures: failures, random: random), failure.retryAfter ?? .zero)
         return elapsed + delay < timeout ? delay : nil
     }
