@@ -29,6 +29,7 @@ package final class DispatchRegistry: Sendable {
         var attempts: [JobID: Int?] = [:]
         var active: Set<Assignment> = []
         var counters = Counters()
+        var isDraining = false
     }
 
     /// The attribute of an agent's token that names its job and attempt.
@@ -52,6 +53,11 @@ package final class DispatchRegistry: Sendable {
                 state.active.insert(assignment)
             }
         }
+    }
+
+    /// From now on no agent is refused because of its job: a shard that does not drain yet must not end agents that move to another gateway.
+    func startDraining() {
+        state.withLock { $0.isDraining = true }
     }
 
     func forget(_ job: JobID) {
@@ -81,7 +87,7 @@ package final class DispatchRegistry: Sendable {
         guard let value = attributes[Self.attribute], let dot = value.lastIndex(of: ".") else { return nil }
         let id = JobID(text: String(value[..<dot]))
         let attempt = Int(value[value.index(after: dot)...])
-        guard let known = state.withLock({ $0.attempts[id] }), known != attempt || known == nil else { return nil }
+        guard let known = state.withLock({ $0.isDraining ? nil : $0.attempts[id] }), known != attempt || known == nil else { return nil }
         return HTTPError(.forbidden, "job_ended", "the token's job is over, or another worker has it")
     }
 

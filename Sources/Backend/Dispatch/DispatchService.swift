@@ -114,6 +114,7 @@ package actor DispatchService: Service {
             handle(.agent(assistant, in: room, presence))
         case .roomEnded(let room): handle(.roomEnded(room))
         case .drain:
+            inbox.registry.startDraining()
             handle(.draining)
             for (_, device) in devices { send(.close(device.address.number, .serverShutdown), to: device.address.shard) }
         }
