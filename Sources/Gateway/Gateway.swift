@@ -132,7 +132,8 @@ extension GatewayContext {
     mutating func serve(_ others: [Route], _ services: ServiceCounters) {
         let routes =
             OperationRoutes.routes(
-                rooms, state, metrics, services: services, dispatch: dispatch?.registry, fastPath: settings.recordLayer?.state ?? .notLinked)
+                rooms, state, metrics, services: services, dispatch: dispatch?.registry, fastPath: settings.recordLayer?.state ?? .notLinked
+            )
             + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)

@@ -61,7 +61,8 @@ struct GatewayContext: Sendable {
     var rooms: RoomService {
         RoomService(
             shards: ShardControl(
-                count: mailboxes.count, ports: settings.shardPortsFrom == 0 ? [] : shardPorts, homeShard: { [directory] in directory.home(of: $0) },
+                count: mailboxes.count, ports: settings.shardPortsFrom == 0 ? [] : shardPorts,
+                homeShard: { [directory] in directory.home(of: $0) },
                 isDraining: { [state] in state.phase >= .draining },
                 send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) }))
     }

@@ -16,7 +16,8 @@ public struct GatewayToolRunner: ToolRunner {
         do {
             let body = Body(arguments: call.arguments, room: job.room, callId: job.call?.text)
             let gateway = try GatewayAdministrator(
-                url: job.url, token: try await tokens(), trust: job.options.trust, timeout: .milliseconds((tool.timeoutMs ?? 10_000) + 5_000))
+                url: job.url, token: try await tokens(), trust: job.options.trust,
+                timeout: .milliseconds((tool.timeoutMs ?? 10_000) + 5_000))
             let target = "/v1/assistants/\(job.assistantID)/tools/\(tool.name)"
             let response = try await gateway.post(target, body: try JSON.encode(body, names: .snakeCase))
             if response.status == 200 { return .result(try JSON.decode(Result.self, from: response.body, names: .snakeCase).body) }

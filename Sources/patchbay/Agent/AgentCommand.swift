@@ -18,7 +18,7 @@ struct AgentCommand: AsyncParsableCommand {
             EXAMPLES
               patchbay agent start --dev
               patchbay dispatch create --dev --room lobby --assistant default
-              patchbay agent start --url wss://voice.example --assistant helper --capacity 20
+              patchbay agent start --url wss://voice.example --assistant helper
               patchbay agent measure words --recordings speech
             """,
         subcommands: [AgentStartCommand.self, AgentDevCommand.self, AgentMeasureCommand.self], defaultSubcommand: AgentStartCommand.self)
@@ -89,7 +89,8 @@ struct AgentStartCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               patchbay agent start --dev
-              patchbay agent start --url wss://voice.example --assistant helper --api-key KEY --api-secret SECRET
+              patchbay agent start --url wss://voice.example --assistant helper \\
+                  --api-key KEY --api-secret SECRET --capacity 20
             """)
 
     @OptionGroup var gateway: GatewayOptions

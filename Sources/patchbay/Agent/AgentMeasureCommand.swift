@@ -14,8 +14,8 @@ struct AgentMeasureCommand: AsyncParsableCommand {
             Speaks recordings to the embedded engines through a gateway on a free loopback port, in real time. A recording is a WAV file with
             its words in a text file of the same name.
 
-              words     word error rate, turns, and the time from voice to voice
-              barge-in  the time from a user's first sound to the assistant's last, and how many words the transcript is off
+              words     word error rate, turns, the time from voice to voice
+              barge-in  the time from a user's first sound to the assistant's last
 
             EXAMPLES
               patchbay agent measure words --recordings speech

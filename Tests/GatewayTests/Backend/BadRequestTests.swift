@@ -18,9 +18,12 @@ struct BadRequestTests {
 
     private static let mebibyte = 1 << 20
 
-    /// Account and session routes, each with a matching path.
+    /// Routes for users, each with a matching path. Those of administrators and assistants have tests of their own.
     private func routes(_ isMeant: (Route) -> Bool) -> [(method: String, path: String)] {
-        backend.gateway.gateway.routes.filter { isMeant($0) && !$0.path.description.hasPrefix("/v1/rooms") }.map { route in
+        let others = ["/v1/rooms", "/v1/assistants"]
+        return backend.gateway.gateway.routes.filter { route in
+            isMeant(route) && !others.contains { route.path.description.hasPrefix($0) }
+        }.map { route in
             let pieces = route.path.inOpenAPI.split(separator: "/").map { $0.hasPrefix("{") ? UUID().uuidString.lowercased() : String($0) }
             return (route.method.rawValue, "/" + pieces.joined(separator: "/"))
         }
@@ -43,7 +46,9 @@ struct BadRequestTests {
         for (method, path) in routes where !path.hasPrefix("/v1/auth") {
             for token in ["", "rubbish", foreign, forged] {
                 let answer = try AppUser(backend, token: token).ask(method, path, method == "GET" ? nil : [String: String]())
-                #expect(answer.status == 401, "\(method) \(path) with \"\(token.prefix(9))\": \(answer.status)")
+                // Room tokens are of the gateway's own issuer, which speech clips accept from administrators and assistants.
+                let status = token == foreign && path.hasPrefix("/v1/speech") ? 403 : 401
+                #expect(answer.status == status, "\(method) \(path) with \"\(token.prefix(9))\": \(answer.status)")
             }
         }
     }

@@ -24,7 +24,10 @@ struct WorkerRequestTests {
     @Test(arguments: [
         (#"{"type":"worker.register","id":1}"#, "worker.register: `data` is missing"),
         (#"{"type":"worker.register","id":1,"data":{"capacity":1}}"#, "worker.register: `assistant_id` is missing"),
-        (#"{"type":"worker.register","id":1,"data":{"assistant_id":"a","capacity":"x"}}"#, "worker.register: `data.capacity` has the wrong type"),
+        (
+            #"{"type":"worker.register","id":1,"data":{"assistant_id":"a","capacity":"x"}}"#,
+            "worker.register: `data.capacity` has the wrong type"
+        ),
         (#"{"type":"worker.status","id":1,"data":{}}"#, "worker.status: `load` is missing"),
         (#"{"type":"job.accept","id":1,"data":{}}"#, "job.accept: `job` is missing"),
         (#"{"type":"job.accept","id":1}"#, "job.accept: `job` is missing"),
@@ -46,7 +49,8 @@ struct WorkerRequestTests {
 
     @Test func replyToAnAcceptHasTheRoomAndTheAssistant() throws {
         let reply = CallReply(
-            job: Self.job, livekitURL: "wss://host", livekitToken: "a.b.c", assistant: AssistantDefinition(id: "a", instructions: "Be brief."))
+            job: Self.job, livekitURL: "wss://host", livekitToken: "a.b.c",
+            assistant: AssistantDefinition(id: "a", instructions: "Be brief."))
         #expect(reply.roomName == "r")
         #expect(try CallMessage(parsing: reply.bytes(re: 3)) == .reply(re: 3, reply))
     }
