@@ -5,7 +5,8 @@ internal import Wire
 ///
 /// A loudspeaker's sound returns delayed and attenuated; its level follows that of what is played. The guard looks for the delay at which
 /// both levels correlate, learns delay and attenuation, and from then on takes everything that is not louder than the expected echo for echo.
-/// Until then, during the warm-up, windows much quieter than the assistant are not trusted.
+/// Until then, windows much quieter than the assistant are not trusted, but only during the warm-up: a microphone that stayed silent while the
+/// assistant spoke hears no echo, so a quiet user is believed.
 ///
 /// A pure value; one for each microphone. It needs no echo canceller, and does not remove echo: it only keeps it from interrupting.
 struct EchoGuard: Sendable {
@@ -38,6 +39,8 @@ struct EchoGuard: Sendable {
     private static let spreadMax = 5.0
     /// Speech louder than the expected echo by this much is the user's, in dB.
     private static let margin = 6.0
+    /// Silent windows during playout that end the warm-up: about 600 ms.
+    private static let warmUpWindows = 19
     /// During the warm-up, windows below the assistant's level by this much are not trusted, in dB.
     private static let warmUpMargin = 12.0
     /// Levels below this carry no information, in dBov.
@@ -45,6 +48,8 @@ struct EchoGuard: Sendable {
 
     private(set) var path: Path?
     private var recent: [Sample] = []
+    /// Windows during playout in which the microphone was silent: nothing returns to it.
+    private var silentWindows = 0
     /// A path that is not believed yet, and how many windows agree on it.
     private var candidate: (path: Path, count: Int)?
 
@@ -61,7 +66,10 @@ struct EchoGuard: Sendable {
             return false
         }
         learn(from: reference)
-        guard let path else { return level < loudest - Self.warmUpMargin }
+        guard let path else {
+            if level < Self.floor + 10 { silentWindows += 1 }
+            return silentWindows < Self.warmUpWindows && level < loudest - Self.warmUpMargin
+        }
         let center = now + .milliseconds(-path.delay)
         guard let expected = reference.loudest(from: center + .milliseconds(-80), to: center + .milliseconds(60)) else { return false }
         return level <= expected + path.gain + Self.margin

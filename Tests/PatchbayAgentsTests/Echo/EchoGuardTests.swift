@@ -62,6 +62,12 @@ struct EchoGuardTests {
         #expect(windows.filter { $0.milliseconds >= 1_032 && $0.milliseconds < 1_990 }.allSatisfy { !$0.isEcho })
     }
 
+    @Test func aQuietUserIsHeardOnceNothingHasReturned() {
+        let reference = Self.speech(seed: 9, milliseconds: 5_000, peak: -12)
+        let windows = Self.listen(to: reference, delay: 0, gain: -90) { $0 >= 1_500 ? -34 : -75 }
+        #expect(windows.filter { $0.milliseconds >= 1_532 }.allSatisfy { !$0.isEcho })
+    }
+
     @Test func withoutPlayoutNothingIsEcho() {
         var echoGuard = EchoGuard()
         let nothing = EchoReference().current(at: Self.instant(20_000))

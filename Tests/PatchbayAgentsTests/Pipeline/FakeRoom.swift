@@ -110,7 +110,13 @@ struct FakeCall {
     func says(for speech: Duration, thenSilence silence: Duration, from start: UInt32) async throws -> UInt32 {
         let samples = Int(speech.inMilliseconds) * 48
         let tone = (0..<samples).map { Int16($0 / 60 % 2 == 0 ? 6_000 : -6_000) }
-        let pcm = tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48)
+        return try await plays(tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48), from: start)
+    }
+
+    /// The user's microphone: 48 kHz PCM in real time.
+    ///
+    /// - Returns: the timestamp after it.
+    func plays(_ pcm: [Int16], from start: UInt32) async throws -> UInt32 {
         var encoder = try SpeechEncoder()
         let frames = try encoder.encode(pcm) + encoder.finish()
         var timestamp = start

@@ -178,6 +178,15 @@ struct TurnWorld {
         effects.compactMap { if case .say(_, let phrase) = $0.effect { phrase } else { nil } }
     }
 
+    /// The longest time for which the assistant was audible while the user spoke, at a stretch.
+    var overlap: Duration {
+        audible.flatMap { span in
+            script.map { utterance in
+                max(.zero, min(span.to, utterance.start + utterance.length) - max(span.from, utterance.start))
+            }
+        }.max() ?? .zero
+    }
+
     func time(of isMatch: (TurnEffect) -> Bool) -> Duration? { effects.first { isMatch($0.effect) }?.at }
 
     func count(_ isMatch: (TurnEffect) -> Bool) -> Int { effects.filter { isMatch($0.effect) }.count }
