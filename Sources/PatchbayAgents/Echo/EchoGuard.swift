@@ -20,20 +20,31 @@ struct EchoGuard: Sendable {
         func isNear(_ other: Path) -> Bool { abs(delay - other.delay) <= 60 && abs(gain - other.gain) <= 6 }
     }
 
+    private struct Candidate {
+        let path: Path
+        /// Fits that agree on it.
+        let count: Int
+        /// When the latest of them was made.
+        let at: Instant
+    }
+
     private struct Sample {
         let level: Double
         let at: Instant
     }
 
-    /// Windows compared: about 400 ms.
-    private static let windows = 12
+    /// Windows compared: about a second. Fewer agree by chance too often.
+    private static let windows = 32
     private static let delayMax = 800
     /// The windows compared lie within this many milliseconds, unless the network stalled.
-    private static let span = 600
+    private static let span = 1_200
     private static let delayStep = 20
-    /// Windows in a row that must agree on a path.
-    private static let learnAfter = 3
-    private static let relearnAfter = 16
+    /// Fits that must agree on a path, and the time between two that count.
+    private static let learnAfter = 2
+    private static let relearnAfter = 3
+    private static let betweenFits = Duration.milliseconds(256)
+    /// A path is forgotten when the expected echo was missing in this many windows: about 600 ms.
+    private static let missingMax = 19
     private static let correlationMin = 0.85
     /// Spread of the difference between both levels, in dB.
     private static let spreadMax = 5.0
@@ -50,8 +61,10 @@ struct EchoGuard: Sendable {
     private var recent: [Sample] = []
     /// Windows during playout in which the microphone was silent: nothing returns to it.
     private var silentWindows = 0
-    /// A path that is not believed yet, and how many windows agree on it.
-    private var candidate: (path: Path, count: Int)?
+    /// A path that is not believed yet.
+    private var candidate: Candidate?
+    /// Windows in a row in which the expected echo was not there.
+    private var missing = 0
 
     /// - Parameters:
     ///   - level: of the window, in dBov.
@@ -72,6 +85,8 @@ struct EchoGuard: Sendable {
         }
         let center = now + .milliseconds(-path.delay)
         guard let expected = reference.loudest(from: center + .milliseconds(-80), to: center + .milliseconds(60)) else { return false }
+        if expected + path.gain > Self.floor + 12 { missing = level < Self.floor + 3 ? missing + 1 : 0 }
+        if missing >= Self.missingMax { self.path = nil }
         return level <= expected + path.gain + Self.margin
     }
 
@@ -99,13 +114,18 @@ struct EchoGuard: Sendable {
             candidate = nil
             return
         }
-        // A user who speaks may follow the reference for a moment. A path is believed when several windows agree on it, and more of them
-        // when it replaces another: another device, another volume.
-        let count = candidate.map { found.isNear($0.path) ? $0.count + 1 : 1 } ?? 1
-        candidate = (found, count)
-        if count >= (path == nil ? Self.learnAfter : Self.relearnAfter) {
+        // A user who speaks may follow the reference for a moment. A path is believed when fits of different audio agree on it, and more of
+        // them when it replaces another: another device, another volume.
+        guard let candidate, found.isNear(candidate.path) else {
+            candidate = Candidate(path: found, count: 1, at: newest)
+            return
+        }
+        guard newest - candidate.at >= Self.betweenFits else { return }
+        self.candidate = Candidate(path: found, count: candidate.count + 1, at: newest)
+        if candidate.count + 1 >= (path == nil ? Self.learnAfter : Self.relearnAfter) {
             path = found
-            candidate = nil
+            missing = 0
+            self.candidate = nil
         }
     }
 
