@@ -12,7 +12,7 @@ setup: ## install missing libraries and tools (Debian, Ubuntu)
 models: ## download the speech models of the embedded assistant, if missing
 	@scripts/setup-models
 
-demo: setup certs ## build the gateway and run a call between a user and an echo assistant
+demo: setup certs ## build the gateway and run a conversation with the assistant
 	@scripts/setup-models || true
 	$(SWIFT) build -c release --product patchbay
 	.build/release/patchbay demo

@@ -19,9 +19,11 @@ struct AgentCommand: AsyncParsableCommand {
               patchbay agent start --dev
               patchbay dispatch create --dev --room lobby --assistant default
               patchbay agent start --url wss://voice.example --assistant helper
+              patchbay agent console --say "What time is it?"
               patchbay agent measure words --recordings speech
             """,
-        subcommands: [AgentStartCommand.self, AgentDevCommand.self, AgentMeasureCommand.self], defaultSubcommand: AgentStartCommand.self)
+        subcommands: [AgentStartCommand.self, AgentDevCommand.self, AgentConsoleCommand.self, AgentMeasureCommand.self],
+        defaultSubcommand: AgentStartCommand.self)
 }
 
 /// What `start` and `dev` have in common.

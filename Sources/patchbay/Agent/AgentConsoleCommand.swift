@@ -1,0 +1,83 @@
+import ArgumentParser
+import Audio
+import Foundation
+import Logging
+import PatchbayAgents
+import PatchbayClient
+import Synchronization
+import Wire
+
+struct AgentConsoleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "console",
+        abstract: "Talk to an assistant in this terminal, without a gateway.",
+        discussion: """
+            Without options, each line typed is said to the assistant, until the end of input or until it ends the call. --play speaks a
+            recording instead, and --say a text.
+
+            EXAMPLES
+              patchbay agent console
+              patchbay agent console --say "What time is it?"
+              patchbay agent console --play hello.wav --record answer.ogg
+            """)
+
+    @Option(help: "A WAV file that the user speaks.")
+    var play: String?
+    @Option(help: "A text that the user types.")
+    var say: String?
+    @Option(help: "Record the assistant to this Ogg Opus file.")
+    var record: String?
+
+    /// How long the assistant may take to begin an answer.
+    private static let patience = Duration.seconds(20)
+
+    func run() async throws {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .error
+            return handler
+        }
+        let sound = try play.map { path in
+            guard let file = FileManager.default.contents(atPath: path) else { throw UsageError("--play \(path): the file cannot be read") }
+            do { return try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("--play \(path): \(error)") }
+        }
+        let definition = AssistantDefinition(id: "default", name: "the Patchbay assistant")
+        let engines = try await EmbeddedEngines.load().engines(for: definition)
+        let state = Mutex((current: AgentState.initializing, answers: 0))
+        let conversation = LocalConversation(definition, engines: engines) { event in
+            switch event {
+            case .transcript(let segment):
+                if segment.final, segment.spoken == nil { Console.say("\(segment.role.rawValue): \(segment.text)") }
+            case .state(let new):
+                state.withLock { state in
+                    if state.current == .speaking, new != .speaking { state.answers += 1 }
+                    state.current = new
+                }
+            case .message(.turnMetrics(let metrics)): Console.say("  (\(metrics.firstAudioMs ?? 0) ms to the first audio)")
+            case .message: break
+            }
+        }
+        async let running: Void = conversation.run()
+        if let sound { try await conversation.play(sound) }
+        if let say { await conversation.type(say) }
+        if sound == nil, say == nil {
+            for try await line in FileHandle.standardInput.bytes.lines where !line.isEmpty { await conversation.type(line) }
+        }
+        let end = MediaClock.now + Self.patience
+        while state.withLock({ $0.answers == 0 || $0.current != .listening }), MediaClock.now < end {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        await conversation.end()
+        await running
+        if let record { try write(conversation.spoken, to: record) }
+        guard state.withLock({ $0.answers > 0 }) else { throw ExitCode.failure }
+    }
+
+    private func write(_ frames: [SpokenFrame], to path: String) throws {
+        var writer = try OggOpusWriter(OpusHead(channels: 1))
+        var file = try writer.start()
+        for frame in frames { file += try writer.append(frame.packet) }
+        file += try writer.finish()
+        try Data(file).write(to: URL(filePath: path))
+    }
+}
