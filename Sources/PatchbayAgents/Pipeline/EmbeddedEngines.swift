@@ -25,7 +25,10 @@ public struct EmbeddedEngines: Sendable {
     /// - Parameter tools: runs the assistant's tools.
     /// - Throws: `ProviderError` if a provider's settings are invalid.
     public func engines(for assistant: AssistantDefinition, tools: any ToolRunner = NoTools()) throws -> AgentEngines {
-        AgentEngines(
+        guard assistant.providers.realtime == nil else {
+            throw ProviderError(.unavailable, "A pipeline for `providers.realtime` does not exist yet; configure the other providers.")
+        }
+        return AgentEngines(
             detector: detector, recognizer: try assistant.providers.recognizer.map { try OpenAIRecognizer($0) } ?? recognizer,
             responder: try assistant.providers.responder.map { try OpenAIResponder($0) } ?? RulesResponder(name: assistant.name),
             synthesizer: try assistant.providers.synthesizer.map { try OpenAISynthesizer($0) } ?? synthesizer, tools: tools)
