@@ -18,7 +18,7 @@ demo: setup certs ## build the gateway and run a conversation with the assistant
 	.build/release/patchbay demo
 
 # Five runs with different parallelism: CPU-bound tests; socket tests with deadlines; tests that play audio in real time; the test that
-# measures the memory of the whole process; and calls over an impaired network.
+# measures the memory of the whole process; and calls over an impaired network. The sample's package reuses SwiftNIO from the build.
 test: setup certs interop models ## build everything and run all tests
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|TLSFastPath|Identity|Store|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
@@ -28,7 +28,7 @@ test: setup certs interop models ## build everything and run all tests
 		--filter '^(PatchbayClient|PatchbayAgents|Command)Tests' --skip 'BadLinkTests|BadNetworkTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^CommandTests.BadNetworkTests'
-	Tests/Interop/client-sample
+	SAMPLE_SCRATCH=.build Tests/Interop/client-sample
 
 bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)
 	$(SWIFT) build -c release --product patchbay
