@@ -8,7 +8,7 @@ struct DemoTests {
     func relay() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "patchbay-relay-\(UUID().uuidString).ogg")
         defer { try? FileManager.default.removeItem(at: file) }
-        let outcome = try await Program.run(["demo", "--relay", "--out", file.path], seconds: 60)
+        let outcome = try await Program.run(nil, ["demo", "--relay", "--out", file.path], seconds: 60)
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
         #expect(outcome.output.contains("returned packets are identical to those sent"))
         #expect(FileManager.default.fileExists(atPath: file.path))
@@ -18,7 +18,7 @@ struct DemoTests {
     func conversation() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "patchbay-conversation-\(UUID().uuidString).ogg")
         defer { try? FileManager.default.removeItem(at: file) }
-        let outcome = try await Program.run(["demo", "--out", file.path], seconds: 180)
+        let outcome = try await Program.run(nil, ["demo", "--out", file.path], seconds: 180)
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
         #expect(outcome.output.contains("alice: \"Go forward ten meters.\""))
         #expect(outcome.output.contains("word error rate"))
@@ -30,7 +30,7 @@ struct DemoTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "patchbay-console-\(UUID().uuidString).ogg")
         defer { try? FileManager.default.removeItem(at: file) }
         let outcome = try await Program.run(
-            ["agent", "console", "--play", "demo/ps-goforward.wav", "--record", file.path], seconds: 90)
+            nil, ["agent", "console", "--play", "demo/ps-goforward.wav", "--record", file.path], seconds: 90)
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
         #expect(outcome.output.contains("user: Go forward ten meters."))
         #expect(outcome.output.contains("assistant: You said: Go forward ten meters."))

@@ -61,7 +61,7 @@ struct AgentConsoleCommand: AsyncParsableCommand {
         if let sound { try await conversation.play(sound) }
         if let say { await conversation.type(say) }
         if sound == nil, say == nil {
-            for try await line in FileHandle.standardInput.bytes.lines where !line.isEmpty { await conversation.type(line) }
+            for await line in Self.lines() where !line.isEmpty { await conversation.type(line) }
         }
         let end = MediaClock.now + Self.patience
         while state.withLock({ $0.answers == 0 || $0.current != .listening }), MediaClock.now < end {
@@ -71,6 +71,16 @@ struct AgentConsoleCommand: AsyncParsableCommand {
         await running
         if let record { try write(conversation.spoken, to: record) }
         guard state.withLock({ $0.answers > 0 }) else { throw ExitCode.failure }
+    }
+
+    /// Lines of standard input. Read on a thread of its own, because reading blocks.
+    private static func lines() -> AsyncStream<String> {
+        let (lines, sink) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1_000))
+        Thread.detachNewThread {
+            while let line = readLine() { sink.yield(line) }
+            sink.finish()
+        }
+        return lines
     }
 
     private func write(_ frames: [SpokenFrame], to path: String) throws {
