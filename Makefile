@@ -18,16 +18,18 @@ demo: setup certs ## build the gateway and run a conversation with the assistant
 	.build/release/patchbay demo
 
 # Five runs with different parallelism: CPU-bound tests; socket tests with deadlines; tests that play audio in real time; the test that
-# measures the memory of the whole process; and calls over an impaired network. The sample's package reuses SwiftNIO from the build.
+# measures the memory of the whole process; and whole programs, one at a time: calls over an impaired
+# network, the demonstrations, the README. The sample's package reuses SwiftNIO from the build.
 test: setup certs interop models ## build everything and run all tests
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|TLSFastPath|Identity|Store|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^GatewayTests' --skip 'GatewayTests.MemoryTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=2 $(SWIFT) test --skip-build --disable-xctest \
-		--filter '^(PatchbayClient|PatchbayAgents|Command)Tests' --skip 'BadLinkTests|BadNetworkTests'
+		--filter '^(PatchbayClient|PatchbayAgents|Command)Tests' --skip 'BadLinkTests|BadNetworkTests|DemoTests|ReadmeTests'
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
-	$(SWIFT) test --skip-build --disable-xctest --filter '^CommandTests.BadNetworkTests'
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 $(SWIFT) test --skip-build --disable-xctest \
+		--filter '^CommandTests.(BadNetworkTests|DemoTests|ReadmeTests)'
 	SAMPLE_SCRATCH=.build Tests/Interop/client-sample
 
 bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)

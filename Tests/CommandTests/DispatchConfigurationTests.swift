@@ -24,6 +24,7 @@ struct DispatchConfigurationTests {
     ])
     func mistakesAreNamed(_ yaml: String, _ complaint: String) async throws {
         let outcome = try await check(yaml)
-        #expect(outcome.status == 2 && outcome.complaint.contains(complaint), "\(outcome.complaint)")
+        // `--check` reports on standard output, and fails with status 1.
+        #expect(outcome.status == 1 && outcome.output.contains(complaint), "\(outcome.output)\(outcome.complaint)")
     }
 }

@@ -5,8 +5,8 @@ internal import Wire
 ///
 /// A loudspeaker's sound returns delayed and attenuated; its level follows that of what is played. The guard looks for the delay at which
 /// both levels correlate, learns delay and attenuation, and from then on takes everything that is not louder than the expected echo for echo.
-/// Until then, windows much quieter than the assistant are not trusted, but only during the warm-up: a microphone that stayed silent while the
-/// assistant spoke hears no echo, so a quiet user is believed.
+/// Until then, during the warm-up, the user is believed; an echo that interrupts the assistant meanwhile is recognized by its words
+/// (`UtteranceText.isEcho`), and the assistant continues.
 ///
 /// A pure value; one for each microphone. It needs no echo canceller, and does not remove echo: it only keeps it from interrupting.
 struct EchoGuard: Sendable {
@@ -50,17 +50,11 @@ struct EchoGuard: Sendable {
     private static let spreadMax = 5.0
     /// Speech louder than the expected echo by this much is the user's, in dB.
     private static let margin = 6.0
-    /// Silent windows during playout that end the warm-up: about 600 ms.
-    private static let warmUpWindows = 19
-    /// During the warm-up, windows below the assistant's level by this much are not trusted, in dB.
-    private static let warmUpMargin = 12.0
     /// Levels below this carry no information, in dBov.
     private static let floor = -60.0
 
     private(set) var path: Path?
     private var recent: [Sample] = []
-    /// Windows during playout in which the microphone was silent: nothing returns to it.
-    private var silentWindows = 0
     /// A path that is not believed yet.
     private var candidate: Candidate?
     /// Windows in a row in which the expected echo was not there.
@@ -79,10 +73,7 @@ struct EchoGuard: Sendable {
             return false
         }
         learn(from: reference)
-        guard let path else {
-            if level < Self.floor + 10 { silentWindows += 1 }
-            return silentWindows < Self.warmUpWindows && level < loudest - Self.warmUpMargin
-        }
+        guard let path else { return false }
         let center = now + .milliseconds(-path.delay)
         guard let expected = reference.loudest(from: center + .milliseconds(-80), to: center + .milliseconds(60)) else { return false }
         if expected + path.gain > Self.floor + 12 { missing = level < Self.floor + 3 ? missing + 1 : 0 }
