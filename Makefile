@@ -19,7 +19,7 @@ demo: setup certs ## build the gateway and run a conversation with the assistant
 
 # Five runs with different parallelism: CPU-bound tests; socket tests with deadlines; tests that play audio in real time; the test that
 # measures the memory of the whole process; and whole programs, one at a time: calls over an impaired
-# network, the demonstrations, the README. The sample's package reuses SwiftNIO from the build.
+# network, the demonstrations, the README.
 test: setup certs interop models ## build everything and run all tests
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^(Wire|Sockets|TLSFastPath|Identity|Store|Engine|Simulation|Fuzz|Audio|LoadTest)Tests|BadLinkTests'
@@ -30,7 +30,7 @@ test: setup certs interop models ## build everything and run all tests
 	$(SWIFT) test --skip-build --disable-xctest --filter '^GatewayTests.MemoryTests'
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 $(SWIFT) test --skip-build --disable-xctest \
 		--filter '^CommandTests.(BadNetworkTests|DemoTests|ReadmeTests)'
-	SAMPLE_SCRATCH=.build Tests/Interop/client-sample
+	Tests/Interop/client-sample
 
 bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)
 	$(SWIFT) build -c release --product patchbay
