@@ -1,7 +1,7 @@
 package import HTTPServer
 package import Wire
 
-/// What clients may see of an assistant: neither instructions nor tools nor providers.
+/// The public part of an assistant, without instructions, tools and providers.
 struct AssistantView: Encodable, Sendable, Described {
     var id: String
     var name: String

@@ -62,7 +62,7 @@ struct ToolFailure: Error, Sendable, Hashable {
     private var code: String
     private var message: String
     private var retry: Bool
-    /// What the tool answered, if it did.
+    /// The tool's HTTP status; nil without a response.
     private var status: Int?
 
     var isTimeout: Bool { httpStatus == .gatewayTimeout }

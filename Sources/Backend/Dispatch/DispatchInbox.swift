@@ -45,7 +45,7 @@ package final class DispatchInbox: Sendable {
         var isDraining = false
     }
 
-    /// What other threads may know of jobs and workers.
+    /// Counters of jobs and workers, readable from any thread.
     package let registry = DispatchRegistry()
     private let limits: Limits
     private let inbox: ServiceInbox<Message, Never, Counts>

@@ -7,7 +7,7 @@ struct SpeechBody: Decodable, Sendable, Described {
     var text: String
     var voice: String?
     var provider: String?
-    /// Whose voice is used if `voice` is not given.
+    /// The assistant whose voice is used if `voice` is absent.
     var assistant: String?
 
     static let schema = Schema.named(

@@ -178,7 +178,7 @@ package struct SpeechLimits: Sendable {
     package init() {}
 }
 
-/// Who asks for clips.
+/// The user, assistant or administrator that requests clips.
 enum SpeechRequester: Hashable, Sendable {
     case user(UserID)
     /// By its id.

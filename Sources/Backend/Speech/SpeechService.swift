@@ -29,7 +29,7 @@ package actor SpeechService: Service {
     private var lastGeneration = 0
     private var timer = DeadlineTimer()
     private var isStopped = false
-    /// What must happen outside the actor, in order. Bounded: `apply` omits progress if too much is queued, and other deeds are few per job.
+    /// Effects to perform outside the actor, in order. Bounded: `apply` omits progress if too much is queued; a job has few other effects.
     private let deeds: AsyncStream<SpeechQueue.Effect>
     private let outbox: AsyncStream<SpeechQueue.Effect>.Continuation
     private var deedsQueued = 0

@@ -139,7 +139,7 @@ extension DispatchStateMachine {
         return failures < Limits.jobFailuresMax
     }
 
-    /// Ends a job. Its worker is told unless it caused the end.
+    /// Ends a job, and notifies its worker unless the worker caused the end.
     mutating func end(
         _ id: JobID, _ status: JobStatus, _ reason: String? = nil, tellingWorker: Bool = false, removingAgent: Bool = false,
         at now: Instant, into effects: inout [Effect]

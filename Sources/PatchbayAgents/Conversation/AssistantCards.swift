@@ -13,7 +13,7 @@ struct AssistantCards: Sendable, Hashable {
         if cards.count > Self.countMax { cards.removeFirst() }
     }
 
-    /// What a data message says for the responder, if it is a choice on a known card.
+    /// The text passed to the responder if the data message is a choice on a known card; nil otherwise.
     func choice(in message: String) -> String? {
         guard case .cardAction(let choice)? = try? AssistantMessage(parsing: Array(message.utf8)),
             let card = cards.first(where: { $0.id == choice.card }),

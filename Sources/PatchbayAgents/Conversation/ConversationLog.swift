@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What an assistant and its users said, as the responder sees it. A pure value.
+/// The messages of a conversation, as the responder receives them. A pure value.
 ///
 /// Bounded: the oldest messages are omitted, never the instructions.
 struct ConversationLog: Sendable, Hashable {
@@ -30,7 +30,7 @@ struct ConversationLog: Sendable, Hashable {
         }
     }
 
-    /// What the assistant said and was heard; empty text with tool calls is kept, other empty messages are not.
+    /// Appends the heard part of the assistant's speech. A message without text is kept only if it has tool calls.
     mutating func append(assistant text: String, toolCalls: [ToolCall] = []) {
         if !text.isEmpty || !toolCalls.isEmpty { add(.assistant(text, toolCalls: toolCalls)) }
     }

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What was said in a room before the assistant joined, from its transcript: another worker had the conversation. A pure value.
+/// The conversation before this assistant joined, restored from the room's transcript after another worker was lost. A pure value.
 struct PastConversation: Sendable {
     private var segments: [TranscriptSegment] = []
 
