@@ -53,3 +53,23 @@ package struct ServiceMetric: Sendable, Hashable {
     /// In the order of `/metrics`.
     package static let all = [toolCalls, toolCallsRunning, speechClips, speechJobs]
 }
+
+/// A cumulative histogram in Prometheus's sense.
+package struct Histogram: Sendable {
+    package let bounds: [Double]
+    package private(set) var counts: [UInt64]
+    package private(set) var sum = 0.0
+    package private(set) var count: UInt64 = 0
+
+    /// - Parameter bounds: upper bounds of the buckets, ascending, without infinity.
+    package init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count)
+    }
+
+    package mutating func add(_ value: Double) {
+        sum += value
+        count += 1
+        if let bucket = bounds.firstIndex(where: { value <= $0 }) { counts[bucket] += 1 }
+    }
+}

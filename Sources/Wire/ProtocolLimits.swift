@@ -45,6 +45,10 @@ public enum ProtocolLimits {
     /// Metadata of a job, and the reason for its failure.
     public static let jobMetadataBytesMax = 16_384
     public static let jobErrorBytesMax = 1_024
+    /// Turns in one report of a worker, turns that it counts as dropped, and the duration of a stage of a turn.
+    public static let turnsPerReportMax = 32
+    public static let turnsDroppedMax = 1_000_000
+    public static let turnStageMillisecondsMax = 3_600_000
     /// How many summaries of earlier sessions an assistant receives, and their total size as JSON.
     public static let pastSummariesMax = 5
     public static let pastSummariesBytesMax = 16_384

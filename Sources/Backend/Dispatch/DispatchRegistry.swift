@@ -16,6 +16,7 @@ package final class DispatchRegistry: Sendable {
         package var offers: [DispatchStateMachine.OfferOutcome: UInt64] = [:]
         /// Messages that did not fit into the inbox.
         package var lost: UInt64 = 0
+        package var turns = TurnCounters()
     }
 
     private struct Assignment: Hashable {

@@ -51,6 +51,8 @@ extension DispatchStateMachine {
         case changed(JobInfo)
         /// An ended job is not kept any longer.
         case forget(JobID)
+        /// A worker has reported turns of its conversations, and how many others it did not report.
+        case turns([TurnMetrics], dropped: Int)
     }
 
     /// How an offer ended, as `/metrics` names it.

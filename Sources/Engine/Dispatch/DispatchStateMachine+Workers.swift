@@ -24,11 +24,12 @@ extension DispatchStateMachine {
         switch request {
         case .register: break
         case .status(let status):
-            try Self.check(load: status.load)
-            guard 0...Limits.workerCapacityMax ~= status.jobs ?? 0 else { throw Self.outOfRange("jobs", 0...Limits.workerCapacityMax) }
+            try Self.check(status)
             workers[device]?.load = status.load
             workers[device]?.reportedJobs = status.jobs ?? 0
             workers[device]?.isDraining = status.draining
+            let (turns, dropped) = (status.turns ?? [], status.turnsDropped ?? 0)
+            if !turns.isEmpty || dropped > 0 { effects.append(.turns(turns, dropped: dropped)) }
             reply(CallReply(worker: device), to: requester, into: &effects)
         case .accept(let id): try accept(job(id, of: assistant), requester, at: now, into: &effects)
         case .decline(let id):
@@ -196,6 +197,20 @@ extension DispatchStateMachine {
 
     private static func check(load: Double) throws(RequestError) {
         guard 0...1 ~= load else { throw RequestError(.invalidArgument, "`load` must be 0 to 1") }
+    }
+
+    private static func check(_ status: WorkerStatus) throws(RequestError) {
+        try check(load: status.load)
+        guard 0...Limits.workerCapacityMax ~= status.jobs ?? 0 else { throw outOfRange("jobs", 0...Limits.workerCapacityMax) }
+        let turns = status.turns ?? []
+        guard turns.count <= ProtocolLimits.turnsPerReportMax else {
+            throw RequestError(.invalidArgument, "`turns` must have at most \(ProtocolLimits.turnsPerReportMax) entries")
+        }
+        for (index, turn) in turns.enumerated() {
+            if let fault = turn.fault { throw RequestError(.invalidArgument, "turns[\(index)]: \(fault)") }
+        }
+        let range = 0...ProtocolLimits.turnsDroppedMax
+        guard range ~= status.turnsDropped ?? 0 else { throw outOfRange("turns_dropped", range) }
     }
 
     private static func outOfRange(_ name: String, _ range: ClosedRange<Int>) -> RequestError {

@@ -1,3 +1,4 @@
+package import Backend
 internal import Engine
 internal import Wire
 
@@ -54,24 +55,4 @@ package struct Counters: Sendable {
     package var loopLagSeconds = Histogram(bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5])
 
     package init() {}
-}
-
-/// A cumulative histogram in Prometheus's sense.
-package struct Histogram: Sendable {
-    package let bounds: [Double]
-    package private(set) var counts: [UInt64]
-    package private(set) var sum = 0.0
-    package private(set) var count: UInt64 = 0
-
-    /// - Parameter bounds: upper bounds of the buckets, ascending, without infinity.
-    package init(bounds: [Double]) {
-        self.bounds = bounds
-        counts = Array(repeating: 0, count: bounds.count)
-    }
-
-    package mutating func add(_ value: Double) {
-        sum += value
-        count += 1
-        if let bucket = bounds.firstIndex(where: { value <= $0 }) { counts[bucket] += 1 }
-    }
 }

@@ -1,3 +1,5 @@
+internal import Backend
+
 /// HTTP counters of one shard.
 package struct HTTPCounters: Sendable {
     struct Outcome: Hashable, Sendable {

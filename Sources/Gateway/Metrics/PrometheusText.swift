@@ -104,6 +104,19 @@ struct PrometheusText {
         }
         head("patchbay_dispatch_lost_total", "counter", "Messages to dispatch that did not fit into its queue.")
         text += "patchbay_dispatch_lost_total \(dispatch.lost)\n"
+        describe(dispatch.turns)
+    }
+
+    private mutating func describe(_ turns: TurnCounters) {
+        head("patchbay_agent_turns_total", "counter", "Turns of assistants, as reported by their workers.")
+        text += "patchbay_agent_turns_total{interrupted=\"true\"} \(turns.interrupted)\n"
+        text += "patchbay_agent_turns_total{interrupted=\"false\"} \(turns.completed)\n"
+        head("patchbay_agent_turns_dropped_total", "counter", "Turns that workers did not report because too many waited.")
+        text += "patchbay_agent_turns_dropped_total \(turns.dropped)\n"
+        head("patchbay_agent_turn_seconds", "histogram", "How long the stages of those turns took.")
+        for stage in TurnMetrics.Stage.allCases {
+            samples(of: turns.seconds(of: stage), "patchbay_agent_turn_seconds", "stage=\"\(stage.rawValue)\"")
+        }
     }
 
     private mutating func head(_ name: String, _ type: String, _ help: String) {
@@ -151,16 +164,18 @@ struct PrometheusText {
 
     private mutating func histogram(_ name: String, _ help: String, _ path: KeyPath<Counters, Histogram>) {
         head(name, "histogram", help)
-        for (shard, counters) in shards.enumerated() {
-            let histogram = counters[keyPath: path]
-            var total: UInt64 = 0
-            for (bound, count) in zip(histogram.bounds, histogram.counts) {
-                total += count
-                text += "\(name)_bucket{shard=\"\(shard)\",le=\"\(Self.number(bound))\"} \(total)\n"
-            }
-            text += "\(name)_bucket{shard=\"\(shard)\",le=\"+Inf\"} \(histogram.count)\n"
-            text += "\(name)_sum{shard=\"\(shard)\"} \(histogram.sum)\n\(name)_count{shard=\"\(shard)\"} \(histogram.count)\n"
+        for (shard, counters) in shards.enumerated() { samples(of: counters[keyPath: path], name, "shard=\"\(shard)\"") }
+    }
+
+    /// - Parameter label: with its value.
+    private mutating func samples(of histogram: Histogram, _ name: String, _ label: String) {
+        var total: UInt64 = 0
+        for (bound, count) in zip(histogram.bounds, histogram.counts) {
+            total += count
+            text += "\(name)_bucket{\(label),le=\"\(Self.number(bound))\"} \(total)\n"
         }
+        text += "\(name)_bucket{\(label),le=\"+Inf\"} \(histogram.count)\n"
+        text += "\(name)_sum{\(label)} \(histogram.sum)\n\(name)_count{\(label)} \(histogram.count)\n"
     }
 
     private static func number(_ value: Double) -> String {

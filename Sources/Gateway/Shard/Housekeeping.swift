@@ -1,3 +1,4 @@
+internal import Backend
 internal import Engine
 internal import Logging
 internal import Sockets

@@ -28,3 +28,33 @@ public struct TurnMetrics: Sendable, Hashable, Codable {
         self.interrupted = interrupted
     }
 }
+
+extension TurnMetrics {
+    /// A part of a turn that is measured, by its name in `/metrics`.
+    package enum Stage: String, Sendable, CaseIterable {
+        case endOfTurn = "end_of_turn"
+        case recognition
+        case firstToken = "first_token"
+        case firstAudio = "first_audio"
+        case voiceToVoice = "voice_to_voice"
+    }
+
+    /// Nil if the stage did not take place.
+    package func milliseconds(of stage: Stage) -> Int? {
+        switch stage {
+        case .endOfTurn: endOfTurnMs
+        case .recognition: recognitionMs
+        case .firstToken: firstTokenMs
+        case .firstAudio: firstAudioMs
+        case .voiceToVoice: voiceToVoiceMs
+        }
+    }
+
+    /// The first problem, starting with the field: "`first_token_ms` must be 0 to 3600000". Nil if all values are within their limits.
+    package var fault: String? {
+        if turn < 0 { return "`turn` must not be negative" }
+        let range = 0...ProtocolLimits.turnStageMillisecondsMax
+        return Stage.allCases.first { stage in milliseconds(of: stage).map { !range.contains($0) } ?? false }
+            .map { "`\($0.rawValue)_ms` must be \(range.lowerBound) to \(range.upperBound)" }
+    }
+}

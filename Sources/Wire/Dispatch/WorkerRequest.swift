@@ -45,18 +45,26 @@ public struct WorkerStatus: Sendable, Hashable, Codable {
     public var jobs: Int?
     /// The worker takes no more jobs and ends when those it has are over.
     public var draining: Bool
+    /// Turns that have ended since the last report, oldest first. At most `ProtocolLimits.turnsPerReportMax`.
+    public var turns: [TurnMetrics]?
+    /// Turns that ended since then and are not reported, because too many waited.
+    public var turnsDropped: Int?
 
-    public init(load: Double, jobs: Int? = nil, draining: Bool = false) {
+    public init(load: Double, jobs: Int? = nil, draining: Bool = false, turns: [TurnMetrics]? = nil, turnsDropped: Int? = nil) {
         self.load = load
         self.jobs = jobs
         self.draining = draining
+        self.turns = turns
+        self.turnsDropped = turnsDropped
     }
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             load: try fields.decode(Double.self, forKey: .load), jobs: try fields.decodeIfPresent(Int.self, forKey: .jobs),
-            draining: try fields.decodeIfPresent(Bool.self, forKey: .draining) ?? false)
+            draining: try fields.decodeIfPresent(Bool.self, forKey: .draining) ?? false,
+            turns: try fields.decodeIfPresent([TurnMetrics].self, forKey: .turns),
+            turnsDropped: try fields.decodeIfPresent(Int.self, forKey: .turnsDropped))
     }
 }
 

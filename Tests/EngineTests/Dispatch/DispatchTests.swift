@@ -201,4 +201,37 @@ struct DispatchTests {
         world.disconnect(worker)
         #expect(world.machine.jobs(in: "r").isEmpty && world.machine.isEmpty)
     }
+
+    @Test func reportedTurnsAreCounted() {
+        let worker = world.worker("w").device
+        let turns = [TurnMetrics(turn: 1, endOfTurnMs: 0, voiceToVoiceMs: 3_600_000), TurnMetrics(turn: 2, interrupted: true)]
+        #expect(world.send(worker, .status(WorkerStatus(load: 0, turns: turns, turnsDropped: 4)))?.code == nil)
+        #expect(world.effects.contains(.turns(turns, dropped: 4)))
+        world.send(worker, .status(WorkerStatus(load: 0, turns: [])))
+        #expect(!world.effects.contains { if case .turns = $0 { true } else { false } })
+    }
+
+    @Test(arguments: [
+        (WorkerStatus(load: 1, turns: [TurnMetrics(turn: -1)]), "turns[0]: `turn` must not be negative"),
+        (
+            WorkerStatus(load: 1, turns: [TurnMetrics(turn: 1), TurnMetrics(turn: 2, firstTokenMs: -1)]),
+            "turns[1]: `first_token_ms` must be 0 to 3600000"
+        ),
+        (
+            WorkerStatus(load: 1, turns: [TurnMetrics(turn: 1, voiceToVoiceMs: 3_600_001)]),
+            "turns[0]: `voice_to_voice_ms` must be 0 to 3600000"
+        ),
+        (WorkerStatus(load: 1, turns: Array(repeating: TurnMetrics(turn: 1), count: 33)), "`turns` must have at most 32 entries"),
+        (WorkerStatus(load: 1, turnsDropped: -1), "`turns_dropped` must be 0 to 1000000"),
+    ])
+    func statusWithInvalidTurnsChangesNothing(_ status: WorkerStatus, _ message: String) {
+        let worker = world.worker("w").device
+        guard case .rejected(let error)? = world.send(worker, .status(status)) else {
+            Issue.record("it is accepted")
+            return
+        }
+        #expect(error.code == .invalidArgument && error.message == message, "\(error)")
+        #expect(!world.effects.contains { if case .turns = $0 { true } else { false } })
+        #expect(world.create()?.status == .offered, "its load is still 0")
+    }
 }

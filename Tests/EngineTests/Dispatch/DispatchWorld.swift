@@ -159,7 +159,7 @@ final class DispatchWorld {
                 changes[job.id, default: []].append(job.status)
                 if job.status.isOver || job.status == .pending { holders[job.id] = nil }
             case .forget(let job): #expect(changes[job]?.last?.isOver == true, "an active job is forgotten")
-            case .dedicate, .giveUp, .remove: break
+            case .dedicate, .giveUp, .remove, .turns: break
             }
         }
         checkDeadlines()

@@ -35,6 +35,16 @@ struct AssistantRouteTests {
         String(decoding: try JSON.encode(definition, names: .snakeCase), as: UTF8.self)
     }
 
+    @Test func aReplacedConfigurationIsServedAtOnce() throws {
+        let assistants = AssistantDirectory(configured: [Self.shop, AssistantDefinition(id: "default", name: "Own")])
+        let gateway = try TestGateway(serving: { AssistantRoutes.routes(assistants, keys: $1) })
+        #expect(try ask(gateway, "GET", "/v1/assistants/default").json?["name"] as? String == "Own")
+        assistants.configure([AssistantDefinition(id: "bank", name: "Bank")])
+        #expect(try ask(gateway, "GET", "/v1/assistants/bank").json?["name"] as? String == "Bank")
+        #expect(try ask(gateway, "GET", "/v1/assistants/shop").status == 404)
+        #expect(try ask(gateway, "GET", "/v1/assistants/default").json?["name"] as? String == AssistantDefinition.builtIn.name)
+    }
+
     @Test func anyoneMaySeeThePublicPartOnly() throws {
         let gateway = try TestGateway(
             serving: { AssistantRoutes.routes(AssistantDirectory(configured: [Self.shop]), keys: $1) },

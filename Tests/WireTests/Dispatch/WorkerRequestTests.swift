@@ -7,6 +7,9 @@ struct WorkerRequestTests {
     @Test(arguments: [
         WorkerRequest.register(WorkerRegistration(assistantID: "a", capacity: 3, load: 0.25, jobs: [job])),
         .status(WorkerStatus(load: 0.5, jobs: 2, draining: true)), .status(WorkerStatus(load: 1)), .accept(JobID(text: "JB_1")),
+        .status(
+            WorkerStatus(
+                load: 0, turns: [TurnMetrics(turn: 1, endOfTurnMs: 1, interrupted: true), TurnMetrics(turn: 2)], turnsDropped: 3)),
         .decline(JobID(text: "JB_1")), .finish(JobID(text: "JB_1"), error: nil), .finish(JobID(text: "JB_1"), error: "why"),
     ])
     func requestsSurviveEncodingAndDecoding(_ request: WorkerRequest) throws {
@@ -21,6 +24,17 @@ struct WorkerRequestTests {
         #expect(request == .worker(.register(WorkerRegistration(assistantID: "helper", capacity: 10, load: 0.2))))
     }
 
+    @Test func turnsAreReadAsPROTOCOLShowsThem() throws {
+        let text =
+            #"{"type":"worker.status","data":{"load":0.1,"jobs":1,"turns":[{"turn":2,"end_of_turn_ms":259,"voice_to_voice_ms":375,"interrupted":false}]}}"#
+        let turns = [TurnMetrics(turn: 2, endOfTurnMs: 259, voiceToVoiceMs: 375)]
+        let request = try IncomingCallRequest(parsing: Array(text.utf8)).content.get()
+        #expect(request == .worker(.status(WorkerStatus(load: 0.1, jobs: 1, turns: turns))))
+        // As in the assistant's message about the turn.
+        let payload = try AssistantMessage.turnMetrics(turns[0]).payload()
+        #expect(text.contains(#""turns":[\#(payload.dropFirst(#"{"type":"turn.metrics","data":"#.count).dropLast())]"#))
+    }
+
     @Test(arguments: [
         (#"{"type":"worker.register","id":1}"#, "worker.register: `data` is missing"),
         (#"{"type":"worker.register","id":1,"data":{"capacity":1}}"#, "worker.register: `assistant_id` is missing"),
@@ -29,6 +43,12 @@ struct WorkerRequestTests {
             "worker.register: `data.capacity` has the wrong type"
         ),
         (#"{"type":"worker.status","id":1,"data":{}}"#, "worker.status: `load` is missing"),
+        (#"{"type":"worker.status","id":1,"data":{"load":0,"turns":7}}"#, "worker.status: `data.turns` has the wrong type"),
+        (#"{"type":"worker.status","id":1,"data":{"load":0,"turns":[{"turn":1}]}}"#, "worker.status: `interrupted` is missing"),
+        (
+            #"{"type":"worker.status","id":1,"data":{"load":0,"turns":[{"turn":1,"interrupted":false,"recognition_ms":"x"}]}}"#,
+            "worker.status: `data.turns.0.recognition_ms` has the wrong type"
+        ),
         (#"{"type":"job.accept","id":1,"data":{}}"#, "job.accept: `job` is missing"),
         (#"{"type":"job.accept","id":1}"#, "job.accept: `job` is missing"),
         (#"{"type":"job.finish","id":1,"data":{"job":7}}"#, "job.finish: `data.job` has the wrong type"),

@@ -1,3 +1,4 @@
+internal import Backend
 internal import Engine
 internal import Sockets
 internal import Wire
