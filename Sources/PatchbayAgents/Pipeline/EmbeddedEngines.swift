@@ -6,6 +6,14 @@ public struct EmbeddedEngines: Sendable {
     private let detector: any VoiceActivityDetectorFactory
     private let recognizer: any SpeechRecognizer
     private let synthesizer: any SpeechSynthesizer
+    /// The speech of greetings and other texts of the assistants' own.
+    let cache = SpeechCache()
+
+    init(detector: any VoiceActivityDetectorFactory, recognizer: any SpeechRecognizer, synthesizer: any SpeechSynthesizer) {
+        self.detector = detector
+        self.recognizer = recognizer
+        self.synthesizer = synthesizer
+    }
 
     /// Loads the models and warms them up: about two seconds.
     ///
@@ -20,17 +28,34 @@ public struct EmbeddedEngines: Sendable {
         return Self(detector: try await detector, recognizer: try await recognizer, synthesizer: synthesizer)
     }
 
-    /// The engines of an assistant: the providers that it names, and the embedded ones for the others.
+    /// The engines of an assistant: the providers that it names, and the embedded ones for the others. A realtime provider also needs a
+    /// recognizer, for turn-taking and transcripts, and a synthesizer, for what the assistant says on its own.
     ///
     /// - Parameter tools: runs the assistant's tools.
     /// - Throws: `ProviderError` if a provider's settings are invalid.
     public func engines(for assistant: AssistantDefinition, tools: any ToolRunner = NoTools()) throws -> AgentEngines {
-        guard assistant.providers.realtime == nil else {
-            throw ProviderError(.unavailable, "A pipeline for `providers.realtime` does not exist yet; configure the other providers.")
-        }
+        let announcer = try announcer(for: assistant)
         return AgentEngines(
             detector: detector, recognizer: try assistant.providers.recognizer.map { try OpenAIRecognizer($0) } ?? recognizer,
             responder: try assistant.providers.responder.map { try OpenAIResponder($0) } ?? RulesResponder(name: assistant.name),
-            synthesizer: try assistant.providers.synthesizer.map { try OpenAISynthesizer($0) } ?? synthesizer, tools: tools)
+            synthesizer: announcer.synthesizer, tools: tools, announcer: announcer,
+            realtime: try assistant.providers.realtime.map { try OpenAIRealtime($0) })
+    }
+
+    private func announcer(for assistant: AssistantDefinition) throws -> CachedSynthesizer {
+        let provider = assistant.providers.synthesizer
+        return CachedSynthesizer(
+            synthesizer: try provider.map { try OpenAISynthesizer($0) } ?? synthesizer, provider: provider, cache: cache)
+    }
+
+    /// Prepares the speech of a definition's greetings, so that calls need not wait for it.
+    ///
+    /// Returns when they are prepared, or soon after the task is cancelled. Calls synthesize anything that could not be prepared.
+    ///
+    /// - Parameter clips: used if the assistant speaks with the embedded synthesizer, whose voices the clips have.
+    func prepareGreetings(of assistant: AssistantDefinition, from clips: (any SpeechClipSource)?, logger: Logger) async {
+        guard !assistant.greetings.isEmpty, let announcer = try? announcer(for: assistant) else { return }
+        let usesClips = assistant.providers.synthesizer == nil
+        await GreetingPreparation(synthesizer: announcer, clips: usesClips ? clips : nil, logger: logger).prepare(assistant)
     }
 }

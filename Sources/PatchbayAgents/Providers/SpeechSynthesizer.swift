@@ -17,10 +17,13 @@ public struct SynthesizedSpeech: Sendable, Hashable {
     public var sampleRate: Int
     /// The words that begin in this piece, with times relative to the beginning of the text's audio; nil if the provider has no word times.
     public var words: [TimedWord]?
+    /// Spoken by a simpler voice because the intended one failed. Not kept for later calls.
+    public var isFallback: Bool
 
-    public init(samples: [Int16], sampleRate: Int, words: [TimedWord]? = nil) {
+    public init(samples: [Int16], sampleRate: Int, words: [TimedWord]? = nil, isFallback: Bool = false) {
         self.samples = samples
         self.sampleRate = sampleRate
         self.words = words
+        self.isFallback = isFallback
     }
 }

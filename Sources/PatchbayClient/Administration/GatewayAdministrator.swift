@@ -76,6 +76,12 @@ public struct GatewayAdministrator: Sendable {
         return (response.status, response.body)
     }
 
+    /// Gets a path of the gateway, with the token.
+    package func get(_ target: String) async throws(AdministrationError) -> (status: Int, body: [UInt8]) {
+        let response = try await exchange(.GET, target, body: [])
+        return (response.status, response.body)
+    }
+
     private func send<Response: Decodable>(
         _ method: HTTPMethod, _ path: [String], body: [UInt8] = [], _: Response.Type
     ) async throws(AdministrationError) -> Response {

@@ -65,7 +65,7 @@ public struct AssistantProviders: Sendable, Hashable, Codable {
     public var recognizer: ProviderSettings?
     public var responder: ProviderSettings?
     public var synthesizer: ProviderSettings?
-    /// Speech to speech; replaces the other three.
+    /// Speech to speech: replaces the responder, and the synthesizer except for what the assistant says on its own.
     public var realtime: ProviderSettings?
 
     public init(

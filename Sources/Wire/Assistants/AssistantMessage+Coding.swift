@@ -31,6 +31,10 @@ extension AssistantMessage {
                 "turn", "end_of_turn_ms", "recognition_ms", "first_token_ms", "first_audio_ms", "voice_to_voice_ms", "interrupted",
             ]
             self = .turnMetrics(try TurnMetrics(message.members("data", names)))
+        case "onboarding.start":
+            _ = try message.members("data", [])
+            self = .onboardingStart
+        case "onboarding.finished": self = .onboardingFinished(completed: try message.members("data", ["completed"]).boolean("completed"))
         default: throw AssistantMessageError("the type \"\(type)\" is unknown")
         }
     }
@@ -55,6 +59,8 @@ extension AssistantMessage {
         case .card: "card"
         case .turnMetrics: "turn.metrics"
         case .cardAction: "card.action"
+        case .onboardingStart: "onboarding.start"
+        case .onboardingFinished: "onboarding.finished"
         }
     }
 
@@ -69,6 +75,8 @@ extension AssistantMessage {
                 "actions": .array(card.actions.map { ["id": .string($0.id), "title": .string($0.title)] }),
             ]
         case .turnMetrics(let metrics): metrics.json
+        case .onboardingStart: .object([])
+        case .onboardingFinished(let completed): ["completed": .boolean(completed)]
         case .cardAction(let action):
             .object(
                 [.init("card", .string(action.card)), .init("action", .string(action.action))]

@@ -1,5 +1,5 @@
-/// A data message between an assistant and its user, beside speech: progress of tools, cards and the user's answers to them, metrics of turns
-/// (PROTOCOL, "Assistants' messages"). Sent with `data.send` and the topic `AssistantMessage.topic`.
+/// A data message between an assistant and its user, beside speech: progress of tools, cards and the user's answers to them, metrics of turns,
+/// the onboarding (PROTOCOL, "Assistants' messages"). Sent with `data.send` and the topic `AssistantMessage.topic`.
 public enum AssistantMessage: Sendable, Hashable {
     /// `id` identifies the call of the tool in all its messages.
     case toolStarted(id: String, name: String)
@@ -12,6 +12,10 @@ public enum AssistantMessage: Sendable, Hashable {
     case turnMetrics(TurnMetrics)
     /// From the user.
     case cardAction(CardAction)
+    /// From the user's client: play the onboarding as soon as nobody speaks.
+    case onboardingStart
+    /// The answer to `onboardingStart`, once the onboarding is over. `completed`: it was played to its end.
+    case onboardingFinished(completed: Bool)
 
     public static let topic = "patchbay.assistant"
 

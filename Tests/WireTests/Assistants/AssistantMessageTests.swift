@@ -23,6 +23,9 @@ struct AssistantMessageTests {
                 .cardAction(CardAction(card: "c1", action: "edit", fields: ["title": "x", "body": "Dear Bob"])),
                 #"{"type":"card.action","data":{"card":"c1","action":"edit","fields":{"body":"Dear Bob","title":"x"}}}"#
             ),
+            (.onboardingStart, #"{"type":"onboarding.start","data":{}}"#),
+            (.onboardingFinished(completed: true), #"{"type":"onboarding.finished","data":{"completed":true}}"#),
+            (.onboardingFinished(completed: false), #"{"type":"onboarding.finished","data":{"completed":false}}"#),
         ] as [(AssistantMessage, String)])
     func messagesHaveTheDocumentedForm(message: AssistantMessage, text: String) throws {
         #expect(try message.payload() == text)
@@ -48,6 +51,10 @@ struct AssistantMessageTests {
         (#"{"type":"card.action","data":{"card":"1","action":"a","fields":{"body":1}}}"#, "a member of fields is not a string"),
         (#"{"type":"card.action","data":{"card":"1","action":"a","fields":null}}"#, "fields is not an object"),
         (#"{"type":"card.action","data":{"card":"1","action":"a","fields":{"":"x"}}}"#, "a name in fields must have"),
+        (#"{"type":"onboarding.start"}"#, "data is missing"),
+        (#"{"type":"onboarding.start","data":{"again":true}}"#, "unknown member \"again\""),
+        (#"{"type":"onboarding.finished","data":{}}"#, "completed is missing"),
+        (#"{"type":"onboarding.finished","data":{"completed":"yes"}}"#, "completed is not true or false"),
     ])
     func anythingElseIsRefusedWithAReason(text: String, reason: String) throws {
         let error = #expect(throws: AssistantMessageError.self) { try AssistantMessage(parsing: Array(text.utf8)) }

@@ -14,6 +14,8 @@
     private static let version: Int32 = 20_000
     /// `MOONSHINE_MODEL_ARCH_TINY`.
     private static let tiny: UInt32 = 0
+    /// Follows the audio of each call: without it the model guesses last words that end at once (41 instead of 72 errors in 1,935 words).
+    private static let silence = [Float](repeating: 0, count: 3 * SpeechSegment.sampleRate / 10)
     /// `sizeof(transcript_line_t)`; the text is its first member.
     private static let lineStride = 88
 
@@ -54,6 +56,7 @@
     /// - Throws: `ProviderError` with code `invalidResponse`.
     func text(of samples: ArraySlice<Float>) throws(ProviderError) -> String {
         guard !samples.isEmpty else { return "" }
+        let samples = samples + Self.silence
         var transcript: UnsafeRawPointer?
         let code = unsafe samples.withUnsafeBufferPointer { samples in
             unsafe transcribe(handle, samples.baseAddress!, UInt64(samples.count), Int32(SpeechSegment.sampleRate), 0, &transcript)

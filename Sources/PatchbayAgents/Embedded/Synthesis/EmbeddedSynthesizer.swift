@@ -45,7 +45,10 @@ public final class EmbeddedSynthesizer: SpeechSynthesizer {
             do {
                 if try await !speakWithHibari(text, voice, pieces) {
                     fallbacks.add(1, ordering: .relaxed)
-                    for try await piece in flite.synthesize(text, style: voice.fallback) { pieces.yield(piece) }
+                    for try await var piece in flite.synthesize(text, style: voice.fallback) {
+                        piece.isFallback = true
+                        pieces.yield(piece)
+                    }
                 }
                 pieces.finish()
             } catch {
