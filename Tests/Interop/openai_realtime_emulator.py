@@ -32,13 +32,18 @@ class Session:
         self.said = ""
         self.tool_result = None
         self.response = None
+        self.is_responding = False
+        self.event_id = None
+        # Milliseconds of audio of each item, and of the last one that was truncated.
+        self.spoken_ms = {}
+        self.heard_ms = None
 
     async def send(self, kind, **fields):
         kind = BETA_NAMES.get(kind, kind) if self.is_beta else kind
         await self.socket.send_str(json.dumps({"type": kind, "event_id": f"event_{next(self.numbers)}", **fields}))
 
     async def fail(self, code, message):
-        await self.send("error", error={"type": "invalid_request_error", "code": code, "message": message, "param": None, "event_id": None})
+        await self.send("error", error={"type": "invalid_request_error", "code": code, "message": message, "param": None, "event_id": self.event_id})
 
     def described(self):
         shape = {"modalities": ["audio", "text"], "input_audio_format": "pcm16", "output_audio_format": "pcm16"}
@@ -55,6 +60,7 @@ class Session:
 
     async def take(self, event):
         kind = event["type"]
+        self.event_id = event.get("event_id")
         if kind == "session.update":
             await self.update(event["session"])
         elif kind == "input_audio_buffer.append":
@@ -67,11 +73,15 @@ class Session:
         elif kind == "conversation.item.create":
             await self.create(event["item"])
         elif kind == "conversation.item.truncate":
-            await self.send(
-                "conversation.item.truncated", item_id=event["item_id"], content_index=event["content_index"],
-                audio_end_ms=event["audio_end_ms"])
+            await self.truncate(event)
         elif kind == "response.create":
-            self.response = asyncio.create_task(self.respond())
+            if self.is_responding:
+                await self.fail("conversation_already_has_active_response", "a response is in progress")
+            else:
+                self.is_responding = True
+                self.response = asyncio.create_task(self.respond())
+                # A task that is cancelled before it starts would report nothing.
+                await asyncio.sleep(0)
         elif kind == "response.cancel":
             if not self.cancel():
                 await self.fail("response_cancel_not_active", "no active response")
@@ -109,9 +119,19 @@ class Session:
         item = {"id": f"item_c{next(self.numbers)}", "object": "realtime.item", "status": "completed"} | item
         if item["type"] == "function_call_output":
             self.tool_result = item["output"]
+        elif item["role"] == "assistant":
+            if item["content"][0]["type"] != ("text" if self.is_beta else "output_text"):
+                return await self.fail("invalid_value", "assistants do not write this")
         else:
             self.said = item["content"][0]["text"]
         await self.send("conversation.item.added", item=item, previous_item_id=None)
+
+    async def truncate(self, event):
+        item, end = event["item_id"], event["audio_end_ms"]
+        if item not in self.spoken_ms or end > self.spoken_ms[item]:
+            return await self.fail("invalid_value", f"the audio of {item} is shorter than {end} ms")
+        self.heard_ms = end
+        await self.send("conversation.item.truncated", item_id=item, content_index=event["content_index"], audio_end_ms=end)
 
     def cancel(self):
         is_active = self.response is not None and not self.response.done()
@@ -134,6 +154,8 @@ class Session:
                 await self.call_tool(place, item, {"name": "get_weather", "call_id": "call_1", "arguments": '{"city":"Rom"}'})
             elif self.model != "fault-empty-response":
                 text = f"The tool says {self.tool_result}." if self.tool_result else f"You said {self.said}."
+                if self.said == "What did I hear?":
+                    text = f"You heard {self.heard_ms} ms."
                 self.tool_result = None
                 await self.speak(place, item, text)
             status = {"status": "completed"}
@@ -142,6 +164,7 @@ class Session:
         if self.model == "fault-failed-response":
             problem = {"type": "server_error", "code": "server_error", "message": "emulated"}
             status = {"status": "failed", "status_details": {"type": "failed", "error": problem}}
+        self.is_responding = False
         await self.send("response.done", response=response | status)
 
     async def call_tool(self, place, item, call):
@@ -166,8 +189,9 @@ class Session:
             if self.model == "fault-malformed-json" and number == 2:
                 await self.socket.send_str('{"type": "response.output_audio.delta", "delta": ')
             start = 0 if self.model == "fault-endless" else start
-            delta = base64.b64encode(audio[start:start + 2 * DELTA_SAMPLES]).decode()
-            await self.send("response.output_audio.delta", **place, delta=delta)
+            piece = audio[start:start + 2 * DELTA_SAMPLES]
+            self.spoken_ms[item["id"]] = self.spoken_ms.get(item["id"], 0) + len(piece) * 1_000 // (RATE * 2)
+            await self.send("response.output_audio.delta", **place, delta=base64.b64encode(piece).decode())
             if self.model == "slow":
                 await asyncio.sleep(0.1)
         await self.send("response.output_audio.done", **place)

@@ -26,6 +26,8 @@ public protocol RealtimeSession: Sendable {
     func clear()
     /// Appends what the user wrote.
     func append(userText: String)
+    /// Appends what the assistant said without the provider: a greeting, or its part of an earlier conversation.
+    func append(assistantText: String)
     /// Appends the result of a tool.
     ///
     /// - Parameter call: the `id` of the `ToolCall`.
@@ -83,8 +85,9 @@ public enum RealtimeEvent: Sendable, Hashable {
     case toolCall(ToolCall)
     /// The call shall end once everything was spoken.
     case endCall
+    /// - Parameter id: empty if `respond()` was refused.
     case responseDone(id: String, RealtimeOutcome)
-    /// A request was refused. The session goes on.
+    /// Another request was refused. The session goes on.
     case error(ProviderError)
 }
 

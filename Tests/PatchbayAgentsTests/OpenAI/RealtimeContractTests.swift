@@ -37,7 +37,7 @@ struct RealtimeContractTests {
         start(slow, session)
         var interrupted = Turn()
         try await interrupted.run(session, cancels: true)
-        session.truncate(item: interrupted.item, played: .milliseconds(120))
+        session.truncate(item: interrupted.item, played: .milliseconds(40))
         // Too late: there is no response any more.
         session.cancelResponse()
         session.append([Int16](repeating: 0, count: 48_000))

@@ -92,6 +92,16 @@ struct RealtimeEventDecoderTests {
         #expect(empty.code == .invalidResponse && failed.code == .overloaded)
     }
 
+    @Test func aRefusedRequestForAResponseEndsIt() throws {
+        let fields = #""type":"invalid_request_error","code":"conversation_already_has_active_response""#
+        let events = try decode([#"{"type":"error","error":{\#(fields),"event_id":"respond"}}"#, #"{"type":"error","error":{\#(fields)}}"#])
+        guard case .responseDone(id: "", .failed(let error))? = events.first, case .error? = events.last else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(error.code == .rejected)
+    }
+
     @Test func audioWithoutEndStopsAtItsLimit() throws {
         var decoder = RealtimeEventDecoder()
         let delta = Base64.standard.encode([UInt8](repeating: 0, count: 48_000 * 10))
@@ -117,7 +127,15 @@ struct RealtimeRequestTests {
     @Test(arguments: [
         (RealtimeRequest.appendAudio([1, -2]), #"{"type":"input_audio_buffer.append","audio":"AQD+/w=="}"#),
         (.commitAudio, #"{"type":"input_audio_buffer.commit"}"#), (.clearAudio, #"{"type":"input_audio_buffer.clear"}"#),
-        (.createResponse, #"{"type":"response.create"}"#), (.cancelResponse, #"{"type":"response.cancel"}"#),
+        (.createResponse, #"{"type":"response.create","event_id":"respond"}"#), (.cancelResponse, #"{"type":"response.cancel"}"#),
+        (
+            .appendAssistantText("Hi.", .general),
+            #"{"type":"conversation.item.create","item":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}}"#
+        ),
+        (
+            .appendAssistantText("Hi.", .beta),
+            #"{"type":"conversation.item.create","item":{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi."}]}}"#
+        ),
         (
             .truncate(item: "a", played: .microseconds(1_234_567)),
             #"{"type":"conversation.item.truncate","item_id":"a","content_index":0,"audio_end_ms":1234}"#

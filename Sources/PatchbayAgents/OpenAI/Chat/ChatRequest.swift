@@ -30,7 +30,7 @@ package struct ChatRequest: Sendable {
             switch message {
             case .user(let text): messages.append(["role": "user", "content": .string(text)])
             case .digits(let digits):
-                messages.append(["role": "user", "content": .string("(The user pressed \(digits) on the keypad.)")])
+                messages.append(["role": "user", "content": .string(Self.text(ofDigits: digits))])
             case .assistant(let text, let calls):
                 if calls.isEmpty {
                     // Interrupted before anything was heard.
@@ -50,6 +50,9 @@ package struct ChatRequest: Sendable {
         }
         return messages
     }
+
+    /// The text that represents digits in a prompt. Realtime sessions use it, too.
+    static func text(ofDigits digits: String) -> String { "(The user pressed \(digits) on the keypad.)" }
 
     /// The instructions, and what is known about the user. Shared with `RealtimeRequest`.
     package static func systemPrompt(of conversation: Conversation) -> String {

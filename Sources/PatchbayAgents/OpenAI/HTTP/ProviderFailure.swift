@@ -111,8 +111,10 @@ struct ServerErrorBody: Decodable, Hashable {
     /// Both in the form of identifiers, and empty otherwise.
     private(set) var type = ""
     private(set) var code = ""
+    /// The id of the request that failed. Realtime sessions only.
+    private(set) var eventId: String?
 
-    private enum CodingKeys: CodingKey { case type, code }
+    private enum CodingKeys: CodingKey { case type, code, eventId }
 
     init?(_ body: [UInt8]) {
         guard let document = try? JSON.decode(Document.self, from: body, names: .snakeCase) else { return nil }
@@ -128,6 +130,7 @@ struct ServerErrorBody: Decodable, Hashable {
         type = Self.identifier((try? fields.decodeIfPresent(String.self, forKey: .type)) ?? "")
         let number = try? fields.decodeIfPresent(Int.self, forKey: .code)
         code = number.map(String.init) ?? Self.identifier((try? fields.decodeIfPresent(String.self, forKey: .code)) ?? "")
+        eventId = try? fields.decodeIfPresent(String.self, forKey: .eventId)
     }
 
     /// For logs.

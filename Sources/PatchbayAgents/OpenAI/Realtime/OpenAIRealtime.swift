@@ -26,8 +26,8 @@ public struct OpenAIRealtime: RealtimeProvider {
             let queue = RealtimeEventQueue()
             let timeout = TimeAmount.nanoseconds(max((server.retry.timeout - (clock.now - start)).inNanoseconds, 1))
             do {
-                let channel = try await RealtimeSocket.open(target, configuration, server: server.name, queue: queue, timeout: timeout)
-                return OpenAIRealtimeSession(channel, queue)
+                let opened = try await RealtimeSocket.open(target, configuration, server: server.name, queue: queue, timeout: timeout)
+                return OpenAIRealtimeSession(opened, queue)
             } catch {
                 guard let failure = ProviderFailure(error, at: server.name) else { throw CancellationError() }
                 try Task.checkCancellation()
@@ -61,10 +61,12 @@ public struct OpenAIRealtime: RealtimeProvider {
 final class OpenAIRealtimeSession: RealtimeSession {
     let events: AsyncThrowingStream<RealtimeEvent, any Error>
     private let channel: any Channel
+    private let dialect: RealtimeDialect
     private let queue: RealtimeEventQueue
 
-    init(_ channel: any Channel, _ queue: RealtimeEventQueue) {
-        self.channel = channel
+    init(_ opened: RealtimeSocket.Opened, _ queue: RealtimeEventQueue) {
+        channel = opened.channel
+        dialect = opened.dialect
         self.queue = queue
         events = queue.stream
     }
@@ -77,6 +79,7 @@ final class OpenAIRealtimeSession: RealtimeSession {
     func commit() { send(.commitAudio) }
     func clear() { send(.clearAudio) }
     func append(userText: String) { send(.appendUserText(userText)) }
+    func append(assistantText: String) { send(.appendAssistantText(assistantText, dialect)) }
     func append(toolResult: String, of call: String) { send(.appendToolResult(toolResult, call: call)) }
     func respond() { send(.createResponse) }
     func cancelResponse() { send(.cancelResponse) }

@@ -108,6 +108,9 @@ package struct RealtimeEventDecoder: Sendable {
     /// Nil for the refusal of a cancellation that came too late.
     private func error(_ fields: ErrorEvent) -> RealtimeEvent? {
         if fields.error.code == "response_cancel_not_active" { return nil }
+        if fields.error.eventId == RealtimeRequest.responseEventID {
+            return .responseDone(id: "", .failed(fields.error.providerError(at: "the request for a response")))
+        }
         return .error(fields.error.providerError(at: "a request of the realtime session"))
     }
 

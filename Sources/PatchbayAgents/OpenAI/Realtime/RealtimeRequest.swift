@@ -10,7 +10,11 @@ package enum RealtimeRequest: Sendable, Hashable {
     case cancelResponse
     case truncate(item: String, played: Duration)
     case appendUserText(String)
+    case appendAssistantText(String, RealtimeDialect)
     case appendToolResult(String, call: String)
+
+    /// Of `createResponse`: the server's refusal names it.
+    static let responseEventID = "respond"
 
     /// The text of the WebSocket message.
     package var bytes: [UInt8] {
@@ -28,7 +32,7 @@ package enum RealtimeRequest: Sendable, Hashable {
             ["type": "input_audio_buffer.append", "audio": .string(Base64.standard.encode(Self.littleEndian(samples)))]
         case .commitAudio: ["type": "input_audio_buffer.commit"]
         case .clearAudio: ["type": "input_audio_buffer.clear"]
-        case .createResponse: ["type": "response.create"]
+        case .createResponse: ["type": "response.create", "event_id": .string(Self.responseEventID)]
         case .cancelResponse: ["type": "response.cancel"]
         case .truncate(let item, let played):
             [
@@ -37,6 +41,11 @@ package enum RealtimeRequest: Sendable, Hashable {
             ]
         case .appendUserText(let text):
             Self.item(["type": "message", "role": "user", "content": [["type": "input_text", "text": .string(text)]]])
+        case .appendAssistantText(let text, let dialect):
+            Self.item([
+                "type": "message", "role": "assistant",
+                "content": [["type": dialect == .general ? "output_text" : "text", "text": .string(text)]],
+            ])
         case .appendToolResult(let result, let call):
             Self.item(["type": "function_call_output", "call_id": .string(call), "output": .string(result)])
         }

@@ -12,15 +12,22 @@ final class RealtimeSocket: ChannelInboundHandler {
 
     private enum State {
         /// Until `session.created`, then until `session.updated`.
-        case connecting, updating
+        case connecting
+        case updating(RealtimeDialect)
         case open, closed
+    }
+
+    /// A session that the server has accepted.
+    struct Opened: Sendable {
+        let channel: any Channel
+        let dialect: RealtimeDialect
     }
 
     /// The longest message, in bytes; audio of 15 s.
     static let messageBytesMax = 1 << 20
     private static let fragmentsMax = 1_024
-    /// Unsent bytes beyond which the session ends: 16 s of audio.
-    static let unsentBytesMax = 1 << 20
+    /// Unsent bytes beyond which the session ends: 98 s of audio. A user's speech, up to 75 s, is sent at once before a response.
+    static let unsentBytesMax = 6 << 20
     /// A ping is sent this often; a server that sends nothing for three intervals is lost.
     private static let pingInterval = TimeAmount.seconds(10)
 
@@ -28,13 +35,13 @@ final class RealtimeSocket: ChannelInboundHandler {
     private let server: String
     private let queue: RealtimeEventQueue
     /// Succeeds once the server accepted the session.
-    private let opened: EventLoopPromise<any Channel>
+    private let opened: EventLoopPromise<Opened>
     private var decoder = RealtimeEventDecoder()
     private var state = State.connecting
     private var silentIntervals = 0
     private var pings: RepeatedTask?
 
-    init(_ configuration: RealtimeConfiguration, server: String, queue: RealtimeEventQueue, opened: EventLoopPromise<any Channel>) {
+    init(_ configuration: RealtimeConfiguration, server: String, queue: RealtimeEventQueue, opened: EventLoopPromise<Opened>) {
         self.configuration = configuration
         self.server = server
         self.queue = queue
@@ -64,7 +71,8 @@ final class RealtimeSocket: ChannelInboundHandler {
         silentIntervals = 0
         let frame = Self.unwrapInboundIn(data)
         switch frame.opcode {
-        case .text where state != .closed:
+        case .text:
+            if case .closed = state { return }
             do throws(ProviderError) {
                 for message in try decoder.decode(Array(buffer: frame.data)) { try receive(message, context) }
             } catch {
@@ -81,11 +89,11 @@ final class RealtimeSocket: ChannelInboundHandler {
     private func receive(_ message: RealtimeEventDecoder.Message, _ context: ChannelHandlerContext) throws(ProviderError) {
         switch (message, state) {
         case (.sessionCreated(let dialect), .connecting):
-            state = .updating
+            state = .updating(dialect)
             send(.text, ByteBuffer(bytes: RealtimeRequest.update(configuration, dialect).bytes), context)
-        case (.sessionUpdated, .updating):
+        case (.sessionUpdated, .updating(let dialect)):
             state = .open
-            opened.succeed(context.channel)
+            opened.succeed(Opened(channel: context.channel, dialect: dialect))
         case (.event(.error(let error)), .connecting), (.event(.error(let error)), .updating): throw error
         case (.event(let event), .open):
             guard queue.append(event) else {
@@ -147,13 +155,12 @@ extension RealtimeSocket {
 
     private static let tls = Result { try NIOSSLContext(configuration: .makeClientConfiguration()) }
 
-    /// - Returns: the channel of an open session.
     /// - Throws: `ProviderFailure`, `CancellationError`, and errors of SwiftNIO.
     static func open(
         _ target: Target, _ configuration: RealtimeConfiguration, server: String, queue: RealtimeEventQueue, timeout: TimeAmount
-    ) async throws -> any Channel {
+    ) async throws -> Opened {
         let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
-        let opened = eventLoop.makePromise(of: (any Channel).self)
+        let opened = eventLoop.makePromise(of: Opened.self)
         let connection = ClientBootstrap(group: eventLoop)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -179,7 +186,7 @@ extension RealtimeSocket {
 
     /// - Parameter opened: fails if the upgrade does.
     private static func configure(
-        _ channel: any Channel, _ target: Target, server: String, opened: EventLoopPromise<any Channel>,
+        _ channel: any Channel, _ target: Target, server: String, opened: EventLoopPromise<Opened>,
         makeSocket: @escaping @Sendable () -> RealtimeSocket
     ) throws {
         let upgrader = NIOTypedWebSocketClientUpgrader<Void>(maxFrameSize: messageBytesMax, enableAutomaticErrorHandling: false) {
@@ -212,10 +219,10 @@ extension RealtimeSocket {
 private final class RefusedUpgrade: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    private let opened: EventLoopPromise<any Channel>
+    private let opened: EventLoopPromise<RealtimeSocket.Opened>
     private let server: String
 
-    init(_ opened: EventLoopPromise<any Channel>, server: String) {
+    init(_ opened: EventLoopPromise<RealtimeSocket.Opened>, server: String) {
         self.opened = opened
         self.server = server
     }
