@@ -13,10 +13,9 @@ struct AssistantCards: Sendable, Hashable {
         if cards.count > Self.countMax { cards.removeFirst() }
     }
 
-    /// The text passed to the responder if the data message is a choice on a known card; nil otherwise.
-    func choice(in message: String) -> String? {
-        guard case .cardAction(let choice)? = try? AssistantMessage(parsing: Array(message.utf8)),
-            let card = cards.first(where: { $0.id == choice.card }),
+    /// The text that a choice passes to the responder; nil if its card or action is unknown.
+    func text(of choice: CardAction) -> String? {
+        guard let card = cards.first(where: { $0.id == choice.card }),
             let action = card.actions.first(where: { $0.id == choice.action })
         else { return nil }
         let edits = (choice.fields ?? [:]).sorted { $0.key < $1.key }.map { "\n\($0.key): \($0.value)" }.joined()

@@ -3,6 +3,23 @@ internal import Wire
 /// The conversation before this assistant joined, restored from the room's transcript after another worker was lost. A pure value.
 struct PastConversation: Sendable {
     private var segments: [TranscriptSegment] = []
+    /// When the conversation of a lost assistant is taken over; nil if there is none.
+    private var continuesAt: Instant?
+
+    /// Whether the conversation is still to be taken over.
+    var isPending: Bool { continuesAt != nil }
+
+    /// Takes the conversation over at a time at which all its segments have arrived.
+    mutating func willContinue(at time: Instant) {
+        continuesAt = time
+    }
+
+    /// - Returns: whether it is time to take the conversation over; true once.
+    mutating func continues(at now: Instant) -> Bool {
+        guard let time = continuesAt, now >= time else { return false }
+        continuesAt = nil
+        return true
+    }
 
     /// Takes a segment; a higher revision replaces it.
     mutating func take(_ segment: TranscriptSegment) {

@@ -8,13 +8,18 @@ struct TranscriptRevisions: Sendable {
     let prefix: String
     private var latest: [String: TranscriptSegment] = [:]
     private var segments: [TurnID: String] = [:]
+    /// The latest report of each turn in progress.
+    private var reports: [TurnID: Int] = [:]
 
     init(prefix: String = String(UInt32.random(in: 0 ... .max), radix: 36)) {
         self.prefix = prefix
     }
 
-    /// The next revision of a turn's segment; after an interruption, the last one of the segment before it comes first.
+    /// The next revision of a turn's segment; after an interruption, the last one of the segment before it comes first. Nothing for a report
+    /// that a later one has overtaken.
     mutating func segments(of turn: TurnID, _ progress: SpeechProgress, track: TrackSID?, language: String) -> [TranscriptSegment] {
+        guard progress.number > reports[turn] ?? 0 else { return [] }
+        reports[turn] = progress.number
         let id = "a\(turn.value)-\(progress.part)-\(prefix)"
         var revisions: [TranscriptSegment] = []
         if let before = segments[turn], before != id, let last = finish(before) { revisions.append(last) }
@@ -37,6 +42,7 @@ struct TranscriptRevisions: Sendable {
 
     /// The last revision of a turn that was spoken completely.
     mutating func complete(_ turn: TurnID) -> TranscriptSegment? {
+        reports[turn] = nil
         guard var segment = segments.removeValue(forKey: turn).flatMap({ finish($0) }) else { return nil }
         segment.spoken = .completed
         segment.spokenChars = segment.text.unicodeScalars.count
@@ -45,7 +51,8 @@ struct TranscriptRevisions: Sendable {
 
     /// The last revision of an abandoned turn: its text is final, and the gateway has set how much of it was heard.
     mutating func abandon(_ turn: TurnID) -> TranscriptSegment? {
-        segments.removeValue(forKey: turn).flatMap { finish($0) }
+        reports[turn] = nil
+        return segments.removeValue(forKey: turn).flatMap { finish($0) }
     }
 
     private mutating func finish(_ id: String) -> TranscriptSegment? {

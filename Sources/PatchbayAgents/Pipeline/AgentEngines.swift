@@ -3,20 +3,31 @@ public import Wire
 /// The providers of a pipeline.
 public struct AgentEngines: Sendable {
     public var detector: any VoiceActivityDetectorFactory
+    /// Recognizes the users' words for turn-taking and the transcript.
     public var recognizer: any SpeechRecognizer
+    /// Unused with `realtime`.
     public var responder: any Responder
+    /// With `realtime`, only for what the assistant says on its own: a greeting, a question, an apology.
     public var synthesizer: any SpeechSynthesizer
     public var tools: any ToolRunner
+    /// Speaks the assistant's own texts, such as greetings, which are the same in many calls.
+    public var announcer: any SpeechSynthesizer
+    /// Hears the users and speaks the responses, if set.
+    public var realtime: (any RealtimeProvider)?
 
+    /// - Parameter announcer: nil is `synthesizer`.
     public init(
         detector: any VoiceActivityDetectorFactory, recognizer: any SpeechRecognizer, responder: any Responder,
-        synthesizer: any SpeechSynthesizer, tools: any ToolRunner = NoTools()
+        synthesizer: any SpeechSynthesizer, tools: any ToolRunner = NoTools(), announcer: (any SpeechSynthesizer)? = nil,
+        realtime: (any RealtimeProvider)? = nil
     ) {
         self.detector = detector
         self.recognizer = recognizer
         self.responder = responder
         self.synthesizer = synthesizer
         self.tools = tools
+        self.announcer = announcer ?? synthesizer
+        self.realtime = realtime
     }
 }
 

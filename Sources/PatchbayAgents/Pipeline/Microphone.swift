@@ -105,9 +105,10 @@ final class Microphone {
         recognized = 0
     }
 
+    /// Forgets what was recognized, so that the next utterance's pre-roll does not repeat the end of this one.
     func endUtterance() {
         isKeeping = false
-        recognized = 0
+        settle()
         trim()
     }
 

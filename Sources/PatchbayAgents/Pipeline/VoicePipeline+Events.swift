@@ -20,8 +20,8 @@ extension VoicePipeline {
     public func run(in room: RoomConnection, continues: Bool = false) async throws {
         let joined = try await JoinedRoom(room)
         if continues {
-            hasGreeted = true
-            continuesAt = MediaClock.now + Self.snapshotSpan
+            dialogue.opening.omitGreeting()
+            dialogue.past.willContinue(at: MediaClock.now + Self.snapshotSpan)
         }
         attach(to: joined)
         async let events: Void = joined.follow { await self.take($0) }
@@ -44,12 +44,15 @@ extension VoicePipeline {
             while !hasEnded, !Task.isCancelled {
                 tick()
                 continueConversation()
-                if let emptySince, MediaClock.now - emptySince >= Self.emptyMax { break }
+                beginOnboarding()
+                advanceRealtime()
+                if let emptySince = dialogue.attendance.emptySince, MediaClock.now - emptySince >= Self.emptyMax { break }
                 try? await Task.sleep(for: Self.tickInterval)
             }
             responses.cancelAll()
             output.end()
         }
+        endRealtime()
         self.room = nil
         self.output = nil
     }
@@ -70,14 +73,17 @@ extension VoicePipeline {
         case .microphoneEnded(let track): close(track)
         case .text(let who, let text): handle(.text(who, text))
         case .digits(let who, let digits): handle(.digits(who, digits))
-        case .data(let who, AssistantMessage.topic, let text):
-            if let choice = cards.choice(in: text) { handle(.text(who, choice)) }
+        case .data(let who, AssistantMessage.topic, let text): take(text, from: who)
         case .data: break
         case .held(let held): handle(.held(held))
-        case .playoutStarted: if let turn = machine.currentTurn { stopwatches[turn]?.playoutStarted(at: MediaClock.now) }
-        case .playoutFinished: output?.submit(.playoutFinished)
+        case .playoutStarted: if let turn = machine.currentTurn { dialogue.stopwatches[turn]?.playoutStarted(at: MediaClock.now) }
+        case .playoutFinished(let end): output?.submit(.playoutFinished(end))
         case .segment(let segment):
-            if segment.id.hasSuffix(transcripts.prefix) { transcripts.revised(segment.id, segment.rev) } else { past.take(segment) }
+            if segment.id.hasSuffix(dialogue.transcripts.prefix) {
+                dialogue.transcripts.revised(segment.id, segment.rev)
+            } else {
+                dialogue.past.take(segment)
+            }
         case .rejoined: output?.submit(.rejoined)
         case .ended: end()
         }
@@ -85,37 +91,46 @@ extension VoicePipeline {
 
     /// Takes over a conversation, once what was said is known.
     private func continueConversation() {
-        guard let time = continuesAt, MediaClock.now >= time else { return }
-        continuesAt = nil
-        let (messages, unanswered) = past.resumed()
+        guard dialogue.past.continues(at: MediaClock.now) else { return }
+        let (messages, unanswered) = dialogue.past.resumed()
         for (message, heard) in messages {
-            if let message { log.append(message) } else { log.append(assistant: heard) }
+            if let message { dialogue.log.append(message) } else { dialogue.log.append(assistant: heard) }
         }
         if let unanswered { handle(.text(unanswered.speaker, unanswered.text)) }
+    }
+
+    /// Takes a message of a user's client. Unknown ones are ignored.
+    private func take(_ message: String, from who: Identity) {
+        switch try? AssistantMessage(parsing: Array(message.utf8)) {
+        case .cardAction(let action)?: if let choice = dialogue.cards.text(of: action) { handle(.text(who, choice)) }
+        case .onboardingStart?:
+            if let answer = dialogue.opening.requestOnboarding() { room?.send(answer) }
+            beginOnboarding()
+        default: break
+        }
+    }
+
+    /// Begins the onboarding that was asked for, unless somebody speaks; then the next tick tries again.
+    private func beginOnboarding() {
+        guard dialogue.opening.needsOnboardingTurn, let turn = machine.beginOwnTurn(at: MediaClock.now) else { return }
+        dialogue.opening.beginOnboarding(turn)
+        say(turn, dialogue.opening.onboardingSentences)
     }
 
     // MARK: Users
 
     private func welcome(_ who: Identity, name: String) {
-        users.insert(who)
-        emptySince = nil
-        log.setName(name, of: who)
-        guard !hasGreeted else { return }
-        hasGreeted = true
+        dialogue.attendance.join(who)
+        dialogue.log.setName(name, of: who)
+        let greeting = dialogue.opening.takeGreeting(for: name)
         handle(.tick)
-        guard let greeting = greeting(for: name), let turn = machine.beginOwnTurn(at: MediaClock.now) else { return }
+        guard !greeting.isEmpty, let turn = machine.beginOwnTurn(at: MediaClock.now) else { return }
         say(turn, greeting)
     }
 
-    /// One of the greetings, with the user's name.
-    private func greeting(for name: String) -> String? {
-        definition.greetings.randomElement().map { AssistantGreeting.text(of: $0, userName: name) }
-    }
-
     private func userLeft(_ who: Identity) {
-        users.remove(who)
         for microphone in microphones.values where microphone.track.participant == who { close(microphone.track.sid) }
-        if users.isEmpty { emptySince = MediaClock.now }
+        dialogue.attendance.leave(who, at: MediaClock.now)
     }
 
     // MARK: Microphones
@@ -125,9 +140,10 @@ extension VoicePipeline {
         do {
             // One microphone per user: a newer one replaces it.
             if let before = microphone(of: track.participant) { close(before.track.sid) }
-            microphones[track.sid] = try Microphone(track: track, detector: engines.detector.makeDetector(), at: MediaClock.now)
+            microphones[track.sid] = try Microphone(
+                track: track, detector: configuration.engines.detector.makeDetector(), at: MediaClock.now)
         } catch {
-            logger.error("Cannot listen to a track", metadata: ["track": "\(track.sid)", "error": "\(error)"])
+            configuration.logger.error("Cannot listen to a track", metadata: ["track": "\(track.sid)", "error": "\(error)"])
         }
     }
 
@@ -135,14 +151,5 @@ extension VoicePipeline {
         guard let microphone = microphones[track] else { return }
         handle(.microphoneEnded(microphone.track.participant))
         microphones[track] = nil
-    }
-}
-
-/// Greetings are templates: `{name}` stands for the user's name.
-enum AssistantGreeting {
-    /// Without a name, `{name}` disappears together with the comma before it.
-    static func text(of template: String, userName: String) -> String {
-        if !userName.isEmpty { return template.replacing("{name}", with: userName) }
-        return template.replacing(", {name}", with: "").replacing(" {name}", with: "").replacing("{name}", with: "")
     }
 }

@@ -23,8 +23,8 @@ extension VoicePipeline {
     private static let charactersMax = 16_000
 
     func respond(_ turn: TurnID, _ messages: [UserMessage], _ end: EndOfTurn) {
-        records[turn] = TurnRecord(messages: messages)
-        stopwatches[turn] = TurnStopwatch(turn, end)
+        dialogue.records[turn] = TurnRecord(messages: messages)
+        dialogue.stopwatches[turn] = TurnStopwatch(turn, end)
         output?.submit(.begin(turn))
         let before = abandonment
         responses.start(turn) { [weak self] in
@@ -34,13 +34,13 @@ extension VoicePipeline {
         }
     }
 
-    /// Says a text that is no response: a greeting, a question, an apology.
-    func say(_ turn: TurnID, _ text: String) {
-        records[turn] = TurnRecord(messages: [])
+    /// Says sentences that are no response: a greeting, a question, an apology.
+    func say(_ turn: TurnID, _ sentences: [String]) {
+        dialogue.records[turn] = TurnRecord(messages: [])
         output?.submit(.begin(turn))
-        responses.start(turn) { [weak self] in
+        responses.start(turn) { [configuration, weak self] in
             do {
-                try await self?.speak(text, in: turn)
+                for sentence in sentences { try await self?.speak(sentence, in: turn, with: configuration.engines.announcer) }
                 await self?.completed(turn)
             } catch {
                 await self?.failed(turn, error)
@@ -50,26 +50,29 @@ extension VoicePipeline {
 
     func cancelResponse(_ turn: TurnID) {
         responses.cancel(turn)
-        records[turn] = nil
-        stopwatches[turn] = nil
+        dialogue.records[turn] = nil
+        dialogue.stopwatches[turn] = nil
+        endOnboarding(turn, completed: false)
         abandonInOutput(turn)
     }
 
     func abandon(_ turn: TurnID) {
         responses.cancel(turn)
-        stopwatches[turn]?.interrupted()
+        dialogue.stopwatches[turn]?.interrupted()
         reportMetrics(of: turn)
+        endOnboarding(turn, completed: false)
         abandonInOutput(turn)
     }
 
     private func abandonInOutput(_ turn: TurnID) {
+        exchange(.abandoned(turn))
         guard let output else { return }
-        let (stream, sink) = AsyncStream.makeStream(of: String.self)
+        let (stream, sink) = AsyncStream.makeStream(of: HeardSpeech.self)
         output.submit(.abandon(turn, sink))
         let before = abandonment
         abandonment = Task { [weak self] in
             await before?.value
-            await self?.abandoned(turn, heard: await stream.first { _ in true } ?? "")
+            await self?.abandoned(turn, heard: await stream.first { _ in true } ?? HeardSpeech())
         }
     }
 
@@ -77,6 +80,7 @@ extension VoicePipeline {
 
     /// Streams a response, running the tools that it calls.
     private func writeResponse(_ turn: TurnID) async {
+        if realtime != nil { return requestSpeech(turn) }
         do {
             for _ in 0..<Self.toolRoundsMax {
                 let calls = try await streamRound(of: turn)
@@ -103,21 +107,21 @@ extension VoicePipeline {
         let (sentences, sink) = AsyncStream.makeStream(of: String.self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await sentence in sentences { try await self.speak(sentence, in: turn) }
+                for await sentence in sentences { try await self.speak(sentence, in: turn, with: self.configuration.engines.synthesizer) }
             }
             var round = Round()
             var splitter = SentenceSplitter()
-            for try await part in engines.responder.respond(to: conversation) {
+            for try await part in configuration.engines.responder.respond(to: conversation) {
                 switch part {
                 case .text(let text):
-                    stopwatches[turn]?.firstToken(at: MediaClock.now)
+                    dialogue.stopwatches[turn]?.firstToken(at: MediaClock.now)
                     round.text += text
                     guard round.text.count <= Self.charactersMax else {
                         throw ProviderError(.invalidResponse, "The response exceeds \(Self.charactersMax) characters.")
                     }
                     for sentence in splitter.append(text) { sink.yield(sentence) }
                 case .toolCall(let call): round.calls.append(call)
-                case .endCall: endsAfter = turn
+                case .endCall: dialogue.endsAfter = turn
                 }
             }
             for sentence in splitter.finish() { sink.yield(sentence) }
@@ -128,12 +132,12 @@ extension VoicePipeline {
     }
 
     /// Synthesizes a sentence and passes its audio on as it arrives.
-    private func speak(_ sentence: String, in turn: TurnID) async throws {
+    private func speak(_ sentence: String, in turn: TurnID, with synthesizer: any SpeechSynthesizer) async throws {
         var isFirst = true
-        for try await piece in engines.synthesizer.synthesize(sentence, voice: definition.voice) {
+        for try await piece in synthesizer.synthesize(sentence, voice: configuration.definition.voice) {
             try Task.checkCancellation()
             if isFirst {
-                stopwatches[turn]?.firstAudio(at: MediaClock.now)
+                dialogue.stopwatches[turn]?.firstAudio(at: MediaClock.now)
                 output?.submit(.sentence(turn, sentence))
                 isFirst = false
             }
@@ -143,37 +147,38 @@ extension VoicePipeline {
         if isFirst { throw ProviderError(.invalidResponse, "The synthesizer returned no audio.") }
     }
 
-    private func completed(_ turn: TurnID) {
+    func completed(_ turn: TurnID) {
         output?.submit(.complete(turn))
     }
 
     private func failed(_ turn: TurnID, _ error: any Error) {
         // A cancelled turn is not a failure.
         guard !Task.isCancelled, !(error is CancellationError) else { return }
-        logger.warning("Response failed", metadata: ["turn": "\(turn.value)", "error": "\(error)"])
+        configuration.logger.warning("Response failed", metadata: ["turn": "\(turn.value)", "error": "\(error)"])
         handle(.responseFailed(turn))
     }
 
     private func conversation(for turn: TurnID) -> Conversation? {
-        guard let record = records[turn] else { return nil }
-        var log = log
+        guard let record = dialogue.records[turn] else { return nil }
+        var log = dialogue.log
         log.append(record)
         return Conversation(
-            instructions: instructions, messages: log.messages, tools: definition.tools, language: definition.language,
+            instructions: configuration.instructions, messages: log.messages, tools: configuration.definition.tools,
+            language: configuration.definition.language,
             userName: record.messages.first.flatMap { log.name(of: $0.speaker) } ?? "")
     }
 
     // MARK: Tools
 
-    private func run(_ calls: [ToolCall], after text: String, in turn: TurnID) async {
+    func run(_ calls: [ToolCall], after text: String, in turn: TurnID) async {
         var results: [String] = []
         for call in calls {
-            guard let tool = definition.tools.first(where: { $0.name == call.name }) else {
+            guard let tool = configuration.definition.tools.first(where: { $0.name == call.name }) else {
                 results.append("There is no tool named \(call.name).")
                 continue
             }
             room?.send(AssistantMessage.toolStarted(id: call.id, name: call.name))
-            switch await engines.tools.run(call, of: tool) {
+            switch await configuration.engines.tools.run(call, of: tool) {
             case .result(let result):
                 room?.send(AssistantMessage.toolFinished(id: call.id, name: call.name))
                 if let card = AssistantCards.card(in: result) { show(card) }
@@ -184,34 +189,40 @@ extension VoicePipeline {
                 results.append("The tool failed: \(message)")
             }
         }
-        records[turn]?.tools.append(TurnRecord.ToolEntry(text: text, calls: calls, results: results))
+        dialogue.records[turn]?.tools.append(TurnRecord.ToolEntry(text: text, calls: calls, results: results))
     }
 
     private func show(_ card: AssistantCard) {
-        cards.shown(card)
+        dialogue.cards.shown(card)
         room?.send(.card(card))
     }
 
     // MARK: Ends
 
     /// Adds a turn to the conversation.
-    private func abandoned(_ turn: TurnID, heard: String) {
-        if let segment = transcripts.abandon(turn) { room?.publish(segment) }
-        record(turn, heard: heard)
+    private func abandoned(_ turn: TurnID, heard: HeardSpeech) {
+        if let segment = dialogue.transcripts.abandon(turn) { room?.publish(segment) }
+        record(turn, heard: heard.text)
+        exchange(.heard(turn, heard.played))
     }
 
     private func record(_ turn: TurnID, heard: String) {
-        guard var record = records.removeValue(forKey: turn) else { return }
+        guard var record = dialogue.records.removeValue(forKey: turn) else { return }
         // The text before tool calls is part of what was heard.
         for index in record.tools.indices { record.tools[index].text = "" }
-        log.append(record)
-        log.append(assistant: heard)
+        dialogue.log.append(record)
+        dialogue.log.append(assistant: heard)
+        if record.messages.isEmpty { exchange(.said(heard)) }
+    }
+
+    private func endOnboarding(_ turn: TurnID, completed: Bool) {
+        if let message = dialogue.opening.ended(turn, completed: completed) { room?.send(message) }
     }
 
     func reportMetrics(of turn: TurnID) {
-        guard let metrics = stopwatches.removeValue(forKey: turn)?.metrics else { return }
+        guard let metrics = dialogue.stopwatches.removeValue(forKey: turn)?.metrics else { return }
         room?.send(AssistantMessage.turnMetrics(metrics))
-        onMetrics(metrics)
+        configuration.onMetrics(metrics)
     }
 
     // MARK: Reports of the output
@@ -224,15 +235,19 @@ extension VoicePipeline {
         case .finished(let turn, let heard):
             record(turn, heard: heard)
             reportMetrics(of: turn)
-            if let segment = transcripts.complete(turn) { room?.publish(segment) }
+            if let segment = dialogue.transcripts.complete(turn) { room?.publish(segment) }
+            endOnboarding(turn, completed: true)
             handle(.speechFinished(turn))
-            if endsAfter == turn { hasEnded = true }
+            if dialogue.endsAfter == turn { hasEnded = true }
         }
     }
 
     private func publish(_ progress: SpeechProgress, of turn: TurnID) {
+        // The turn may have ended meanwhile.
+        guard dialogue.records[turn] != nil else { return }
         handle(.speaking(turn, text: progress.text))
-        let segments = transcripts.segments(of: turn, progress, track: room?.voiceTrack, language: definition.language)
+        let segments = dialogue.transcripts.segments(
+            of: turn, progress, track: room?.voiceTrack, language: configuration.definition.language)
         for segment in segments { room?.publish(segment) }
     }
 }

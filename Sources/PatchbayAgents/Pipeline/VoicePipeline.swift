@@ -11,39 +11,31 @@ public import Wire
 /// Decisions are those of `TurnMachine`; this actor feeds it and performs its effects. It ends when the users have left, the room has ended, or
 /// the responder ends the call.
 public actor VoicePipeline {
-    let definition: AssistantDefinition
-    let engines: AgentEngines
-    let phrases: AssistantPhrases
-    let logger: Logger
-    /// Receives the metrics of each turn.
-    let onMetrics: @Sendable (TurnMetrics) -> Void
-
+    let configuration: Configuration
     var machine: TurnMachine
-    var log = ConversationLog()
-    /// Turns that were begun and are not in the log yet.
-    var records: [TurnID: TurnRecord] = [:]
+    var dialogue: Dialogue
     /// The latest abandoned turn, until what was heard of it is in the log.
     var abandonment: Task<Void, Never>?
     var microphones: [TrackSID: Microphone] = [:]
-    var users: Set<Identity> = []
-    /// When the last user left.
-    var emptySince: Instant?
-    /// The call ends when everything was spoken.
-    var endsAfter: TurnID?
     var hasEnded = false
     /// Set while the pipeline runs.
     var room: (any AgentRoom)?
     var output: SpeechOutput?
     var responses = ResponseTasks()
-    var transcripts = TranscriptRevisions()
-    var cards = AssistantCards()
-    var stopwatches: [TurnID: TurnStopwatch] = [:]
-    let instructions: String
-    var hasGreeted = false
-    /// What was said in the room by others than this pipeline.
-    var past = PastConversation()
-    /// When the conversation of a lost assistant is taken over.
-    var continuesAt: Instant?
+    /// Set if a realtime provider responds.
+    var realtime: RealtimeVoice?
+
+    /// The parameters of `init`.
+    struct Configuration: Sendable {
+        let definition: AssistantDefinition
+        let engines: AgentEngines
+        let phrases: AssistantPhrases
+        /// The definition's, and the session's context.
+        let instructions: String
+        let logger: Logger
+        /// Receives the metrics of each turn.
+        let onMetrics: @Sendable (TurnMetrics) -> Void
+    }
 
     /// - Parameters:
     ///   - context: appended to the definition's instructions: the session's context and earlier summaries.
@@ -52,13 +44,14 @@ public actor VoicePipeline {
         phrases: AssistantPhrases = AssistantPhrases(), logger: Logger = Logger(label: "patchbay.agent"),
         onMetrics: @escaping @Sendable (TurnMetrics) -> Void = { _ in }
     ) {
-        self.definition = definition
-        self.engines = engines
-        self.phrases = phrases
-        self.logger = logger
-        self.onMetrics = onMetrics
-        instructions = [definition.instructions, context].filter { !$0.isEmpty }.joined(separator: "\n\n")
+        configuration = Configuration(
+            definition: definition, engines: engines, phrases: phrases,
+            instructions: [definition.instructions, context].filter { !$0.isEmpty }.joined(separator: "\n\n"), logger: logger,
+            onMetrics: onMetrics)
         machine = TurnMachine(settings, at: MediaClock.now)
+        dialogue = Dialogue(
+            opening: AssistantOpening(greeting: definition.greetings.randomElement(), onboarding: definition.onboarding))
+        realtime = engines.realtime.map { RealtimeVoice(provider: $0) }
     }
 
     // MARK: Decisions
@@ -67,10 +60,12 @@ public actor VoicePipeline {
     func handle(_ input: TurnInput) {
         var effects: [TurnEffect] = []
         machine.handle(input, at: MediaClock.now, into: &effects)
+        settleKeptSpeech()
         for effect in effects { perform(effect) }
     }
 
     private func perform(_ effect: TurnEffect) {
+        keepSpeech(of: effect)
         switch effect {
         case .beginUtterance(let who, let leadIn): microphone(of: who)?.beginUtterance(leadIn: leadIn)
         case .recognize(let id, let who, let isPartial): recognize(id, who, isPartial: isPartial)
@@ -83,7 +78,7 @@ public actor VoicePipeline {
         case .interrupt(let turn): output?.submit(.interrupt(turn))
         case .resumeSpeech(let turn): output?.submit(.resume(turn))
         case .abandonSpeech(let turn): abandon(turn)
-        case .say(let turn, let phrase): say(turn, phrases.text(of: phrase))
+        case .say(let turn, let phrase): say(turn, [configuration.phrases.text(of: phrase)])
         case .state(let state): room?.setState(state)
         }
     }
@@ -119,20 +114,20 @@ public actor VoicePipeline {
     }
 
     private func fail(_ microphone: Microphone, _ error: any Error) {
-        logger.error("Voice activity detection failed", metadata: ["track": "\(microphone.track.sid)", "error": "\(error)"])
+        configuration.logger.error("Voice activity detection failed", metadata: ["track": "\(microphone.track.sid)", "error": "\(error)"])
         microphones[microphone.track.sid] = nil
     }
 
     private func recognize(_ id: RecognitionID, _ who: Identity, isPartial: Bool) {
         guard let microphone = microphone(of: who) else { return }
-        let segment = microphone.segment(isPartial: isPartial, language: definition.language, at: MediaClock.now)
-        responses.start(id) { [engines, logger, weak self] in
+        let segment = microphone.segment(isPartial: isPartial, language: configuration.definition.language, at: MediaClock.now)
+        responses.start(id) { [configuration, weak self] in
             do {
-                for try await result in engines.recognizer.recognize(segment) { await self?.handle(.recognized(id, result)) }
+                for try await result in configuration.engines.recognizer.recognize(segment) { await self?.handle(.recognized(id, result)) }
             } catch is CancellationError {
                 return
             } catch {
-                logger.warning("Recognition failed", metadata: ["error": "\(error)"])
+                configuration.logger.warning("Recognition failed", metadata: ["error": "\(error)"])
                 await self?.handle(.recognitionFailed(id))
             }
             await self?.recognitionEnded(id)
@@ -147,10 +142,10 @@ public actor VoicePipeline {
         let microphone = microphone(of: transcript.speaker)
         room?.publish(
             TranscriptSegment(
-                id: "u\(transcript.utterance)-\(transcripts.prefix)", rev: transcript.revision, role: .user,
+                id: "u\(transcript.utterance)-\(dialogue.transcripts.prefix)", rev: transcript.revision, role: .user,
                 participant: transcript.speaker,
                 track: microphone?.track.sid, text: transcript.text, final: transcript.isFinal,
-                language: transcript.language.isEmpty ? definition.language : transcript.language,
+                language: transcript.language.isEmpty ? configuration.definition.language : transcript.language,
                 endTs: microphone?.position?.ticks))
     }
 }

@@ -37,10 +37,12 @@ enum AgentRoomEvent: Sendable {
     case text(Identity, String)
     case digits(Identity, String)
     case data(Identity, topic: String, text: String)
+    /// All users are on hold, or no longer all of them.
     case held(Bool)
     /// The assistant's speech.
     case playoutStarted
-    case playoutFinished
+    /// Everything sent up to this time on the track was played; nil if the time is not known.
+    case playoutFinished(MediaTime?)
     /// A transcript segment of another participant, or a revision of one of the assistant's own by the gateway.
     case segment(TranscriptSegment)
     /// The assistant's track is new, and what was not played is lost.

@@ -76,12 +76,14 @@ final class JoinedRoom: AgentRoom {
     func follow(_ take: @escaping @Sendable (AgentRoomEvent) async -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.sendMessages() }
+            var holds = UsersOnHold()
             for await event in room.events {
                 for track in event.newTracks where isMicrophone(track) {
                     await take(.microphone(track))
                     group.addTask { await self.listen(to: track.sid, take) }
                 }
                 for event in translate(event) { await take(event) }
+                if case .gateway(let change, _) = event, let isHeld = holds.take(change) { await take(.held(isHeld)) }
             }
             await take(.ended)
             sink.finish()
@@ -95,6 +97,11 @@ final class JoinedRoom: AgentRoom {
 
     private func isMicrophone(_ track: TrackInfo) -> Bool {
         track.source == .microphone && room.participants.first { $0.identity == track.participant }.map { $0.kind != .agent } ?? true
+    }
+
+    private func microphones(of who: Identity) -> [TrackSID] {
+        let tracks = room.participants.first { $0.identity == who }?.tracks ?? []
+        return tracks.filter { $0.source == .microphone }.map(\.sid)
     }
 
     private func translate(_ event: RoomEvent) -> [AgentRoomEvent] {
@@ -114,10 +121,10 @@ final class JoinedRoom: AgentRoom {
         case .text(_, let who, let topic, let text): topic == TextMessage.chatTopic ? [.text(who, text)] : []
         case .digits(let who, let digits): [.digits(who, digits)]
         case .data(let who, let topic, .text(let text)): [.data(who, topic: topic, text: text)]
-        case .callHeld: [.held(true)]
-        case .callResumed: [.held(false)]
+        case .callHeld(let who): microphones(of: who).map { .microphonePaused($0) }
         case .playoutStarted(let track, _, _, _): track == voice.sid ? [.playoutStarted] : []
-        case .playoutFinished(let track, _, _, _): track == voice.sid ? [.playoutFinished] : []
+        case .playoutFinished(let track, _, _, let heard):
+            track == voice.sid ? [.playoutFinished(heard.playedTs.map { MediaTime(ticks: $0) })] : []
         case .segment(let segment): [.segment(segment)]
         default: []
         }

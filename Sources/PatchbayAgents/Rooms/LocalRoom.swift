@@ -73,7 +73,7 @@ final class LocalRoom: AgentRoom {
             guard MediaClock.now - last.to >= Self.finishedAfter else { return nil }
             state.played += state.playing.map(\.frame)
             state.playing = []
-            return .playoutFinished
+            return .playoutFinished(last.time.advanced(by: last.frame.ticks))
         }
     }
 }

@@ -10,6 +10,8 @@ actor SpeechOutput {
         case begin(TurnID)
         /// A sentence follows, whose audio comes in pieces.
         case sentence(TurnID, String)
+        /// Continues the text of the last sentence. May arrive ahead of its audio.
+        case text(TurnID, String)
         case audio(TurnID, SynthesizedSpeech)
         /// Nothing more follows in this turn.
         case complete(TurnID)
@@ -18,9 +20,9 @@ actor SpeechOutput {
         /// Continue after `interrupt`.
         case resume(TurnID)
         /// End the turn without playing the rest, and yield what was heard of it.
-        case abandon(TurnID, AsyncStream<String>.Continuation)
-        /// Everything sent was played.
-        case playoutFinished
+        case abandon(TurnID, AsyncStream<HeardSpeech>.Continuation)
+        /// Everything sent up to this time on the track was played; nil if the time is not known.
+        case playoutFinished(MediaTime?)
         /// The track was replaced: continue on the new one.
         case rejoined
     }
@@ -73,6 +75,10 @@ actor SpeechOutput {
             turn?.sender?.cancel()
             turn = SpokenTurn(id: id)
         case .sentence(let id, let text): if turn?.id == id { turn?.beginSentence(text, pauseBefore: Self.pauseBetweenSentences) }
+        case .text(let id, let text):
+            guard turn?.id == id else { return }
+            turn?.utterance.extendText(by: text)
+            await reportProgress()
         case .audio(let id, let speech): await append(speech, to: id)
         case .complete(let id): await complete(id)
         case .interrupt(let id): await interrupt(id)
@@ -80,9 +86,12 @@ actor SpeechOutput {
         case .abandon(let id, let heard):
             heard.yield(await abandon(id))
             heard.finish()
-        case .playoutFinished:
-            guard let current = turn, !current.isPaused, !current.utterance.hasFrames else { return }
+        case .playoutFinished(let end):
+            guard let current = turn, !current.isPaused, !current.utterance.hasFrames, !current.isBeyond(end, at: MediaClock.now) else {
+                return
+            }
             turn?.isPlayed = true
+            turn?.playedEnd = current.utterance.sentEnd
             await finishIfPlayed()
         case .rejoined:
             turn?.sender?.cancel()
@@ -126,11 +135,11 @@ actor SpeechOutput {
         await finishIfPlayed()
     }
 
-    private func abandon(_ id: TurnID) async -> String {
-        guard turn?.id == id else { return "" }
+    private func abandon(_ id: TurnID) async -> HeardSpeech {
+        guard turn?.id == id else { return HeardSpeech() }
         if turn?.isPaused == false { await clear() }
         defer { turn = nil }
-        return turn?.heard ?? ""
+        return turn?.heard ?? HeardSpeech()
     }
 
     /// Discards what was not played, and rewinds to it.
@@ -142,9 +151,10 @@ actor SpeechOutput {
         guard turn?.utterance.anchor != nil else { return }
         reference.clear(after: MediaClock.now)
         turn?.sendsUntil = nil
-        // Without an answer nothing is known of the playout; what was sent counts as not heard.
+        // Without an answer nothing is known of the playout; what was sent since the last pause of it counts as not heard.
         let heard = try? await room.clearVoice(reason: "barge-in")
-        let played = heard?.playedTs.flatMap { turn?.utterance.position(at: MediaTime(ticks: $0)) }
+        let reported = heard?.playedTs.flatMap { turn?.utterance.position(at: MediaTime(ticks: $0)) }
+        let played = [reported, turn?.playedEnd].compactMap { $0 }.max()
         turn?.utterance.rewind(played: played)
     }
 
@@ -157,6 +167,7 @@ actor SpeechOutput {
     }
 
     private func reportProgress() async {
+        turn?.reports += 1
         guard let current = turn, !current.isPaused, current.utterance.anchor != nil else { return }
         await report(.extended(current.id, SpeechProgress(of: current)))
     }
@@ -178,15 +189,15 @@ actor SpeechOutput {
                 await reportProgress()
             }
             guard let (frame, time) = turn?.utterance.popFrame() else { break }
+            let now = MediaClock.now
             do { try room.speak(frame, at: time) } catch { break }
+            let end = max(turn?.sendsUntil ?? now, now) + Duration(ticks: frame.ticks + frame.silenceBefore)
+            turn?.sendsUntil = end
+            reference.append(-Double(frame.level.level), from: end + (.zero - Duration(ticks: frame.ticks)), to: end)
             if turn?.hasStarted == false {
                 turn?.hasStarted = true
                 await report(.started(id))
             }
-            let now = MediaClock.now
-            let end = max(turn?.sendsUntil ?? now, now) + Duration(ticks: frame.ticks + frame.silenceBefore)
-            turn?.sendsUntil = end
-            reference.append(-Double(frame.level.level), from: end + (.zero - Duration(ticks: frame.ticks)), to: end)
             if end - now > Self.aheadMax { try? await Task.sleep(for: end - now - Self.aheadMax) }
         }
         if !Task.isCancelled, turn?.id == id { turn?.sender = nil }
@@ -195,6 +206,11 @@ actor SpeechOutput {
 
 /// A turn of the assistant while it is spoken.
 struct SpokenTurn: Sendable {
+    /// Inaccuracy of reported positions, in 48 kHz ticks.
+    private static let positionTolerance = 2_880
+    /// Subscribers that have not played everything this long after they should have are not waited for.
+    private static let stallMax = Duration.seconds(4)
+
     let id: TurnID
     var utterance = SpokenUtterance()
     var encoding: SpeechEncoding?
@@ -202,7 +218,11 @@ struct SpokenTurn: Sendable {
     var isPaused = false
     /// Everything sent was played.
     var isPlayed = false
+    /// The position up to which everything was played when the audio last ran out.
+    var playedEnd: Int?
     var hasStarted = false
+    /// Reports of progress so far.
+    var reports = 0
     /// Number of the transcript segment: one more after each continued interruption.
     var part = 0
     /// When everything sent will have been played, at the earliest.
@@ -213,8 +233,19 @@ struct SpokenTurn: Sendable {
         self.id = id
     }
 
-    /// The text that was played before the turn was paused.
-    var heard: String { utterance.text(to: utterance.segmentStart) }
+    /// The part that was played before the turn was paused.
+    var heard: HeardSpeech {
+        let end = utterance.segmentStart
+        return HeardSpeech(
+            text: utterance.text(to: end),
+            played: utterance.sentences.map { Duration(ticks: min(max(end - $0.start, 0), $0.end - $0.start)) })
+    }
+
+    /// Whether frames after `end` were sent that cannot have been played yet: a report of the end of playout is then one of earlier frames.
+    func isBeyond(_ end: MediaTime?, at now: Instant) -> Bool {
+        guard let end, let sendsUntil, let played = utterance.position(at: end) else { return false }
+        return played + Self.positionTolerance < utterance.sentEnd && now < sendsUntil + Self.stallMax
+    }
 
     mutating func beginSentence(_ text: String, pauseBefore: Duration) {
         let pause = utterance.sentences.isEmpty ? 0 : pauseBefore.inTicks
@@ -231,6 +262,7 @@ struct SpokenTurn: Sendable {
 
     mutating func finishEncoding() throws {
         utterance.append(try encoding?.finish() ?? [])
+        utterance.completeSentence()
         encoding = nil
     }
 }

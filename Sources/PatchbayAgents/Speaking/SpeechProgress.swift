@@ -2,6 +2,8 @@ internal import Wire
 
 /// The transcript of a turn of the assistant so far.
 struct SpeechProgress: Sendable, Hashable {
+    /// Increases with each report of the turn, because reports may overtake one another.
+    var number: Int
     /// Number of the segment within the turn.
     var part: Int
     var text: String
@@ -13,12 +15,13 @@ struct SpeechProgress: Sendable, Hashable {
 
     init(of turn: SpokenTurn) {
         let utterance = turn.utterance
+        number = turn.reports
         part = turn.part
         isComplete = turn.isComplete
         text = utterance.text(from: utterance.segmentStart)
         start = utterance.time(of: utterance.segmentStart)
-        end = utterance.time(of: max(utterance.length, utterance.sentences.last?.end ?? 0))
-        let sentences = utterance.sentences.filter { $0.end > utterance.segmentStart }
+        end = utterance.time(of: max(utterance.length, utterance.sentences.last?.textEnd ?? 0))
+        let sentences = utterance.sentences.filter { $0.textEnd > utterance.segmentStart }
         guard sentences.allSatisfy({ $0.words != nil }) else { return }
         let timed = utterance.words(from: utterance.segmentStart).compactMap { word -> TranscriptWord? in
             guard let start = utterance.time(of: word.start), let end = utterance.time(of: word.end) else { return nil }
@@ -26,4 +29,11 @@ struct SpeechProgress: Sendable, Hashable {
         }
         words = timed.isEmpty ? nil : timed
     }
+}
+
+/// The part of a turn that was played.
+struct HeardSpeech: Sendable, Hashable {
+    var text = ""
+    /// How much of each sentence's audio was played, in their order.
+    var played: [Duration] = []
 }

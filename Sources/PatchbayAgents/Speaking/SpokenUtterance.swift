@@ -8,11 +8,26 @@ internal import Wire
 struct SpokenUtterance: Sendable {
     /// A sentence and its words.
     struct Sentence: Sendable, Hashable {
-        let text: String
+        /// Characters per second that are assumed while audio of a text is missing.
+        private static let characterRate = 15
+        /// The assumed end of a text is a multiple of this, so that it changes seldom.
+        private static let step = 24_000
+
+        fileprivate(set) var text: String
         let start: Int
-        var end: Int
+        /// The end of the audio so far.
+        fileprivate(set) var end: Int
         /// In the order of the text; nil without word times.
-        var words: [Word]?
+        fileprivate(set) var words: [Word]?
+        /// All audio is here.
+        fileprivate(set) var isComplete = false
+
+        /// Where the text ends, as far as it is known. Without word times this is assumed until the audio is complete.
+        var textEnd: Int {
+            if isComplete || words != nil { return end }
+            let length = text.count * 48_000 / Self.characterRate
+            return max(end, start + (length + Self.step - 1) / Self.step * Self.step)
+        }
     }
 
     struct Word: Sendable, Hashable {
@@ -45,7 +60,18 @@ struct SpokenUtterance: Sendable {
 
     /// Adds a sentence whose audio begins at `start`. Its frames may follow later.
     mutating func beginSentence(_ text: String, at start: Int) {
-        sentences.append(Sentence(text: text, start: start, end: start, words: nil))
+        completeSentence()
+        sentences.append(Sentence(text: text, start: start, end: start))
+    }
+
+    /// The last sentence has more text than was known.
+    mutating func extendText(by text: String) {
+        if let last = sentences.indices.last { sentences[last].text += text }
+    }
+
+    /// The last sentence has no more audio.
+    mutating func completeSentence() {
+        if let last = sentences.indices.last { sentences[last].isComplete = true }
     }
 
     /// More audio of the last sentence was encoded.
@@ -84,6 +110,9 @@ struct SpokenUtterance: Sendable {
 
     var hasFrames: Bool { next < frames.count }
 
+    /// The end of the frames sent so far.
+    var sentEnd: Int { next > 0 ? positions[next - 1] + frames[next - 1].ticks : 0 }
+
     /// The position that a time on the track stands for; nil before anything was sent.
     func position(at time: MediaTime) -> Int? {
         anchor.map { min(max($0.position + Int(time.distance(from: $0.time)), 0), length) }
@@ -110,11 +139,10 @@ struct SpokenUtterance: Sendable {
     func text(from start: Int = 0, to end: Int? = nil) -> String {
         let end = end ?? Int.max
         return sentences.compactMap { sentence -> String? in
-            if sentence.start >= start, sentence.end <= end { return sentence.text }
-            guard sentence.start < end, sentence.end > start else { return nil }
-            let part = sentence.part(from: start, to: end)
-            return part.isEmpty ? nil : part
-        }.joined(separator: " ")
+            if sentence.start >= start, sentence.textEnd <= end { return sentence.text.trimmingSpaces() }
+            guard sentence.start < end, sentence.textEnd > start else { return nil }
+            return sentence.part(from: start, to: end)
+        }.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     /// The words from `start` on, for a transcript segment.
@@ -129,6 +157,7 @@ extension SpokenUtterance.Sentence {
     /// The words of `text` within a range of positions, as written.
     fileprivate func part(from: Int, to: Int) -> String {
         let written = text.split(separator: " ")
+        let end = textEnd
         let times: [(start: Int, end: Int)]
         if let words, words.count == written.count {
             times = words.map { ($0.start, $0.end) }

@@ -1,4 +1,4 @@
-/// Finds utterances in a stream of voice activity: where speech begins, pauses and ends.
+/// Finds utterances in a stream of voice activity: where speech begins, pauses and resumes. Its user decides which pause ends an utterance.
 ///
 /// A pure value. Time is media time since the first window, so a stalled network neither shortens nor lengthens a pause.
 public struct SpeechSegmenter: Sendable, Hashable {
@@ -24,10 +24,6 @@ public struct SpeechSegmenter: Sendable, Hashable {
         case resumed
         /// There has been no speech for `silence`. Reported with every silent window of an utterance.
         case paused(silence: Duration)
-        /// There has been no speech for `Settings.endOfUtterance`, or the utterance was ended by `end()`.
-        ///
-        /// - Parameter voiced: the duration of all windows with speech. Below `Settings.voicedMin` the utterance is noise.
-        case ended(voiced: Duration)
     }
 
     public struct Settings: Sendable, Hashable {
@@ -37,8 +33,6 @@ public struct SpeechSegmenter: Sendable, Hashable {
         public var offset: Float = 0.35
         /// Speech that begins an utterance; shorter bursts are ignored.
         public var onsetDuration = Duration.milliseconds(64)
-        /// Silence after which an utterance has ended, whatever was said. Turns usually end earlier (`TurnSettings`).
-        public var endOfUtterance = Duration.milliseconds(900)
         /// Utterances with less speech are noise: a click, a cough.
         public var voicedMin = Duration.milliseconds(190)
 
@@ -69,8 +63,6 @@ public struct SpeechSegmenter: Sendable, Hashable {
         }
     }
 
-    public var isSpeaking: Bool { phase == .speaking }
-
     /// - Returns: what this window changes, or nil.
     public mutating func process(_ window: Window) -> Event? {
         let threshold = isInUtterance ? settings.offset : settings.onset
@@ -94,21 +86,15 @@ public struct SpeechSegmenter: Sendable, Hashable {
                 return .resumed
             }
             let silence = silence + window.duration
-            if silence >= settings.endOfUtterance { return end() }
             phase = .pausing(silence)
             return .paused(silence: silence)
         }
     }
 
-    /// Ends the utterance in progress, for example because the turn was taken or the track ended.
-    public mutating func end() -> Event? {
-        guard isInUtterance else {
-            phase = .silent
-            return nil
-        }
+    /// Ends the utterance in progress, for example because the turn was taken.
+    public mutating func end() {
         phase = .silent
-        defer { voiced = .zero }
-        return .ended(voiced: voiced)
+        voiced = .zero
     }
 
     private mutating func rise(_ risen: Duration) -> Event? {

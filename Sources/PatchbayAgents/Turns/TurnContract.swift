@@ -140,12 +140,23 @@ public struct TurnSettings: Sendable, Hashable {
     public var pause = Duration.milliseconds(350)
     /// Silence that ends a turn whose text ends in the middle of a sentence.
     public var pauseWithinSentence = Duration.milliseconds(700)
-    /// Speech of a user that interrupts the assistant.
-    public var bargeIn = Duration.milliseconds(200)
+    /// Speech after which the pauses become longer, by a tenth of what exceeds it: who speaks at length pauses to think. Includes earlier
+    /// utterances that the user continued within `continuationMax`.
+    public var longTurn = Duration.seconds(3)
+    /// The longest addition for long turns.
+    public var longTurnPauseMax = Duration.milliseconds(600)
+    /// An utterance continues an earlier one that ended at most this long before.
+    public var continuationMax = Duration.milliseconds(1_500)
+    /// Detected speech of a user that interrupts the assistant: after about 200 ms of voice, because detectors notice it 30 to 60 ms late.
+    public var bargeIn = Duration.milliseconds(160)
+    /// A single word in so little speech over the assistant's is ignored as a cough or a sigh, unless it is a word such as "stop".
+    public var syllableMax = Duration.milliseconds(480)
     /// Speech between two partial results; longer if the recognizer needs longer.
     public var partialInterval = Duration.milliseconds(600)
     /// A pause in a piece of this length settles its text, which bounds the audio of one recognition.
-    public var pieceMin = Duration.seconds(9)
+    public var pieceMin = Duration.seconds(6)
+    /// The pause that settles a piece of the length `pieceMin`. The longer the piece, the shorter the pause; below 100 ms it may be within a word.
+    public var piecePause = Duration.milliseconds(300)
     /// A piece is settled at this length even without a pause.
     public var pieceMax = Duration.seconds(14)
     /// A transcript is final at this length even if the user speaks on. The assistant waits for a pause all the same.

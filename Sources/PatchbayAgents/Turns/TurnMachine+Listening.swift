@@ -8,9 +8,10 @@ extension TurnMachine {
         if level > settings.silenceLevel { quiet.restart(at: now, bySpeech: false) }
         guard !isHeld else { return }
         let index = speakerIndex(of: who)
+        // The utterance that the end of the microphone cut off is recognized first.
+        guard !speakers[index].hasEnded else { return }
         switch speakers[index].segmenter.process(window) {
         case .began(let leadIn): begin(index, leadIn: leadIn, at: now, into: &effects)
-        case .ended(let voiced): return end(index, voiced: voiced, at: now, into: &effects)
         case .paused(let silence): advance(index, window.duration, silence: silence, at: now, into: &effects)
         case .resumed, nil: advance(index, window.duration, silence: .zero, at: now, into: &effects)
         }
@@ -26,6 +27,7 @@ extension TurnMachine {
     private mutating func begin(_ index: Int, leadIn: Duration, at now: Instant, into effects: inout [TurnEffect]) {
         numbers.utterance += 1
         speakers[index].utterance = UtteranceTracker(number: numbers.utterance, at: now)
+        if let last = speakers[index].lastSpeechAt, now - last > settings.continuationMax { speakers[index].earlierSpeech = .zero }
         effects.append(.beginUtterance(speakers[index].identity, leadIn: leadIn))
         quiet.restart(at: now, bySpeech: true)
     }
@@ -56,35 +58,45 @@ extension TurnMachine {
 
     /// Ends an utterance whose pause is long enough for its text.
     private mutating func endIfComplete(_ index: Int, at now: Instant, into effects: inout [TurnEffect]) {
-        guard let utterance = speakers[index].utterance, utterance.silence > .zero else { return }
+        guard let utterance = speakers[index].utterance else { return }
+        let hasEnded = speakers[index].hasEnded
+        guard utterance.silence > .zero || hasEnded else { return }
         let voiced = speakers[index].segmenter.voiced
         if voiced < settings.segmenter.voicedMin {
-            if utterance.silence >= settings.pause { drop(index, at: now, into: &effects) }
+            if utterance.silence >= settings.pause || hasEnded { drop(index, at: now, into: &effects) }
             return
         }
         guard let outcome = utterance.outcome(voiced: voiced) else { return }
+        if hasEnded || utterance.silence >= pause(after: outcome.text, of: speakers[index]) {
+            complete(index, outcome, at: now, into: &effects)
+        }
+    }
+
+    /// The silence that ends a turn.
+    private func pause(after text: String, of speaker: Speaker) -> Duration {
         let pause =
-            switch UtteranceText.completeness(of: outcome.text) {
+            switch UtteranceText.completeness(of: text) {
             case .complete: settings.pauseAfterSentence
             case .incomplete: settings.pauseWithinSentence
             case .unknown: settings.pause
             }
-        if utterance.silence >= pause { complete(index, outcome, at: now, into: &effects) }
+        let speech = speaker.earlierSpeech + speaker.segmenter.voiced
+        return pause + min(max((speech - settings.longTurn) / 10, .zero), settings.longTurnPauseMax)
     }
 
-    /// The segmenter has ended the utterance: after a long pause, or with the microphone.
-    private mutating func end(_ index: Int, voiced: Duration, at now: Instant, into effects: inout [TurnEffect]) {
-        guard let utterance = speakers[index].utterance else { return }
-        if voiced < settings.segmenter.voicedMin { return drop(index, at: now, into: &effects) }
-        if let outcome = utterance.outcome(voiced: voiced) { return complete(index, outcome, at: now, into: &effects) }
-        // The recognizer is late. New speech must not mix with this utterance's audio, so it ends with the text recognized so far.
-        complete(index, UtteranceTracker.Outcome(text: utterance.text), at: now, into: &effects)
-    }
-
+    /// The microphone was muted or removed: what was said so far is recognized, and the turn ends without a further pause.
     mutating func endMicrophone(of who: Identity, at now: Instant, into effects: inout [TurnEffect]) {
-        guard let index = speakers.firstIndex(where: { $0.identity == who }) else { return }
-        if case .ended(let voiced)? = speakers[index].segmenter.end() { end(index, voiced: voiced, at: now, into: &effects) }
-        speakers.removeAll { $0.identity == who }
+        guard let index = speakers.firstIndex(where: { $0.identity == who }), !speakers[index].hasEnded else { return }
+        guard let utterance = speakers[index].utterance else {
+            speakers.remove(at: index)
+            return
+        }
+        speakers[index].hasEnded = true
+        let voiced = speakers[index].segmenter.voiced
+        if voiced >= settings.segmenter.voicedMin, utterance.needsRecognition(voiced: voiced) {
+            recognize(index, isPartial: false, at: now, into: &effects)
+        }
+        endIfComplete(index, at: now, into: &effects)
     }
 
     // MARK: Results
@@ -93,7 +105,9 @@ extension TurnMachine {
         for index in speakers.indices {
             guard let result = speakers[index].utterance?.recognized(id, recognition, at: now) else { continue }
             if result.settles { effects.append(.settleAudio(speakers[index].identity)) }
-            if result.settles, let utterance = speakers[index].utterance, utterance.length >= settings.utteranceMax {
+            if result.settles, let utterance = speakers[index].utterance, utterance.length >= settings.utteranceMax,
+                !speakers[index].hasEnded
+            {
                 return split(index, at: now, into: &effects)
             }
             if result.changed { publish(index, isFinal: false, into: &effects) }
@@ -105,6 +119,14 @@ extension TurnMachine {
         for index in speakers.indices where speakers[index].utterance?.fail(id) == true {
             return endIfComplete(index, at: now, into: &effects)
         }
+    }
+
+    /// Ends the utterances of ended microphones whose recognition takes too long. The others notice with their next window.
+    mutating func expireRecognitions(at now: Instant, into effects: inout [TurnEffect]) {
+        guard let index = speakers.firstIndex(where: { $0.hasEnded && $0.utterance?.isOverdue(at: now, settings) == true }),
+            let id = speakers[index].utterance?.requestInFlight
+        else { return }
+        recognitionFailed(id, at: now, into: &effects)
     }
 
     private mutating func publish(_ index: Int, isFinal: Bool, into effects: inout [TurnEffect]) {
@@ -147,7 +169,10 @@ extension TurnMachine {
     ) {
         guard let utterance = speakers[index].utterance else { return }
         let who = speakers[index].identity
-        if case .interrupted = floor, UtteranceText.isEcho(outcome.text, of: spokenWords) {
+        let isSyllable = speakers[index].segmenter.voiced <= settings.syllableMax
+        if case .interrupted = floor,
+            UtteranceText.isEcho(outcome.text, of: spokenWords) || (isSyllable && UtteranceText.isInventedSyllable(outcome.text))
+        {
             return drop(index, at: now, into: &effects)
         }
         publish(index, isFinal: true, into: &effects)
@@ -157,15 +182,21 @@ extension TurnMachine {
             return resumeOrRespond(at: now, into: &effects)
         }
         guard !outcome.text.isEmpty else { return resumeOrRespond(at: now, into: &effects) }
-        pending.append(UserMessage(speaker: who, text: outcome.text, kind: .speech))
-        endOfTurn = EndOfTurn(speechEnded: utterance.lastSpeechAt, decided: now, recognition: outcome.took)
+        pending.append(
+            UserMessage(speaker: who, text: outcome.text, kind: .speech),
+            EndOfTurn(speechEnded: utterance.lastSpeechAt, decided: now, recognition: outcome.took))
         takeTurn(at: now, into: &effects)
     }
 
     private mutating func finish(_ index: Int, into effects: inout [TurnEffect]) {
-        if let id = speakers[index].utterance?.requestInFlight { effects.append(.cancelRecognition(id)) }
+        if let utterance = speakers[index].utterance {
+            if let id = utterance.requestInFlight { effects.append(.cancelRecognition(id)) }
+            speakers[index].earlierSpeech += speakers[index].segmenter.voiced
+            speakers[index].lastSpeechAt = utterance.lastSpeechAt
+        }
         speakers[index].utterance = nil
-        _ = speakers[index].segmenter.end()
+        speakers[index].segmenter.end()
         effects.append(.endUtterance(speakers[index].identity))
+        if speakers[index].hasEnded { speakers.remove(at: index) }
     }
 }

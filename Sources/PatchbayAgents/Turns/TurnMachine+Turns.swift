@@ -28,8 +28,8 @@ extension TurnMachine {
         let turn = nextTurn()
         floor = .thinking(turn, since: now)
         apology = nil
-        digitsEnd = nil
-        effects.append(.respond(turn, pending, endOfTurn ?? EndOfTurn(speechEnded: now, decided: now)))
+        pending.digitsEnd = nil
+        effects.append(.respond(turn, pending.messages, pending.end ?? EndOfTurn(speechEnded: now, decided: now)))
     }
 
     /// After an utterance without content: the assistant continues, or responds to what was said before it.
@@ -59,7 +59,6 @@ extension TurnMachine {
     mutating func speechStarted(_ turn: TurnID, into effects: inout [TurnEffect]) {
         guard case .thinking(turn, _) = floor else { return }
         pending.removeAll()
-        endOfTurn = nil
         floor = .speaking(turn)
         if isHeld {
             floor = .interrupted(turn)
@@ -88,20 +87,13 @@ extension TurnMachine {
     // MARK: Text, digits, hold
 
     mutating func take(_ message: UserMessage, at now: Instant, into effects: inout [TurnEffect]) {
-        pending.append(message)
-        endOfTurn = EndOfTurn(speechEnded: now, decided: now)
+        pending.append(message, EndOfTurn(speechEnded: now, decided: now))
         quiet.restart(at: now, bySpeech: true)
         takeTurn(at: now, into: &effects)
     }
 
     mutating func take(_ digits: String, of who: Identity, at now: Instant) {
-        if let last = pending.indices.last, pending[last].kind == .digits, pending[last].speaker == who {
-            pending[last].text += digits
-        } else {
-            pending.append(UserMessage(speaker: who, text: digits, kind: .digits))
-        }
-        endOfTurn = EndOfTurn(speechEnded: now, decided: now)
-        digitsEnd = now + settings.digitPause
+        pending.append(digits: digits, of: who, EndOfTurn(speechEnded: now, decided: now), until: now + settings.digitPause)
         quiet.restart(at: now, bySpeech: true)
     }
 
@@ -109,7 +101,7 @@ extension TurnMachine {
         guard held != isHeld else { return }
         isHeld = held
         if held {
-            for speaker in speakers where speaker.utterance != nil { endMicrophone(of: speaker.identity, at: now, into: &effects) }
+            for who in speakers.filter({ $0.utterance != nil }).map(\.identity) { endMicrophone(of: who, at: now, into: &effects) }
             if case .speaking(let turn) = floor {
                 floor = .interrupted(turn)
                 effects.append(.interrupt(turn))
@@ -125,16 +117,17 @@ extension TurnMachine {
     /// When `tick` is needed next, at the latest; nil if nothing is timed.
     public var deadline: Instant? {
         var deadlines: [Instant] = []
-        if let digitsEnd { deadlines.append(digitsEnd) }
+        if let digitsEnd = pending.digitsEnd { deadlines.append(digitsEnd) }
         if case .thinking(_, let since) = floor { deadlines.append(since + settings.responseTimeout) }
         if floor == .listening, !quiet.isIdle, !isHeld { deadlines.append(quiet.since + settings.questionAfter) }
         return deadlines.min()
     }
 
     mutating func checkTimers(at now: Instant, into effects: inout [TurnEffect]) {
+        expireRecognitions(at: now, into: &effects)
         guard !isHeld else { return }
-        if let digitsEnd, now >= digitsEnd {
-            self.digitsEnd = nil
+        if let digitsEnd = pending.digitsEnd, now >= digitsEnd {
+            pending.digitsEnd = nil
             takeTurn(at: now, into: &effects)
         }
         if case .thinking(let turn, let since) = floor, now - since >= settings.responseTimeout {

@@ -27,14 +27,10 @@ public struct TurnMachine: Sendable {
     /// Users with a microphone, in the order of their first window.
     var speakers: [Speaker] = []
     /// What was said and not yet responded to audibly.
-    var pending: [UserMessage] = []
-    /// The end of the last turn in `pending`.
-    var endOfTurn: EndOfTurn?
+    var pending = PendingMessages()
     var numbers = Numbers()
     var quiet: QuietTimer
     var isHeld = false
-    /// When digits are complete.
-    var digitsEnd: Instant?
     var reported = AgentState.initializing
     /// The words of the turn in progress, to recognize them in a user's microphone.
     var spokenWords: [String] = []
@@ -120,11 +116,50 @@ public struct TurnMachine: Sendable {
     }
 }
 
+/// What was said and not yet responded to audibly.
+struct PendingMessages: Sendable, Hashable {
+    private(set) var messages: [UserMessage] = []
+    /// The end of the last message.
+    private(set) var end: EndOfTurn?
+    /// When digits are complete.
+    var digitsEnd: Instant?
+
+    var isEmpty: Bool { messages.isEmpty }
+
+    mutating func append(_ message: UserMessage, _ end: EndOfTurn? = nil) {
+        messages.append(message)
+        self.end = end ?? self.end
+    }
+
+    /// Digits of one user follow one another in one message.
+    mutating func append(digits: String, of who: Identity, _ end: EndOfTurn, until digitsEnd: Instant) {
+        if let last = messages.indices.last, messages[last].kind == .digits, messages[last].speaker == who {
+            messages[last].text += digits
+        } else {
+            messages.append(UserMessage(speaker: who, text: digits, kind: .digits))
+        }
+        self.end = end
+        self.digitsEnd = digitsEnd
+    }
+
+    /// They were responded to, or will not be.
+    mutating func removeAll() {
+        messages.removeAll()
+        end = nil
+    }
+}
+
 /// A user with a microphone.
 struct Speaker: Sendable, Hashable {
     let identity: Identity
     var segmenter: SpeechSegmenter
     var utterance: UtteranceTracker?
+    /// The microphone is gone; the utterance waits for its recognition.
+    var hasEnded = false
+    /// Speech of earlier utterances that the current one continues.
+    var earlierSpeech = Duration.zero
+    /// The end of the last utterance's speech.
+    var lastSpeechAt: Instant?
 }
 
 /// Measures silence after which the assistant asks whether somebody is there, once.

@@ -22,12 +22,25 @@ enum UtteranceText {
         "right", "sure", "i see", "oh okay", "all right", "alright", "huh", "you", "thank you",
     ]
 
+    /// Single words that take the turn, however short they are spoken. Recognizers hear other words in coughs and sighs.
+    private static let interruptions: Set<String> = [
+        "stop", "wait", "no", "nope", "hey", "hello", "hi", "hold", "pause", "quiet", "enough", "what", "why", "who", "how", "when",
+        "where",
+        "which", "sorry", "excuse", "help", "next", "back", "cancel", "repeat", "again", "louder", "slower",
+    ]
+
     static func completeness(of text: String) -> Completeness {
         let trimmed = text.trimmingSpaces()
         guard let last = trimmed.last else { return .unknown }
         if trimmed.hasSuffix("...") || trimmed.hasSuffix("…") || ["-", "–"].contains(last) { return .incomplete }
         if let word = words(of: trimmed).last, openWords.contains(word) { return .incomplete }
         return [".", "?", "!"].contains(last) ? .complete : .unknown
+    }
+
+    /// Whether the text of a very short sound is probably invented: a single word that neither interrupts nor is a backchannel.
+    static func isInventedSyllable(_ text: String) -> Bool {
+        let spoken = words(of: text)
+        return spoken.count == 1 && !interruptions.contains(spoken[0]) && !backchannels.contains(spoken[0])
     }
 
     /// Whether an utterance during the assistant's speech leaves the turn to it: "mm-hm", "okay", or nothing that was understood.

@@ -19,7 +19,6 @@ struct UtteranceTracker: Sendable, Hashable {
 
     enum Step: Hashable {
         case recognize(isPartial: Bool)
-        case settle
     }
 
     let number: Int
@@ -68,21 +67,32 @@ struct UtteranceTracker: Sendable, Hashable {
         pieceLength += window
         self.silence = silence
         if silence == .zero { lastSpeechAt = now }
-        if let inFlight, now - inFlight.startedAt > settings.recognitionTimeout { fail(inFlight.id) }
+        if let inFlight, isOverdue(at: now, settings) { fail(inFlight.id) }
         // The piece is settled by its final result; until then more audio may be appended.
-        let mustSettle = pieceLength >= settings.pieceMax || (pieceLength >= settings.pieceMin && silence > .zero)
+        let mustSettle = pieceLength >= settings.pieceMax || (pieceLength >= settings.pieceMin && silence >= piecePause(settings))
         if mustSettle, !settlesWithResult, finalVoiced != voiced {
             settlesWithResult = true
             return .recognize(isPartial: false)
         }
-        if silence >= settings.recognizeAfter {
-            return finalVoiced == voiced || (inFlight.map { !$0.isPartial && $0.voiced == voiced } ?? false)
-                ? nil : .recognize(isPartial: false)
-        }
+        if silence >= settings.recognizeAfter { return needsRecognition(voiced: voiced) ? .recognize(isPartial: false) : nil }
         // At most a fifth of the recognizer's time goes into partial results of one user.
         let interval = max(settings.partialInterval, slowest * 5)
         if silence == .zero, inFlight == nil, voiced - lastPartialVoiced >= interval { return .recognize(isPartial: true) }
         return nil
+    }
+
+    /// Decreases from `TurnSettings.piecePause` by a thirtieth of the length beyond `pieceMin`.
+    private func piecePause(_ settings: TurnSettings) -> Duration {
+        max(settings.piecePause - (pieceLength - settings.pieceMin) / 30, .milliseconds(96))
+    }
+
+    /// Whether no final recognition covers everything said.
+    func needsRecognition(voiced: Duration) -> Bool {
+        finalVoiced != voiced && !(inFlight.map { !$0.isPartial && $0.voiced == voiced } ?? false)
+    }
+
+    func isOverdue(at now: Instant, _ settings: TurnSettings) -> Bool {
+        inFlight.map { now - $0.startedAt > settings.recognitionTimeout } ?? false
     }
 
     /// - Returns: the request that this one replaces.
@@ -131,7 +141,6 @@ struct UtteranceTracker: Sendable, Hashable {
     }
 
     var requestInFlight: RecognitionID? { inFlight?.id }
-    var isRecognizing: Bool { inFlight.map { !$0.isPartial } ?? false }
 
     private static func joined(_ first: String, _ second: String) -> String {
         first.isEmpty ? second : second.isEmpty ? first : first + " " + second

@@ -76,7 +76,7 @@ final class FakeRoom: AgentRoom {
                 guard MediaClock.now - last.to >= .milliseconds(60) else { return nil }
                 if let first = state.playing.first { state.played.append((first.time, state.playing.count * 960)) }
                 state.playing = []
-                return .playoutFinished
+                return .playoutFinished(last.time.advanced(by: 960))
             }
             if let event { await pipeline.take(event) }
         }
@@ -107,16 +107,18 @@ struct FakeCall {
     }
 
     /// The user's microphone: a tone for speech, then silence, in real time.
-    func says(for speech: Duration, thenSilence silence: Duration, from start: UInt32) async throws -> UInt32 {
+    func says(
+        for speech: Duration, thenSilence silence: Duration, from start: UInt32, by track: TrackInfo = FakeRoom.microphone
+    ) async throws -> UInt32 {
         let samples = Int(speech.inMilliseconds) * 48
         let tone = (0..<samples).map { Int16($0 / 60 % 2 == 0 ? 6_000 : -6_000) }
-        return try await plays(tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48), from: start)
+        return try await plays(tone + [Int16](repeating: 0, count: Int(silence.inMilliseconds) * 48), from: start, by: track)
     }
 
     /// The user's microphone: 48 kHz PCM in real time.
     ///
     /// - Returns: the timestamp after it.
-    func plays(_ pcm: [Int16], from start: UInt32) async throws -> UInt32 {
+    func plays(_ pcm: [Int16], from start: UInt32, by track: TrackInfo = FakeRoom.microphone) async throws -> UInt32 {
         var encoder = try SpeechEncoder()
         let frames = try encoder.encode(pcm) + encoder.finish()
         var timestamp = start
@@ -124,10 +126,10 @@ struct FakeCall {
         for (index, frame) in frames.enumerated() {
             try await MediaClock.sleep(until: began + .milliseconds(20 * index))
             let header = FrameHeader(
-                flags: frame.flags, alias: TrackAlias(1), sequence: SequenceNumber(UInt16(truncatingIfNeeded: index)), level: frame.level,
+                flags: frame.flags, alias: track.alias, sequence: SequenceNumber(UInt16(truncatingIfNeeded: index)), level: frame.level,
                 timestamp: MediaTime(ticks: timestamp))
             let received = ReceivedFrame(header: header, packet: frame.packet, arrivedAt: MediaClock.now)
-            await pipeline.take(.frame(FakeRoom.microphone.sid, received))
+            await pipeline.take(.frame(track.sid, received))
             timestamp &+= 960
         }
         return timestamp

@@ -55,6 +55,21 @@ struct VoicePipelineTests {
         #expect(remembered[2] == .user("Stop that now."))
     }
 
+    @Test func aReportOfEarlierFramesDoesNotEndTheAnswer() async throws {
+        let responder = ScriptedResponder { _ in [.text("One two three four five six seven eight nine ten.")] }
+        let call = FakeCall(Self.engines(hearing: [], responder))
+        try await call.run {
+            await call.pipeline.take(.text(FakeRoom.user, "Count."))
+            try await call.until { call.room.isPlaying && call.room.current.states.last == .speaking }
+            let start = try #require(call.room.current.playing.first?.time)
+            await call.pipeline.take(.playoutFinished(start.advanced(by: 960)))
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(call.room.current.states.last == .speaking)
+            try await call.until { call.room.current.segments.last?.spoken == .completed }
+            #expect(!call.room.isPlaying, "the answer ends with its last frame")
+        }
+    }
+
     @Test func afterAFalseStartTheAnswerContinuesWhereItStopped() async throws {
         let words = (1...20).map { "word\($0)" }
         let responder = ScriptedResponder { _ in [.text(words.joined(separator: " ") + ".")] }

@@ -32,6 +32,56 @@ struct TurnMachineTests {
         #expect(world.responses.map(\.messages) == [["I would like to book a table."]])
     }
 
+    @Test func whoSpeaksAtLengthIsGivenLongerPauses() {
+        var world = TurnWorld()
+        world.says("It was a long story about many people.", at: .seconds(2), for: .seconds(7))
+        world.says("And this is how it ended.", at: .milliseconds(9_500), for: .seconds(2))
+        world.run(until: .seconds(16))
+        #expect(world.responses.map(\.messages) == [["It was a long story about many people. And this is how it ended."]])
+    }
+
+    @Test func aUserWhoContinuesAfterAnAnswerHasBegunIsGivenLongerPauses() {
+        var world = TurnWorld()
+        world.says("I have three things to say.", at: .seconds(2), for: .seconds(3))
+        // Too late for the first pause, so the assistant begins to answer.
+        world.says("The first one is short.", at: .milliseconds(5_600), for: .seconds(3))
+        world.says("The second one is shorter.", at: .milliseconds(9_000), for: .seconds(2))
+        world.run(until: .seconds(16))
+        #expect(world.responses.count == 2)
+        #expect(world.responses.last?.messages == ["The first one is short. The second one is shorter."])
+    }
+
+    @Test func nothingIsLostWhenTheRecognizerIsSlow() {
+        var world = TurnWorld()
+        world.recognitionTakes = .seconds(2)
+        world.says("Book a table for two.", at: .seconds(2), for: .seconds(1))
+        world.says("At the window, please.", at: .milliseconds(4_200), for: .seconds(1))
+        world.run(until: .seconds(14))
+        #expect(world.finals.joined(separator: " ") == "Book a table for two. At the window, please.")
+        #expect(world.responses.count == 1)
+    }
+
+    @Test func aMicrophoneMutedAfterTheLastWordLosesNoWord() throws {
+        var world = TurnWorld()
+        world.recognitionTakes = .milliseconds(400)
+        world.says("What time is it?", at: .seconds(2), for: .seconds(1))
+        world.schedule(.microphoneEnded(TurnWorld.user), at: .milliseconds(3_010))
+        world.run(until: .seconds(8))
+        #expect(world.finals == ["What time is it?"])
+        let response = try #require(world.responses.first)
+        #expect(response.at - .seconds(3) <= .milliseconds(450), "muting ends the turn")
+    }
+
+    @Test func aMicrophoneThatEndsWhileTheRecognizerHangsEndsTheTurnWithAnApology() {
+        var world = TurnWorld()
+        world.recognitionTakes = .seconds(60)
+        world.says("What time is it?", at: .seconds(2), for: .milliseconds(500))
+        world.schedule(.microphoneEnded(TurnWorld.user), at: .milliseconds(2_600))
+        world.run(until: .seconds(12))
+        #expect(world.phrases == [.notUnderstood])
+        #expect(!world.machine.isUserSpeaking)
+    }
+
     @Test func partialResultsAppearWhileTheUserSpeaks() {
         var world = TurnWorld()
         world.says("one two three four five six seven eight nine ten", at: .seconds(2), for: .seconds(5))
@@ -63,6 +113,26 @@ struct TurnMachineTests {
         #expect(world.responses.count == 1)
         let spoken = world.audible.reduce(Duration.zero) { $0 + ($1.to - $1.from) }
         #expect(abs((spoken - .seconds(6)).inMilliseconds) < 100, "spoke for \(spoken)")
+    }
+
+    @Test func aWordThatTheRecognizerInventsForASighIsWithdrawn() {
+        var world = TurnWorld()
+        world.speechLasts = .seconds(6)
+        world.says("Tell me a story.", at: .seconds(2), for: .seconds(1))
+        world.says("Hell.", at: .seconds(5), for: .milliseconds(380))
+        world.run(until: .seconds(14))
+        #expect(world.count(\.isResume) == 1 && world.count(\.isAbandon) == 0)
+        #expect(world.finals == ["Tell me a story.", ""])
+    }
+
+    @Test func aShortCommandInterrupts() {
+        var world = TurnWorld()
+        world.speechLasts = .seconds(6)
+        world.says("Tell me a story.", at: .seconds(2), for: .seconds(1))
+        world.says("Stop!", at: .seconds(5), for: .milliseconds(380))
+        world.run(until: .seconds(14))
+        #expect(world.count(\.isAbandon) == 1)
+        #expect(world.responses.map(\.messages) == [["Tell me a story."], ["Stop!"]])
     }
 
     @Test func aClickIsNoSpeech() {
