@@ -23,9 +23,11 @@ public struct AgentJob: Sendable {
     public let assistant: AssistantDefinition?
     /// The worker's options for connections.
     public let options: RoomOptions
+    private let turns: TurnReports
 
+    /// - Parameter turns: takes the metrics of the job's turns.
     /// - Returns: nil if the reply lacks the URL or the token.
-    init?(_ reply: CallReply, options: RoomOptions) {
+    init?(_ reply: CallReply, options: RoomOptions, turns: TurnReports) {
         guard let job = reply.job, let url = reply.livekitUrl, let token = reply.livekitToken else { return nil }
         id = job.id
         room = job.room
@@ -38,11 +40,17 @@ public struct AgentJob: Sendable {
         assistantID = job.assistant
         assistant = reply.assistant
         self.options = options
+        self.turns = turns
     }
 
     /// Joins the room.
     public func connect() async throws(ConnectError) -> RoomConnection {
         try await RoomConnection.connect(url: url, token: token, options: options)
+    }
+
+    /// Reports the metrics of a turn, which the gateway adds to its `/metrics`. Does not wait; metrics that the gateway does not get are lost.
+    public func report(_ turn: TurnMetrics) {
+        turns.append(turn)
     }
 }
 

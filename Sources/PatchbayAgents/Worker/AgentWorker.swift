@@ -24,28 +24,40 @@ public actor AgentWorker {
         var isCancelled = false
     }
 
+    private enum Phase {
+        case serving
+        /// No more jobs are taken.
+        case draining
+        case over
+    }
+
+    /// The registration with the gateway.
+    private struct GatewayLink {
+        var isRegistered = false
+        var hasRegistered = false
+        /// On the current channel.
+        var registrations = 0
+        /// Set if the first one is refused for good.
+        var refusal: RequestFailure?
+    }
+
     /// Changes are reported together, so that many jobs at once do not exhaust the channel's request limit.
     private static let changeInterval = Duration.milliseconds(200)
     /// In change intervals.
     private static let reportInterval = 5
+    private static let log = Logger(label: "patchbay.worker")
     private static let reconnect = Backoff(.exponential, unit: .milliseconds(250), delayMax: .seconds(5), jitter: .upperHalf)
 
     private let settings: AgentWorkerSettings
     private let tokens: UserTokenSource
     private let handler: @Sendable (AgentJob) async throws -> Void
-    private let log = Logger(label: "patchbay.worker")
     private var channel: CallChannel?
     private var running: [JobID: Running] = [:]
+    private let turns = TurnReports()
     private var meter = LoadMeter()
-    private var cpuLoad = 0.0
     private var hasChanged = false
-    private var isDraining = false
-    private var isOver = false
-    private var hasRegistered = false
-    /// Successful ones on the current channel.
-    private var registrations = 0
-    /// Set if the first registration is refused for good.
-    private var refusal: RequestFailure?
+    private var phase = Phase.serving
+    private var gatewayLink = GatewayLink()
     private var emptyWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameter tokens: returns a currently valid token of the assistant, as `patchbay token --assistant` prints it.
@@ -61,7 +73,7 @@ public actor AgentWorker {
     public var jobCount: Int { running.count }
 
     /// Whether the worker is registered with the gateway.
-    public private(set) var isRegistered = false
+    public var isRegistered: Bool { gatewayLink.isRegistered }
 
     /// Serves until `drain()` is complete or the task is cancelled.
     ///
@@ -70,18 +82,18 @@ public actor AgentWorker {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await self.reportPeriodically() }
             var failures = 0
-            while !isOver, !Task.isCancelled {
+            while phase != .over, !Task.isCancelled {
                 do throws(ConnectError) {
                     let channel = try await CallChannel.connect(url: settings.url, options: settings.options, userTokens: tokens)
                     await serve(channel) { job in group.addTask { await self.take(job) } }
                 } catch {
-                    guard hasRegistered || error.isRetryable else { throw error }
-                    log.warning("the gateway cannot be reached", metadata: ["error": "\(error)"])
+                    guard gatewayLink.hasRegistered || error.isRetryable else { throw error }
+                    Self.log.warning("the gateway cannot be reached", metadata: ["error": "\(error)"])
                 }
-                if let refusal { throw refusal }
-                if isOver { break }
-                failures = registrations > 0 ? 1 : failures + 1
-                registrations = 0
+                if let refusal = gatewayLink.refusal { throw refusal }
+                if phase == .over { break }
+                failures = gatewayLink.registrations > 0 ? 1 : failures + 1
+                gatewayLink.registrations = 0
                 try? await Task.sleep(for: Self.reconnect.delay(afterFailures: failures, random: .random(in: 0..<1)))
             }
             group.cancelAll()
@@ -90,7 +102,7 @@ public actor AgentWorker {
 
     /// Takes no more jobs, and ends `run()` when the running ones are over. After `settings.drainTimeout` they are cancelled.
     public func drain() async {
-        isDraining = true
+        phase = .draining
         hasChanged = true
         let deadline = Task { [timeout = settings.drainTimeout] in
             try await Task.sleep(for: timeout)
@@ -98,7 +110,8 @@ public actor AgentWorker {
         }
         await becomeEmpty()
         deadline.cancel()
-        isOver = true
+        await reportTurns()
+        phase = .over
         await channel?.close()
     }
 
@@ -112,13 +125,13 @@ public actor AgentWorker {
             switch event {
             case .job(.offered(let job)): take(job)
             case .job(.cancelled(let id, let reason)): cancel(id, reason)
-            case .reconnecting: isRegistered = false
+            case .reconnecting: gatewayLink.isRegistered = false
             case .reconnected: await register(on: channel)
-            case .disconnected(let reason): log.info("the channel has ended", metadata: ["reason": "\(reason)"])
+            case .disconnected(let reason): Self.log.info("the channel has ended", metadata: ["reason": "\(reason)"])
             case .incoming, .begun, .changed, .ended: break
             }
         }
-        isRegistered = false
+        gatewayLink.isRegistered = false
         self.channel = nil
         await channel.close()
     }
@@ -128,17 +141,18 @@ public actor AgentWorker {
             assistantID: settings.assistant, capacity: settings.capacity, load: load, jobs: running.values.map(\.info))
         do throws(RequestFailure) {
             let kept = try await channel.request(.register(registration)).jobs ?? []
-            (isRegistered, hasRegistered) = (true, true)
-            registrations += 1
+            gatewayLink.isRegistered = true
+            gatewayLink.hasRegistered = true
+            gatewayLink.registrations += 1
             for job in registration.jobs where !kept.contains(job.id) { cancel(job.id, "another worker has it, or it is over") }
             // With the first measurement of the load.
             hasChanged = true
-            log.info("registered", metadata: ["assistant": "\(settings.assistant)", "jobs": "\(kept.count)"])
+            Self.log.info("registered", metadata: ["assistant": "\(settings.assistant)", "jobs": "\(kept.count)"])
         } catch .notConnected {
             // The next `reconnected` registers.
         } catch {
-            log.error("the gateway refuses the registration", metadata: ["error": "\(error)"])
-            if !hasRegistered, !error.isRetryable { refusal = error }
+            Self.log.error("the gateway refuses the registration", metadata: ["error": "\(error)"])
+            if !gatewayLink.hasRegistered, !error.isRetryable { gatewayLink.refusal = error }
             await channel.close()
         }
     }
@@ -148,7 +162,7 @@ public actor AgentWorker {
     /// Accepts a job and runs its handler, or declines it.
     private func take(_ offer: JobInfo) async {
         guard let channel, running[offer.id] == nil else { return }
-        guard !isDraining, running.count < settings.capacity else {
+        guard phase == .serving, running.count < settings.capacity else {
             _ = try? await channel.request(.decline(offer.id))
             return
         }
@@ -167,7 +181,7 @@ public actor AgentWorker {
         switch outcome {
         case .success: await tell(.finish(job.id, error: nil))
         case .failure(let error):
-            log.warning("a job's handler failed", metadata: ["job": "\(job.id)", "error": "\(error)"])
+            Self.log.warning("a job's handler failed", metadata: ["job": "\(job.id)", "error": "\(error)"])
             await tell(.finish(job.id, error: String("\(error)".utf8.prefix(ProtocolLimits.jobErrorBytesMax)) ?? "the handler failed"))
         }
     }
@@ -176,11 +190,12 @@ public actor AgentWorker {
     private func accept(_ offer: JobInfo, on channel: CallChannel) async -> AgentJob? {
         do throws(RequestFailure) {
             let reply = try await channel.request(.accept(offer.id))
-            guard running[offer.id]?.isCancelled == false, let job = AgentJob(reply, options: settings.options) else { return nil }
+            guard running[offer.id]?.isCancelled == false, let job = AgentJob(reply, options: settings.options, turns: turns)
+            else { return nil }
             if let info = reply.job { running[offer.id]?.info = info }
             return job
         } catch {
-            log.info("a job was lost before it began", metadata: ["job": "\(offer.id)", "error": "\(error)"])
+            Self.log.info("a job was lost before it began", metadata: ["job": "\(offer.id)", "error": "\(error)"])
             return nil
         }
     }
@@ -200,7 +215,7 @@ public actor AgentWorker {
 
     private func cancel(_ id: JobID, _ reason: String) {
         guard let job = running[id] else { return }
-        log.info("the gateway takes a job back", metadata: ["job": "\(id)", "reason": "\(reason)"])
+        Self.log.info("the gateway takes a job back", metadata: ["job": "\(id)", "reason": "\(reason)"])
         running[id]?.isCancelled = true
         job.task?.cancel()
     }
@@ -216,16 +231,16 @@ public actor AgentWorker {
 
     // MARK: Load
 
-    private var load: Double { max(cpuLoad, min(1, Double(running.count) / Double(settings.capacity))) }
+    private var load: Double { max(meter.load, min(1, Double(running.count) / Double(settings.capacity))) }
 
     private func reportPeriodically() async {
         var count = 0
         while (try? await Task.sleep(for: Self.changeInterval)) != nil {
             count += 1
             if count % Self.reportInterval == 0 {
-                cpuLoad = settings.measureLoad?() ?? meter.load(at: MediaClock.now, seconds: LoadMeter.processSeconds)
+                meter.measure(at: MediaClock.now, with: settings.measureLoad)
                 report()
-            } else if hasChanged {
+            } else if hasChanged || !turns.isEmpty {
                 report()
             }
         }
@@ -234,34 +249,20 @@ public actor AgentWorker {
     private func report() {
         guard isRegistered else { return }
         hasChanged = false
-        channel?.notify(.status(WorkerStatus(load: load, jobs: running.count, draining: isDraining)))
+        channel?.notify(.status(nextStatus()))
     }
-}
 
-/// How a worker serves.
-public struct AgentWorkerSettings: Sendable {
-    /// The gateway, `wss://host[:port]`.
-    public var url: String
-    /// The assistant's id, as in the token without `assistant:`.
-    public var assistant: String
-    /// Jobs at once, 1 to 1,000.
-    public var capacity: Int
-    /// For the channel and for the rooms of jobs.
-    public var options: RoomOptions
-    /// How long `drain()` waits for running jobs.
-    public var drainTimeout: Duration
-    /// The load of the process, 0 to 1. Nil: its CPU time. The part of the capacity in use counts if it is higher.
-    public var measureLoad: (@Sendable () -> Double)?
+    private func nextStatus() -> WorkerStatus {
+        let (turns, dropped) = self.turns.take()
+        return WorkerStatus(
+            load: load, jobs: running.count, draining: phase != .serving, turns: turns.isEmpty ? nil : turns,
+            turnsDropped: dropped == 0 ? nil : dropped)
+    }
 
-    public init(
-        url: String, assistant: String, capacity: Int = 10, options: RoomOptions = RoomOptions(), drainTimeout: Duration = .seconds(600),
-        measureLoad: (@Sendable () -> Double)? = nil
-    ) {
-        self.url = url
-        self.assistant = assistant
-        self.capacity = capacity
-        self.options = options
-        self.drainTimeout = drainTimeout
-        self.measureLoad = measureLoad
+    /// Reports the turns of the last jobs, and waits until the gateway has them.
+    private func reportTurns() async {
+        while isRegistered, !turns.isEmpty, let channel {
+            do throws(RequestFailure) { try await channel.request(.status(nextStatus())) } catch { return }
+        }
     }
 }

@@ -4,6 +4,8 @@ internal import Wire
 /// The CPU load of this process: the part of all processors' time that it used since the last reading.
 struct LoadMeter {
     private let processors: Int
+    /// The load at the latest measurement, 0 to 1.
+    private(set) var load = 0.0
     private var last: (time: Instant, seconds: Double)?
 
     /// - Parameter processors: the processors that the process may use.
@@ -21,8 +23,13 @@ struct LoadMeter {
         return min(1, max(0, (seconds - last.seconds) / (passed * Double(processors))))
     }
 
+    /// - Parameter reading: replaces the process's CPU time.
+    mutating func measure(at now: Instant, with reading: (() -> Double)?) {
+        load = reading?() ?? load(at: now, seconds: Self.processSeconds)
+    }
+
     /// CPU time of this process, all threads together. Helper processes are not included.
-    static var processSeconds: Double {
+    private static var processSeconds: Double {
         // POSIX fixes CLOCKS_PER_SEC at a million.
         Double(clock()) / 1_000_000
     }

@@ -25,6 +25,9 @@ public struct VoiceAgent: Sendable {
         let definition = job.assistant ?? AssistantDefinition(id: job.assistantID)
         var logger = logger
         logger[metadataKey: "job"] = "\(job.id)"
+        // Ends with the call at the latest; the next call prepares what is missing then.
+        async let _: Void = self.engines.prepareGreetings(
+            of: definition, from: GatewayClips(url: job.url, trust: job.options.trust, tokens: tokens), logger: logger)
         let engines = try engines.engines(for: definition, tools: GatewayToolRunner(job, tokens: tokens))
         let room = try await job.connect()
         logger.info("joined", metadata: ["room": "\(job.room)", "attempt": "\(job.attempt)"])
@@ -32,6 +35,7 @@ public struct VoiceAgent: Sendable {
             definition, engines: engines, context: Self.context(of: room.hello.session, metadata: job.metadata), logger: logger
         ) { [logger] metrics in
             logger.info("turn", metadata: ["turn": "\(metrics.turn)", "voice_to_voice_ms": "\(metrics.voiceToVoiceMs ?? 0)"])
+            job.report(metrics)
         }
         do {
             try await pipeline.run(in: room, continues: job.attempt > 1)

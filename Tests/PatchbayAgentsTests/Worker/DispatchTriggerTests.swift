@@ -65,6 +65,38 @@ struct DispatchTriggerTests {
         }
     }
 
+    @Test func replacedRulesApplyToRoomsThatOpenAfterwards() async throws {
+        try await WorkerGateway.run(rules: [DispatchRule(room: "old-*", assistant: "helper")]) { node in
+            let worker = try await TestWorker(node).registered()
+            let before = try await node.join("ann", "old-1")
+            #expect(try await before.agent() == ["agent.joined"])
+            await node.use([DispatchRule(room: "new-*", assistant: "helper")])
+            let unmatched = try await node.join("bob", "old-2")
+            let after = try await node.join("cid", "new-1")
+            #expect(try await after.agent() == ["agent.joined"])
+            #expect(worker.jobs.map(\.room) == ["old-1", "new-1"])
+            #expect(try await node.job(.running, in: "old-1").status == .running, "a job outlives its rule")
+            await unmatched.leave()
+            try await worker.stop()
+        }
+    }
+
+    @Test func replacedDefinitionsAreThoseOfLaterJobs() async throws {
+        let assistants = AssistantDirectory(configured: [AssistantDefinition(id: "helper", name: "Before")])
+        try await WorkerGateway.run(definition: { assistants.definition($0) }) { node in
+            let worker = try await TestWorker(node).registered()
+            try await node.administrator(of: "first").dispatch("helper", to: "first")
+            try await node.job(.running, in: "first")
+            assistants.configure([AssistantDefinition(id: "helper", name: "After"), AssistantDefinition(id: "second")])
+            try await node.administrator(of: "second").dispatch("helper", to: "second")
+            try await node.job(.running, in: "second")
+            #expect(worker.jobs.map(\.assistant?.name) == ["Before", "After"])
+            let first = try await node.join("ann", "first")
+            #expect(first.participants.map(\.name) == ["Before"])
+            try await worker.stop()
+        }
+    }
+
     @Test func sessionWithAnAssistantDispatchesIt() async throws {
         try await WorkerGateway.run(withStore: true) { node in
             let worker = try await TestWorker(node).registered()

@@ -30,15 +30,21 @@ struct LostAgentTests {
         try await WorkerGateway.run { node in
             let first = try await HandWorker(node, capacity: 20)
             let administrator = try node.administrator(of: nil)
-            var rooms: [RoomConnection] = []
+            var (users, rooms): ([RoomConnection], [RoomConnection]) = ([], [])
             for number in 0..<20 {
+                users.append(try await node.join("ann", "room \(number)"))
                 try await administrator.dispatch("helper", to: "room \(number)")
                 rooms.append(try await first.takeJob().room)
+                #expect(try await users[number].agent() == ["agent.joined"])
             }
             let second = try await TestWorker(node, capacity: 20).registered()
+            let killed = ContinuousClock.now
             first.channel.dropConnection()
             for room in rooms { room.dropConnection() }
-            try await eventually("twenty agents") { second.jobs.count == 20 }
+            try await eventually("twenty jobs") { second.jobs.count == 20 }
+            let span = ContinuousClock.now - killed
+            #expect(span < .seconds(2), "another worker had all jobs after \(span)")
+            for user in users { #expect(try await user.agent() == ["agent.lost", "agent.joined"]) }
             for number in 0..<20 { #expect(try await node.job(.running, in: "room \(number)").attempt == 2) }
             #expect(node.counters.sizes.running == 20)
             try await second.stop()

@@ -17,6 +17,7 @@ final class WorkerGateway: Sendable {
     let backend: BackendServices?
     private let gateway: Gateway
     private let dispatch: DispatchInbox
+    private let service: DispatchService?
     private let sessions: SessionService?
     private let running: Task<Void, any Error>
 
@@ -25,8 +26,9 @@ final class WorkerGateway: Sendable {
     /// - Parameters:
     ///   - port: 0 for a free one.
     ///   - storeDirectory: nil for a gateway without accounts and calls.
+    ///   - speech: makes speech clips, with a store.
     init(
-        port: Int = 0, storeDirectory: String? = nil, rules: [DispatchRule] = [], shardCount: Int = 2,
+        port: Int = 0, storeDirectory: String? = nil, speech: (any SpeechGenerator)? = nil, rules: [DispatchRule] = [], shardCount: Int = 2,
         definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil }
     ) throws {
         let dispatch = DispatchInbox()
@@ -41,6 +43,7 @@ final class WorkerGateway: Sendable {
         var calls: CallService?
         var sessions: SessionService?
         var service: DispatchService?
+        var speechService: SpeechService?
         let gateway = try Gateway(
             settings: settings, keys: try Self.keys.get(), auditEvents: backend?.auditEvents, calls: backend?.callInbox, dispatch: dispatch
         ) { rooms, keys in
@@ -54,34 +57,42 @@ final class WorkerGateway: Sendable {
             calls = callService
             let sessionService = backend.sessionService(rooms, keys: keys)
             sessions = sessionService
+            speechService = speech.map {
+                backend.speechService($0, rooms, calls: callService, keys: keys, counters: ServiceCounters())
+            }
             return routes + backend.routes(sessionService, callService)
+                + SpeechRoutes.routes(speechService, accounts: backend.accounts, assistants: backend.assistants, keys: keys)
         }
         self.gateway = gateway
         self.dispatch = dispatch
+        self.service = service
         self.sessions = sessions
         self.backend = backend
         self.port = gateway.port
-        running = Task { [calls, service] in
+        running = Task { [calls, service, speechService] in
+            let speaking = speechService.map { speech in Task { try await speech.run() } }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await gateway.run() }
                 group.addTask { try await calls?.run() }
                 group.addTask { try await service?.run() }
                 try await group.waitForAll()
             }
+            speaking?.cancel()
+            try await speaking?.value
             try backend?.store.close()
         }
     }
 
     /// Runs a gateway during `body`.
     static func run(
-        withStore hasStore: Bool = false, rules: [DispatchRule] = [], shardCount: Int = 2,
+        withStore hasStore: Bool = false, speech: (any SpeechGenerator)? = nil, rules: [DispatchRule] = [], shardCount: Int = 2,
         definition: @escaping @Sendable (String) -> AssistantDefinition? = { _ in nil },
         _ body: @Sendable (WorkerGateway) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "patchbay-agents-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let node = try WorkerGateway(
-            storeDirectory: hasStore ? directory : nil, rules: rules, shardCount: shardCount, definition: definition)
+            storeDirectory: hasStore ? directory : nil, speech: speech, rules: rules, shardCount: shardCount, definition: definition)
         do {
             try await node.begin()
             try await body(node)
@@ -101,6 +112,9 @@ final class WorkerGateway: Sendable {
         for _ in 1...2 { gateway.drain() }
         try await running.value
     }
+
+    /// Replaces the dispatch rules, as SIGHUP does.
+    func use(_ rules: [DispatchRule]) async { await service?.use(rules) }
 
     /// Begins to drain; rooms go on.
     func drain() { gateway.drain() }
