@@ -17,28 +17,39 @@ final class RecordedUser: Sendable {
         /// Utterances of the assistant that were played.
         var answers = 0
         var voice: TrackSID?
-        /// When the recording being played began and ended to be audible, by `MediaClock`.
+        /// When the voice of the recording being played began, and when it was last audible, by `MediaClock`.
         var speechBegan: Instant?
         var speechEnded: Instant?
         /// When the assistant was first and last audible since `say`.
         var answerBegan: Instant?
         var lastHeard: Instant?
+        /// What was heard of the assistant since its last long pause.
+        var answer: [Int16] = []
     }
+
+    /// The assistant pauses for less time within an answer.
+    private static let pauseBetweenAnswers = Duration.milliseconds(700)
 
     /// No answer in time.
     struct NoAnswer: Error, CustomStringConvertible {
         var description: String { "the assistant did not answer in time" }
     }
 
+    let joinedAt: Instant
+
     init(room: RoomConnection) async throws {
         self.room = room
+        joinedAt = MediaClock.now
         microphone = try await room.publish(name: "microphone")
     }
 
     var recording: StereoRecording { state.withLock { $0.recording } }
     var answers: Int { state.withLock { $0.answers } }
     var speechBegan: Instant? { state.withLock { $0.speechBegan } }
+    var answerBegan: Instant? { state.withLock { $0.answerBegan } }
     var lastHeard: Instant? { state.withLock { $0.lastHeard } }
+    /// What was heard of the assistant since its last long pause, 48 kHz.
+    var answer: [Int16] { state.withLock { $0.answer } }
 
     /// From the end of the recording to the first audio of the answer; nil without an answer.
     var voiceToVoice: Duration? {
@@ -128,8 +139,9 @@ final class RecordedUser: Sendable {
             }
             do { try await source.write(samples) } catch RequestFailure.ended { return }
             guard Self.isAudible(samples) else { continue }
+            let isVoice = AudioLevel(of: samples).value < 35
             state.withLock { state in
-                state.speechBegan = state.speechBegan ?? MediaClock.now
+                if isVoice { state.speechBegan = state.speechBegan ?? MediaClock.now }
                 state.speechEnded = MediaClock.now
                 state.answerBegan = nil
             }
@@ -149,9 +161,12 @@ final class RecordedUser: Sendable {
                     let missing = state.recording.user.count - state.recording.assistant.count - 2 * chunk.samples.count
                     if missing > 0 { state.recording.assistant += [Int16](repeating: 0, count: missing) }
                     state.recording.assistant += chunk.samples
+                    let now = MediaClock.now
+                    if isAudible, state.lastHeard.map({ now - $0 > Self.pauseBetweenAnswers }) ?? true { state.answer = [] }
+                    state.answer += chunk.samples
                     guard isAudible else { return }
-                    state.answerBegan = state.answerBegan ?? MediaClock.now
-                    state.lastHeard = MediaClock.now
+                    state.answerBegan = state.answerBegan ?? now
+                    state.lastHeard = now
                 }
             }
             return

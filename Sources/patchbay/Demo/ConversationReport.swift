@@ -84,7 +84,7 @@ struct WordErrors: Hashable {
         words = expected.count
     }
 
-    private static func words(_ text: String) -> [String] {
+    static func words(_ text: String) -> [String] {
         text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "'") }.map(String.init)
     }
 }

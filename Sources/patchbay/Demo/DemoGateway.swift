@@ -34,10 +34,12 @@ struct DemoGateway: Sendable {
         }
     }
 
-    func join(_ identity: String, name: String = "", kind: ParticipantKind = .standard) async throws -> RoomConnection {
+    func join(
+        _ identity: String, name: String = "", kind: ParticipantKind = .standard, room: String = "demo"
+    ) async throws -> RoomConnection {
         let now = Int64(Date().timeIntervalSince1970)
         let token = try TokenMinter.mint(
-            AccessToken(identity: identity, notBefore: now - 5, expires: now + 600, name: name, kind: kind, video: .joining("demo")),
+            AccessToken(identity: identity, notBefore: now - 5, expires: now + 600, name: name, kind: kind, video: .joining(room)),
             with: key)
         return try await RoomConnection.connect(
             url: url, token: token, options: RoomOptions(trust: .authority(path: DevelopmentCertificate.authorityPath), reconnect: .never))

@@ -14,8 +14,11 @@ struct AgentMeasureCommand: AsyncParsableCommand {
             Speaks recordings to the embedded engines through a gateway on a free loopback port, in real time. A recording is a WAV file with
             its words in a text file of the same name.
 
-              words     word error rate, turns, the time from voice to voice
-              barge-in  the time from a user's first sound to the assistant's last
+              words         word error rate, turns, the time from voice to voice
+              greeting      the time from a user's join to the first audio
+              barge-in      the time from a user's first sound to the assistant's last
+              false-starts  how often noises interrupt the assistant
+              calls         how many calls at once are answered within 1.2 s
 
             EXAMPLES
               patchbay agent measure words --recordings speech
@@ -23,15 +26,16 @@ struct AgentMeasureCommand: AsyncParsableCommand {
             """)
 
     enum Task: String, ExpressibleByArgument, CaseIterable {
-        case words
+        case words, greeting, calls
         case bargeIn = "barge-in"
+        case falseStarts = "false-starts"
     }
 
-    @Argument(help: "words or barge-in.")
+    @Argument(help: "words, greeting, barge-in, false-starts or calls.")
     var task: Task
     @Option(help: "A folder of WAV files with transcripts.")
     var recordings = "demo"
-    @Option(help: "Interruptions, 1 to 1000.")
+    @Option(help: "Greetings, interruptions or noises, 1 to 1000.")
     var tries = 20
     @Flag(help: "Print the result as JSON.")
     var json = false
@@ -54,7 +58,10 @@ struct AgentMeasureCommand: AsyncParsableCommand {
             }
             return switch task {
             case .words: try await measurement.words(of: spoken)
+            case .greeting: try await measurement.greetings(tries: tries)
             case .bargeIn: try await measurement.bargeIn(with: spoken, tries: tries)
+            case .falseStarts: try await measurement.falseStarts(tries: tries)
+            case .calls: try await measurement.calls(with: spoken)
             }
         }
         if json { try Console.say(json: report) } else { Console.say(report.text) }
