@@ -215,7 +215,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(
-            name: "CommandTests", dependencies: ["patchbay", "Audio", "Identity", "Store", "Wire", argumentParser], swiftSettings: settings),
+            name: "CommandTests", dependencies: ["patchbay", "PatchbayClient", "Audio", "Identity", "Store", "Wire", argumentParser],
+            swiftSettings: settings),
     ]
 )
 

@@ -84,11 +84,13 @@ final class ServedGateway {
     let port: Int
     private let process: Process
 
-    init(_ arguments: [String] = [], environment: [String: String] = [:]) async throws {
+    /// - Parameter log: a file for standard error, which is created; nil discards it.
+    init(_ arguments: [String] = [], environment: [String: String] = [:], log: URL? = nil) async throws {
         let process = try Program.process(nil, ["serve", "--dev", "--port", "0"] + arguments, environment)
         let output = Pipe()
         process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+        if let log { try Data().write(to: log) }
+        process.standardError = try log.map { try FileHandle(forWritingTo: $0) } ?? .nullDevice
         try process.run()
         self.process = process
         let line = await Self.firstLine(output)

@@ -30,6 +30,9 @@ struct ServeCommandTests {
         WrongFile(text: "webhook: {urls: [\"https://a\"], api_key: nobody}", says: "`keys` has no \"nobody\""),
         WrongFile(text: "webhook: {urls: [\"https://a\"], ca: not-there.pem}", says: "webhook.ca: not-there.pem cannot be read"),
         WrongFile(text: "webhook: {urls: 7}", says: "webhook.urls: the value is not of the right kind"),
+        WrongFile(text: "webhook: {urls: [\"https://a\"]}", says: "webhook.urls: has no effect without accounts and sessions; set `data`"),
+        WrongFile(text: "record_sessions: true", says: "record_sessions: has no effect without accounts and sessions"),
+        WrongFile(text: "summaries: {url: \"https://a\", model: m}", says: "summaries: has no effect without accounts and sessions"),
         WrongFile(text: "log_level: loud", says: "is not one of trace"),
         WrongFile(text: "assistants: {id: shop}", says: "`assistants` must be a list"),
         WrongFile(text: "assistants: [shop]", says: "assistants[0]: it must be an object"),
@@ -92,6 +95,17 @@ struct ServeCommandTests {
         try (text + "public_url: wss://127.0.0.1:7880\n").write(toFile: path, atomically: true, encoding: .utf8)
         let with = try await Program.run(nil, ["serve", "--check", "--config", path], seconds: 20)
         #expect(with.status == 0, "\(with.output)\(with.complaint)")
+    }
+
+    @Test func aShortSecretIsForDevelopmentOnly() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: path) }
+        let text = "port: 0\ncert: certs/dev/server.cert.pem\nkey: certs/dev/server.key.pem\nkeys: {my-app: short}\n"
+        try text.write(to: path, atomically: true, encoding: .utf8)
+        let production = try await Program.run(nil, ["serve", "--check", "--config", path.path], seconds: 20)
+        #expect(production.status != 0 && "\(production.output)\(production.complaint)".contains("my-app"))
+        let development = try await Program.run(nil, ["serve", "--dev", "--check", "--config", path.path], seconds: 20)
+        #expect(development.status == 0, "\(development.output)\(development.complaint)")
     }
 
     @Test func theDevelopmentKeyIsForLoopbackOnly() async throws {

@@ -26,7 +26,7 @@ package final class AssistantDirectory: Sendable {
 
     /// - Parameter configured: the configuration's definitions, with unique ids.
     package init(configured: [AssistantDefinition] = []) {
-        state = Mutex(State(configured: Dictionary(configured.map { ($0.id, $0) }) { first, _ in first }))
+        state = Mutex(State(configured: Self.byID(configured)))
     }
 
     package func definition(_ id: String) -> AssistantDefinition? {
@@ -41,9 +41,16 @@ package final class AssistantDirectory: Sendable {
         }
     }
 
+    /// Replaces the configuration's definitions. Running jobs keep those that they got.
+    ///
+    /// - Parameter configured: with unique ids.
+    package func configure(_ configured: [AssistantDefinition]) {
+        state.withLock { $0.configured = Self.byID(configured) }
+    }
+
     /// Replaces the store's definitions.
     func load(_ stored: [AssistantDefinition]) {
-        state.withLock { $0.stored = Dictionary(stored.map { ($0.id, $0) }) { first, _ in first } }
+        state.withLock { $0.stored = Self.byID(stored) }
     }
 
     /// Call after the store has saved the definition.
@@ -54,6 +61,10 @@ package final class AssistantDirectory: Sendable {
     /// Call after the store has deleted the definition. The configuration's, if any, applies again.
     func remove(_ id: String) {
         state.withLock { $0.stored[id] = nil }
+    }
+
+    private static func byID(_ definitions: [AssistantDefinition]) -> [String: AssistantDefinition] {
+        Dictionary(definitions.map { ($0.id, $0) }) { first, _ in first }
     }
 }
 

@@ -24,7 +24,7 @@ package actor DispatchService: Service {
     private let inbox: DispatchInbox
     private let rooms: RoomService
     private let tokens: RoomTokenMinter
-    private let rules: [DispatchRule]
+    private var rules: [DispatchRule]
     private let calls: CallInbox?
     private let server: ServerInfo
     private let definition: @Sendable (String) -> AssistantDefinition?
@@ -58,6 +58,11 @@ package actor DispatchService: Service {
         for await message in inbox.messages { receive(message) }
         hasEnded = true
         timer.cancel()
+    }
+
+    /// Replaces the rules. They apply to rooms that open from now on.
+    package func use(_ rules: [DispatchRule]) {
+        self.rules = rules
     }
 
     // MARK: HTTP
@@ -191,6 +196,7 @@ package actor DispatchService: Service {
         case .remove(let identity, let room): rooms.send(.remove(identity), to: room)
         case .changed(let job): note(job)
         case .forget(let job): inbox.registry.forget(job)
+        case .turns(let turns, let dropped): inbox.registry.count { $0.turns.add(turns, dropped: dropped) }
         }
     }
 

@@ -47,6 +47,17 @@ struct ConfigurationFile {
         try checkKeys()
     }
 
+    /// The keys of the file; those of maps as `room.auto_create`.
+    var keys: Set<String> {
+        Set(
+            tree.flatMap { key, value in
+                Self.known[key].flatMap { $0 } == nil ? [key] : (value as? [String: Any])?.keys.map { "\(key).\($0)" } ?? []
+            })
+    }
+
+    /// Everything that can be configured, as in `keys`.
+    static var allKeys: Set<String> { Set(known.flatMap { key, fields in fields.map { $0.map { "\(key).\($0)" } } ?? [key] }) }
+
     func provider() async throws -> any ConfigProvider {
         do {
             return try await FileProvider<SettingsSnapshot>(filePath: FilePath(path ?? ""))

@@ -9,7 +9,6 @@ import OutgoingHTTP
 import ServiceLifecycle
 import Sockets
 import Store
-import UnixSignals
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +19,8 @@ struct ServeCommand: AsyncParsableCommand {
             flags. Later sources override earlier ones.
 
             SIGTERM and SIGINT start to drain: new participants are rejected, and the gateway exits when its rooms are empty or the drain \
-            timeout expires. A second signal exits at once. SIGHUP reloads certificate and keys without interrupting calls.
+            timeout expires. A second signal exits at once. SIGHUP reloads certificate, keys, assistants and dispatch rules without \
+            interrupting calls; if the configuration is invalid, the earlier one stays.
 
             EXAMPLES
               patchbay serve --dev
@@ -139,7 +139,6 @@ struct ServeCommand: AsyncParsableCommand {
             return handler
         }
         let log = Logger(label: "patchbay")
-        for warning in configuration.keys.warnings where !configuration.isDevelopment { log.warning("\(warning)") }
         let assistants = AssistantDirectory(configured: configuration.assistants)
         let dispatch = DispatchInbox()
         let backend = try configuration.store.map { settings in
@@ -195,7 +194,9 @@ struct ServeCommand: AsyncParsableCommand {
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
             .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(
-                service: SignalService(gateway: gateway, flags: self, greeting: greeting(configuration, port: gateway.port)),
+                service: SignalService(
+                    gateway: gateway, assistants: assistants, dispatch: dispatchService, flags: self,
+                    greeting: greeting(configuration, port: gateway.port)),
                 successTerminationBehavior: .ignore),
         ]
         if let auditEventWriter {
@@ -253,32 +254,5 @@ private struct LastToLeave: Service {
     func run() async throws {
         try await service.run()
         try await gracefulShutdown()
-    }
-}
-
-/// Handles signals: SIGTERM and SIGINT drain, a second one ends the drain, SIGHUP reloads certificate and keys. The service group does not
-/// handle them, because it would stop this service before the gateway has drained.
-private struct SignalService: Service {
-    let gateway: Gateway
-    let flags: ServeCommand
-    let greeting: String
-
-    func run() async throws {
-        let log = Logger(label: "patchbay")
-        let signals = await UnixSignalsSequence(trapping: .sighup, .sigterm, .sigint)
-        // Printed once handlers are installed: scripts may send a signal right after it.
-        Console.say(greeting)
-        for await signal in signals.cancelOnGracefulShutdown() {
-            guard signal == .sighup else {
-                gateway.drain()
-                continue
-            }
-            do {
-                gateway.reload(keys: try await ServeConfiguration.load(flags: flags).keys)
-            } catch {
-                log.error("configuration not read again; the old keys stay", metadata: ["reason": "\(error)"])
-                gateway.reload(keys: nil)
-            }
-        }
     }
 }

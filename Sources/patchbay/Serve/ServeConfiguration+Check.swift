@@ -16,7 +16,6 @@ extension ServeConfiguration {
         } catch {
             throw UsageError("\(error)")
         }
-        for warning in keys.warnings where !isDevelopment { Console.say("keys: warning: \(warning)") }
         Console.say("keys: ok")
         if !assistants.isEmpty { Console.say("assistants: \(assistants.map(\.id).joined(separator: ", ")): ok") }
         if let store {

@@ -85,6 +85,9 @@ struct ServeConfiguration {
         if store != nil, publicURL == nil, !flags.dev {
             throw UsageError("data: set `public_url`, the URL given to clients, such as `public_url: wss://voice.example`")
         }
+        if !flags.dev, let warning = keys.warnings.first { throw UsageError("keys: \(warning)") }
+        let webhooks = try makeWebhooks(reader, keys)
+        if store == nil { try refuseSettingsOfTheStore(file, reader) }
         return ServeConfiguration(
             settings: settings,
             keys: keys,
@@ -98,7 +101,7 @@ struct ServeConfiguration {
             },
             publicURL: publicURL,
             recordsSessions: try reader.flag("record_sessions") ?? false,
-            webhooks: try makeWebhooks(reader, keys),
+            webhooks: webhooks,
             assistants: try file?.assistants() ?? [],
             dispatchRules: try file?.dispatchRules() ?? [],
             chat: try reader.text("summaries.url").map { url in
@@ -136,6 +139,16 @@ struct ServeConfiguration {
         set("tls.fast_path", flags.tlsFastPath.map(ConfigContent.string))
         set("log_level", flags.logLevel.map(ConfigContent.string))
         return values
+    }
+
+    /// - Throws: if a setting has no effect because there is no store.
+    private static func refuseSettingsOfTheStore(_ file: ConfigurationFile?, _ reader: SettingsReader) throws {
+        var unused: [String] = []
+        if try reader.texts("webhook.urls")?.isEmpty == false { unused.append("webhook.urls") }
+        if try reader.flag("record_sessions") == true { unused.append("record_sessions") }
+        if try reader.text("summaries.url") != nil { unused.append("summaries") }
+        if try file?.outsideIssuer() != nil { unused.append("users") }
+        if let key = unused.first { throw UsageError("\(key): has no effect without accounts and sessions; set `data`, or remove it") }
     }
 
     private static func makeWebhooks(_ reader: SettingsReader, _ keys: KeyRing) throws -> WebhookSettings? {

@@ -11,9 +11,11 @@ enum Patience {
     /// - Throws: `DidNotHappen`, with `what`.
     static func until(_ what: String, within span: Duration = usual, _ condition: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + span
+        var pause = 0.005
         while try !condition() {
             guard ContinuousClock.now < deadline else { throw DidNotHappen(what: what) }
-            Thread.sleep(forTimeInterval: 0.01)
+            Thread.sleep(forTimeInterval: pause)
+            pause = min(pause * 1.5, 0.1)
         }
     }
 }

@@ -1,0 +1,47 @@
+import Foundation
+import PatchbayClient
+import Testing
+
+/// SIGHUP with a configuration file that defines assistants.
+@Suite(.timeLimit(.minutes(2)))
+struct ReloadTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func write(_ yaml: String) throws {
+        try yaml.write(to: folder.file("patchbay.yaml"), atomically: true, encoding: .utf8)
+    }
+
+    private func log() throws -> String { try String(contentsOf: folder.file("log"), encoding: .utf8) }
+
+    /// The name that clients see; nil if there is no such assistant.
+    private func name(of assistant: String, _ gateway: ServedGateway) async throws -> String? {
+        let answer = try await gateway.administrator().get("/v1/assistants/\(assistant)")
+        return (try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])?["name"] as? String
+    }
+
+    @Test func sighupReplacesAssistantsAndAnInvalidFileChangesNothing() async throws {
+        try write("assistants: [{id: shop, name: Before}]")
+        let gateway = try await ServedGateway(["--config", folder.file("patchbay.yaml").path], log: folder.file("log"))
+        #expect(try await name(of: "shop", gateway) == "Before")
+        let user = try await gateway.join("lobby", as: "ann")
+
+        try write("assistants: [{id: shop, name: After}, {id: second, name: Second}]\ndispatch: [{room: lobby, assistant: second}]")
+        gateway.signal(SIGHUP)
+        try await eventually("the new definition") { try await name(of: "shop", gateway) == "After" }
+        #expect(try await name(of: "second", gateway) == "Second")
+
+        try write("assistants: [{id: shop, name: Third, voice: robot}]")
+        gateway.signal(SIGHUP)
+        try await eventually("an error that names the field") { try log().contains("assistants[0]: voice must be one of alloy") }
+        #expect(try await name(of: "shop", gateway) == "After")
+        #expect(try await name(of: "second", gateway) == "Second")
+        #expect(user.statistics.reconnects == 0 && user.disconnection == nil, "calls are not interrupted")
+        await user.leave()
+        gateway.signal(SIGTERM)
+        #expect(await gateway.status() == 0)
+    }
+}
