@@ -24,6 +24,7 @@ extension FuzzTarget {
             [[1] + "RIFF".utf8 + [40, 0, 0, 0] + "WAVEfmt ".utf8 + [16, 0, 0, 0, 1, 0, 1, 0], [2] + "OggS".utf8, [0, 0x78], [4, 0x8F]]
         case .trunks: [[10, 70, 129, 193, 20, 128, 194, 195]]
         case .providers: Self.answers.map { [$0.reader, 6] + $0.text.utf8 }
+        case .assistants: (Self.assistantTexts + Self.channelTexts).map { Array($0.utf8) }
         }
     }
 
@@ -55,6 +56,23 @@ extension FuzzTarget {
         #"{"type":"error","re":7,"data":{"code":1502,"message":"m","retryable":false}}"#,
         #"{"type":"bye","seq":29,"data":{"reason":"SERVER_SHUTDOWN","retryable":true}}"#,
     ]
+
+    private static let assistantTexts = [
+        #"{"type":"tool.started","data":{"id":"t1","name":"find"}}"#,
+        #"{"type":"tool.failed","data":{"id":"t1","name":"find","message":"m","retry":true}}"#,
+        #"{"type":"card","data":{"id":"c1","kind":"draft","title":"t","body":"b\n\u00e9","actions":[{"id":"edit","title":"Edit"},{"id":"send","title":"Send"}]}}"#,
+        #"{"type":"card.action","data":{"card":"c1","action":"send","fields":{"body":"b","title":"t"}}}"#,
+        #"{"type":"turn.metrics","data":{"turn":2,"end_of_turn_ms":259,"recognition_ms":89,"voice_to_voice_ms":375,"interrupted":false}}"#,
+    ]
+
+    private static let channelTexts = [
+        #"{"type":"worker.register","id":1,"data":{"assistant_id":"a","capacity":2,"load":0.5,"jobs":[{"id":"JB_1","room":"r","assistant":"a","attempt":1}]}}"#,
+        #"{"type":"worker.status","data":{"load":0.1,"jobs":1,"draining":true,"turns":[{"turn":2,"first_token_ms":1,"interrupted":true}],"turns_dropped":3}}"#,
+        #"{"type":"job.finish","id":2,"data":{"job":"JB_1","error":"e"}}"#,
+        #"{"type":"call.start","id":3,"data":{"to":["user:u","assistant:a"],"caller_name":"n","metadata":"m","idempotency_key":"k"}}"#,
+        #"{"type":"call.reject","data":{"call":"CL_1","busy":true,"reason":"r"}}"#,
+    ]
+
     private static let answers: [(reader: UInt8, text: String)] = [
         (0, "event: e\r\ndata: a\ndata:b\n\n: c\rdata"),
         (1, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n"),

@@ -3,7 +3,7 @@ private import Wire
 
 /// The fuzz targets. Each has a folder in `fuzz/cases` with inputs that once failed.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    case frames, requests, events, json, tokens, heads, messages, records, files, trunks, providers
+    case frames, requests, events, json, tokens, heads, messages, records, files, trunks, providers, assistants
 
     /// Feeds the target with arbitrary bytes. It always returns; a trap is a finding.
     package func run(_ bytes: [UInt8]) {
@@ -21,6 +21,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .files: AudioFuzzing.read(bytes)
         case .trunks: TrunkFuzzing.carry(bytes)
         case .providers: ProviderFuzzing.read(bytes)
+        case .assistants:
+            WireFuzzing.readAssistantMessage(bytes)
+            WireFuzzing.readChannelRequest(bytes)
         }
     }
 }

@@ -52,6 +52,27 @@ enum WireFuzzing {
         }
     }
 
+    /// The payload of an assistant's message or of its user's.
+    static func readAssistantMessage(_ payload: [UInt8]) {
+        // Escapes make a text up to six times as long.
+        guard payload.count * 6 <= AssistantMessage.bytesMax, let message = try? AssistantMessage(parsing: payload) else { return }
+        guard let written = try? message.payload() else { preconditionFailure("a parsed message cannot be sent: \(message)") }
+        guard (try? AssistantMessage(parsing: Array(written.utf8))) == message else {
+            preconditionFailure("an assistant's message does not survive a round trip: \(message)")
+        }
+    }
+
+    /// A text message on the channel of a user or of an assistant's worker.
+    static func readChannelRequest(_ text: [UInt8]) {
+        let incoming = IncomingCallRequest(parsing: text)
+        guard case .success(let request) = incoming.content else { return }
+        let again = IncomingCallRequest(parsing: OutgoingCallRequest(request, id: incoming.id).bytes)
+        guard case .success(request) = again.content, again.id == incoming.id else {
+            preconditionFailure("a request on a channel does not survive a round trip: \(request)")
+        }
+        if case .worker(.status(let status)) = request { for turn in status.turns ?? [] { _ = turn.fault } }
+    }
+
     static func readJSON(_ text: [UInt8]) {
         guard let value = try? JSONValue(parsing: text) else { return }
         guard let written = try? JSON.encode(value, names: .asDeclared) else { preconditionFailure("a parsed value does not encode") }
