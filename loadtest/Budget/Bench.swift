@@ -57,7 +57,8 @@ struct Bench {
     }
 
     private func end(_ process: Process) {
-        process.terminate()
+        // SIGTERM, which the gateway blocks, is blocked in its child processes, too.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 }
