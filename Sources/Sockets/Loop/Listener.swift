@@ -62,6 +62,16 @@ package struct Listener: Sendable {
         _ = Glibc.close(descriptor)
     }
 
+    /// Whether `host` is a numeric IPv4 or IPv6 address.
+    package static func isAddress(_ host: String) -> Bool {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_flags = AI_NUMERICHOST
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, nil, &hints, &found) == 0 else { return false }
+        unsafe freeaddrinfo(found)
+        return true
+    }
+
     private static func boundPort(of descriptor: Int32) -> Int? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -219,14 +219,10 @@ enum TLSLibrary {
 
     /// Checks that a PEM file holds certificates of authorities; libwebsockets ignores files that it cannot use.
     static func check(authorityPath path: String) throws(TLSFileError) {
-        guard let store = unsafe X509_STORE_new() else { throw TLSFileError(path: path, reason: "no memory") }
+        try TLSFileRole.authority.checkReadable(path)
+        guard let store = unsafe X509_STORE_new() else { throw TLSFileError(path: path, reason: "no memory", remedy: "free some") }
         defer { unsafe X509_STORE_free(store) }
         ERR_clear_error()
-        guard unsafe X509_STORE_load_file(store, path) == 1 else {
-            let code = ERR_get_error()
-            ERR_clear_error()
-            throw TLSFileError(
-                path: path, reason: unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "not a PEM file")
-        }
+        guard unsafe X509_STORE_load_file(store, path) == 1 else { throw .unusable(.authority, path) }
     }
 }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Glibc
 
 /// A server's certificate chain and private key, as PEM files.
 package struct TLSFiles: Sendable, Hashable {
@@ -12,10 +13,12 @@ package struct TLSFiles: Sendable, Hashable {
 
     /// Loads both into a context of its own, so that an unusable file is found early.
     ///
-    /// - Throws: `TLSFileError` with the file and the reason.
+    /// - Throws: `TLSFileError` with the file, the reason and the remedy.
     package func check() throws(TLSFileError) {
+        try TLSFileRole.certificate.checkReadable(certificatePath)
+        try TLSFileRole.privateKey.checkReadable(privateKeyPath)
         guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
-            throw TLSFileError(path: certificatePath, reason: Self.lastReason)
+            throw TLSFileError(path: certificatePath, reason: "no memory", remedy: "free some")
         }
         defer { unsafe SSL_CTX_free(context) }
         try unsafe load(into: context)
@@ -25,31 +28,68 @@ package struct TLSFiles: Sendable, Hashable {
     func load(into context: OpaquePointer) throws(TLSFileError) {
         ERR_clear_error()
         guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
-            throw TLSFileError(path: certificatePath, reason: Self.lastReason)
+            throw .unusable(.certificate, certificatePath)
         }
-        guard unsafe SSL_CTX_use_PrivateKey_file(context, privateKeyPath, SSL_FILETYPE_PEM) == 1 else {
-            throw TLSFileError(path: privateKeyPath, reason: Self.lastReason)
+        let isLoaded = unsafe SSL_CTX_use_PrivateKey_file(context, privateKeyPath, SSL_FILETYPE_PEM) == 1
+        guard isLoaded, unsafe SSL_CTX_check_private_key(context) == 1 else {
+            throw .unusable(.privateKey, privateKeyPath, certificatePath: certificatePath)
         }
-        guard unsafe SSL_CTX_check_private_key(context) == 1 else {
-            throw TLSFileError(path: privateKeyPath, reason: "the key does not belong to the certificate \(certificatePath)")
-        }
-    }
-
-    private static var lastReason: String {
-        let code = ERR_get_error()
-        ERR_clear_error()
-        guard code != 0, let reason = unsafe ERR_reason_error_string(code) else { return "not a readable PEM file" }
-        return unsafe String(cString: reason)
     }
 }
 
-/// Why a certificate or key cannot be used.
+/// What a PEM file is for, and the settings that name it.
+enum TLSFileRole: String {
+    case certificate, privateKey = "private key", authority
+
+    var settings: String {
+        switch self {
+        case .certificate: "--cert or `cert`"
+        case .privateKey: "--key or `key`"
+        case .authority: "--ca or `ca`"
+        }
+    }
+
+    /// OpenSSL's errors do not tell a missing file from one without PEM.
+    func checkReadable(_ path: String) throws(TLSFileError) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var byte: UInt8 = 0
+        guard unsafe descriptor < 0 || read(descriptor, &byte, 1) < 0 else { return }
+        switch errno {
+        case ENOENT:
+            throw TLSFileError(path: path, reason: "there is no such file", remedy: "check the path of the \(rawValue) in \(settings)")
+        case EACCES:
+            throw TLSFileError(
+                path: path, reason: "the user with ID \(geteuid()) may not read it",
+                remedy: "give that user access to the \(rawValue), with `chgrp` and `chmod`")
+        default:
+            throw TLSFileError(
+                path: path, reason: unsafe String(cString: strerror(errno)), remedy: "check the path of the \(rawValue) in \(settings)")
+        }
+    }
+}
+
+/// Why a certificate or key cannot be used, and what to do.
 package struct TLSFileError: Error, CustomStringConvertible {
     package var path: String
     package var reason: String
+    package var remedy: String
 
-    package var description: String {
-        "cannot use \(path): \(reason); `make certs` makes a development certificate, --cert and --key name your own"
+    package var description: String { "cannot use \(path): \(reason); \(remedy)" }
+
+    /// OpenSSL did not take a file that can be read.
+    static func unusable(_ role: TLSFileRole, _ path: String, certificatePath: String = "") -> TLSFileError {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        let reason = unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "unknown error"
+        if reason.contains("mismatch") {
+            return TLSFileError(
+                path: path, reason: "it is not the key of the certificate \(certificatePath)",
+                remedy: "pass the certificate and the key that were issued together")
+        }
+        return TLSFileError(
+            path: path, reason: "OpenSSL finds no \(role.rawValue) in it (\(reason))",
+            remedy: "\(role.settings) names a PEM file with the \(role.rawValue)")
     }
 }
 

@@ -167,10 +167,19 @@ final class DirectoryLock: Sendable {
         let descriptor = open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .failed("\(directory)/lock can't be made: \(String(cString: strerror(errno)))") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw .alreadyOpen(directory: directory)
+            defer { close(descriptor) }
+            throw .alreadyOpen(directory: directory, process: Self.owner(in: descriptor))
         }
         self.descriptor = descriptor
+        // For the message of a process that finds the directory locked; nothing depends on it.
+        let owner = Array("\(getpid())\n".utf8)
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, owner, owner.count, 0) }
+    }
+
+    private static func owner(in descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).trimmingCharacters(in: .newlines))
     }
 
     func release() {

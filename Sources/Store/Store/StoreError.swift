@@ -14,8 +14,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case busy
     case cancelled
 
-    /// Another process owns the store.
-    case alreadyOpen(directory: String)
+    /// Another process owns the store; nil if its number is unknown.
+    case alreadyOpen(directory: String, process: Int32?)
     /// None of the given master keys is the one that locks the store.
     case wrongMasterKey(neededID: String)
     /// The directory contains no store.
@@ -59,7 +59,8 @@ extension StoreError: CustomStringConvertible {
         case .full: "The store's disk is full; free some space."
         case .busy: "The store is overloaded; try again later."
         case .cancelled: "The request was cancelled."
-        case .alreadyOpen(let directory): "The store in \(directory) is open in another process."
+        case .alreadyOpen(let directory, let process):
+            "The store in \(directory) is in use by \(process.map { "process \($0)" } ?? "another process")."
         case .wrongMasterKey(let id): "The store is locked with the master key \(id); add it to the configuration."
         case .missing(let directory): "There is no store in \(directory)."
         case .fromTheFuture: "The store was written by a newer version of this program; update the program."

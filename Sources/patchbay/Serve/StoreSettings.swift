@@ -18,12 +18,14 @@ struct StoreSettings {
     func open(_ access: SessionStore.Access, _ log: Logger? = nil, knowing others: [MasterKey] = []) throws -> SessionStore {
         do {
             return try SessionStore(directory: directory, masterKeys: [try key(access, log)] + others, access: access)
-        } catch StoreError.alreadyOpen(let directory) {
-            throw UsageError("data: the store in \(directory) is in use; stop the gateway first")
+        } catch StoreError.alreadyOpen(let directory, let process) {
+            throw UsageError(
+                "data: the store in \(directory) is in use by the gateway with process ID \(process.map { "\($0)" } ?? "unknown"); "
+                    + "stop it first, or pass another directory with --data")
         } catch let error as StoreError {
             throw UsageError("data: \(error)")
         } catch let error as MasterKeyError {
-            throw UsageError("master key: \(error)")
+            throw UsageError("master key: \(error)\(Self.remedy(error).map { " " + $0 } ?? "")")
         }
     }
 
@@ -44,7 +46,17 @@ struct StoreSettings {
         guard access == .owner, !FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
             throw UsageError("master key: there is no file \(path); the store cannot be opened without the key that encrypted it")
         }
+        let key = try MasterKey.make(file: path)
         log?.notice("created a master key; the store cannot be opened without it, so keep a copy elsewhere", metadata: ["file": "\(path)"])
-        return try MasterKey.make(file: path)
+        return key
+    }
+
+    private static func remedy(_ error: MasterKeyError) -> String? {
+        switch error {
+        case .unreadable: "Check the path, and that the user of the gateway may read the file."
+        case .unwritable(let path, _):
+            "Check the path, or create it yourself with `openssl rand -hex 32 > \(path)`, readable only for the user of the gateway."
+        case .notAKey: "Pass the file that was created with this store; `openssl rand -hex 32` makes a key for a new one."
+        }
     }
 }

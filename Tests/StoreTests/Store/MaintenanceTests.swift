@@ -65,7 +65,7 @@ struct MaintenanceTests {
     }
 
     @Test func aStoreHasOneOwnerAtATime() async throws {
-        #expect(throws: StoreError.alreadyOpen(directory: world.directory)) { try reopen() }
+        #expect(throws: StoreError.alreadyOpen(directory: world.directory, process: getpid())) { try reopen() }
         let beside = try reopen(access: .beside)
         let user = try await world.makeUser()
         #expect(try await beside.user(user.id) == user)
