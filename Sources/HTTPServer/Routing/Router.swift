@@ -50,12 +50,18 @@ package struct Router: Sendable {
             request.parameters = found.parameters
             response = await run(route, request)
         } else if found.methodsElsewhere.isEmpty {
-            response = HTTPServerResponse(HTTPError(.notFound, "not_found", "there is nothing at this path"))
+            response = HTTPServerResponse(HTTPError(.notFound, "not_found", Self.absence(at: request.path)))
         } else {
             response = answer(request.method, where: found.methodsElsewhere)
         }
         response.finish(for: request, origins)
         return RoutedResponse(response: response, route: found.route?.name)
+    }
+
+    /// libwebsockets decodes `%2F` before the path is split.
+    private static func absence(at path: String) -> String {
+        let names = path.hasPrefix("/v1/rooms/") ? "; names of rooms and participants that contain `/` cannot be part of a path" : ""
+        return "there is nothing at this path" + names
     }
 
     /// Answers a request whose path exists but not with this method.

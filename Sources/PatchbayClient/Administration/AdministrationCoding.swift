@@ -7,6 +7,11 @@ enum AdministrationCoding {
         (["", "v1", "rooms"] + parts.map(escaped)).joined(separator: "/")
     }
 
+    /// Gateways decode a path before they split it, and remove empty and dot segments.
+    static func isAddressable(_ name: String) -> Bool {
+        !["", ".", ".."].contains(name) && !name.utf8.contains { "/\n\r".utf8.contains($0) }
+    }
+
     /// A JSON object of strings.
     static func body(_ fields: [String: String]) -> [UInt8] {
         // Strings can always be encoded.

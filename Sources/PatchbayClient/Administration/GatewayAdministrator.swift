@@ -85,7 +85,8 @@ public struct GatewayAdministrator: Sendable {
     private func send<Response: Decodable>(
         _ method: HTTPMethod, _ path: [String], body: [UInt8] = [], _: Response.Type
     ) async throws(AdministrationError) -> Response {
-        try AdministrationCoding.decode(try await exchange(method, AdministrationCoding.path(path), body: body))
+        if let name = path.first(where: { !AdministrationCoding.isAddressable($0) }) { throw .unaddressable(name) }
+        return try AdministrationCoding.decode(try await exchange(method, AdministrationCoding.path(path), body: body))
     }
 
     private func exchange(_ method: HTTPMethod, _ target: String, body: [UInt8]) async throws(AdministrationError) -> HTTPExchangeResponse {
@@ -117,6 +118,8 @@ public struct GatewayAdministrator: Sendable {
 
 /// Why an administration call failed.
 public enum AdministrationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name of a room or participant cannot be part of an HTTP path: PROTOCOL section 11.
+    case unaddressable(String)
     /// There was no response.
     case unreachable(ConnectError)
     /// The gateway refused it: HTTP status, error code, message.
@@ -126,6 +129,8 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
 
     public var description: String {
         switch self {
+        case .unaddressable(let name):
+            "\"\(name)\" cannot be part of an HTTP path; use names without `/` (the room closes by itself when its participants have left)"
         case .unreachable(let error): error.description
         case .refused(let status, let code, let message): "\(message) (HTTP \(status), \(code))"
         case .badAnswer(let status): "the response (HTTP \(status)) is not that of a gateway; check the URL"

@@ -75,15 +75,20 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
             }
         case ChannelError.connectTimeout: self.init(.timeout, "no answer from \(server) in time; check host, port and firewall")
         case NIOSSLError.handshakeFailed(.sslError(let stack)) where "\(stack)".contains("CERTIFICATE_VERIFY_FAILED"):
-            self.init(.untrusted, "the certificate of \(server) is not trusted; name its certificate authority")
+            self.init(.untrusted, Self.untrusted(server))
         case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
-            self.init(.untrusted, "the certificate of \(server) is not trusted; name its certificate authority")
+            self.init(.untrusted, Self.untrusted(server))
         case is NIOSSLExtraError:
             self.init(.untrusted, "the certificate of \(server) was issued for another host name (\(error))")
         case NIOSSLError.handshakeFailed(.sslError(let stack)):
             self.init(.untrusted, "no TLS with \(server): the server does not speak TLS, or no common version (\(stack))")
         default: self.init(.unreachable, "no gateway answers at \(server): the connection ended during the handshake (\(error))")
         }
+    }
+
+    private static func untrusted(_ server: String) -> String {
+        "the certificate of \(server) is not trusted; pass the PEM file of the authority that signed it: with --ca (or --dev for that of "
+            + "`patchbay serve --dev`), in programs with RoomOptions.trust"
     }
 
     private static func advice(status: Int, code: String?, at address: GatewayAddress) -> String {
