@@ -5,7 +5,7 @@ package import HTTPServer
 package import Identity
 internal import Logging
 internal import ServiceLifecycle
-internal import Sockets
+package import Sockets
 internal import Wire
 
 /// Runs the gateway as a service: each shard on its own thread, drained on graceful shutdown.
@@ -103,10 +103,18 @@ package final class Gateway: Service {
         for mailbox in context.mailboxes { mailbox.post(.drain(deadline: span, wallClock: wallClock)) }
     }
 
-    /// Replaces the keys and reloads the certificate. Connections stay open; an unusable certificate is logged and the previous one kept.
-    package func reload(keys: KeyRing?) {
-        if let keys { context.keysInUse.replace(with: keys) }
-        for mailbox in context.mailboxes { mailbox.post(.reload(keys, context.settings.tls)) }
+    /// Replaces the keys. Connections stay open.
+    package func reload(keys: KeyRing) {
+        context.keysInUse.replace(with: keys)
+        for mailbox in context.mailboxes { mailbox.post(.reloadKeys(keys)) }
+    }
+
+    /// Uses a certificate for new connections.
+    ///
+    /// - Throws: `TLSFileError` for an unusable one; the previous one stays in use.
+    package func reload(certificate: TLSFiles) throws {
+        try certificate.check()
+        for mailbox in context.mailboxes { mailbox.post(.reloadCertificate(certificate)) }
     }
 
     private func runShard(_ index: Int) async throws {

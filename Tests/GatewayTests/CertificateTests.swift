@@ -13,7 +13,7 @@ struct CertificateTests {
         #expect(try serial(at: gateway) == 11)
         let other = Certificate.make(serial: 12)
         try other.replace(shown)
-        gateway.gateway.reload(keys: nil)
+        try gateway.gateway.reload(certificate: shown.files)
         try Patience.until("the new certificate is shown") { try serial(at: gateway) == 12 }
         let report = call.finish()
         #expect(report.isSound, "\(report)")
@@ -25,13 +25,13 @@ struct CertificateTests {
         let gateway = try TestGateway { $0.tls = shown.files }
         #expect(try serial(at: gateway) == 21)
         try Data(text.utf8).write(to: shown.certificateURL)
-        gateway.gateway.reload(keys: nil)
+        #expect(throws: TLSFileError.self) { try gateway.gateway.reload(certificate: shown.files) }
         // A request sent after the reload is answered after it.
         _ = try gateway.metrics()
         #expect(try serial(at: gateway) == 21)
         let other = Certificate.make(serial: 22)
         try other.replace(shown)
-        gateway.gateway.reload(keys: nil)
+        try gateway.gateway.reload(certificate: shown.files)
         try Patience.until("a good one is shown after it") { try serial(at: gateway) == 22 }
     }
 
@@ -41,7 +41,7 @@ struct CertificateTests {
         _ = try gateway.metrics()
         let other = Certificate.make(serial: 32)
         try Data(contentsOf: other.certificateURL).write(to: shown.certificateURL)
-        gateway.gateway.reload(keys: nil)
+        #expect(throws: TLSFileError.self) { try gateway.gateway.reload(certificate: shown.files) }
         _ = try gateway.metrics()
         #expect(try serial(at: gateway) == 31)
         _ = try Caller(gateway, room: "r", identity: "ann")

@@ -74,11 +74,9 @@ final class Shard: SocketDelegate {
         rooms.reportOpenRoomsAsFinished()
     }
 
-    private func reload(_ keys: KeyRing?, _ tls: TLSFiles) {
-        if let keys { context.keys = keys }
+    private func reload(_ certificate: TLSFiles) {
         do {
-            try context.loop.reloadTLS(tls)
-            context.log.info("certificate and keys reloaded")
+            try context.loop.reloadTLS(certificate)
         } catch {
             context.log.error("certificate not reloaded; the previous one stays in use", metadata: ["reason": "\(error)"])
         }
@@ -105,7 +103,8 @@ final class Shard: SocketDelegate {
     private func handle(_ message: ShardMessage) {
         switch message {
         case .drain(let deadline, let wallClock): drain.start(until: deadline, wallClock: wallClock)
-        case .reload(let keys, let tls): reload(keys, tls)
+        case .reloadKeys(let keys): context.keys = keys
+        case .reloadCertificate(let certificate): reload(certificate)
         case .emptied(let shard): drain.noteEmptied(shard)
         case .joined(let handle, let request): rooms.join(handle, request)
         case .input(let input, let handle): rooms.handle(input, fromRemote: handle)

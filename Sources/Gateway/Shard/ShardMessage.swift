@@ -9,8 +9,8 @@ internal import Wire
 enum ShardMessage: Sendable {
     // From the gateway.
     case drain(deadline: Duration, wallClock: Int64)
-    /// Nil leaves the keys as they are.
-    case reload(KeyRing?, TLSFiles)
+    case reloadKeys(KeyRing)
+    case reloadCertificate(TLSFiles)
 
     /// During a drain: that shard has no participants, channels or requests any more.
     case emptied(shard: Int)
