@@ -140,7 +140,8 @@ let package = Package(
                 serviceLifecycle,
                 unixSignals,
             ],
-            swiftSettings: settings),
+            // A link to `certs/make-dev-certs`.
+            resources: [.embedInCode("Serve/make-dev-certs")], swiftSettings: settings),
         // The load test: thousands of calls on one thread.
         .executableTarget(
             name: "patchbay-loadtest",
@@ -215,7 +216,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
         .testTarget(
-            name: "CommandTests", dependencies: ["patchbay", "PatchbayClient", "Audio", "Identity", "Store", "Wire", argumentParser],
+            name: "CommandTests",
+            dependencies: ["patchbay", "PatchbayClient", "Sockets", "Audio", "Identity", "Store", "Wire", argumentParser],
             swiftSettings: settings),
     ]
 )

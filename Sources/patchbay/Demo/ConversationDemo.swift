@@ -7,7 +7,6 @@ import Wire
 
 /// The demonstration conversation: a recorded user talks to an assistant through a gateway.
 struct ConversationDemo: Sendable {
-    static let recordings = ["demo/ps-goforward.wav", "demo/ps-cards-002.wav", "demo/ps-librivox-0890.wav"]
     /// How long the user waits for an answer.
     private static let patience = Duration.seconds(30)
 

@@ -38,7 +38,7 @@ struct ConversationReport: Sendable {
 
     /// Every utterance was answered, and the assistant's audio contains what its transcript says.
     var isComplete: Bool {
-        turns.count == ConversationDemo.recordings.count && user.count == turns.count && wordErrorRate <= Self.errorRateMax
+        turns.count == DemoRecordings.conversation.count && user.count == turns.count && wordErrorRate <= Self.errorRateMax
     }
 
     var text: String {

@@ -9,9 +9,9 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Run a conversation between a recorded user and an assistant through a gateway.",
         discussion: """
-            Starts a gateway on a free loopback port with the development certificate (`make certs`). An assistant and a user join over TLS.
+            Starts a gateway on a free loopback port with the development certificate. An assistant and a user join over TLS.
             The user speaks three recordings; the assistant listens, answers in a synthesized voice, and both sides are saved as a stereo
-            file. Needs the speech models (`make models`); without them the relay is demonstrated instead.
+            file. Needs the speech models; without them the relay is demonstrated instead.
 
             With --relay, a user sends a recording to an echo assistant. Prints latencies, and compares the returned audio with what was sent.
 
@@ -19,13 +19,13 @@ struct DemoCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchbay demo
-              patchbay demo --relay --recording demo/ps-goforward.wav
+              patchbay demo --relay --recording hello.wav
             """)
 
     @Flag(help: "Demonstrate the relay: a user sends a recording to an echo assistant, packet for packet.")
     var relay = false
-    @Option(help: "The WAV file that the user sends with --relay.")
-    var recording = "demo/ps-goforward.wav"
+    @Option(help: "The WAV file that the user sends with --relay (default: one of the recordings).")
+    var recording: String?
     @Option(help: "The Ogg Opus file for the conversation, or for what the user receives with --relay.")
     var out: String?
 
@@ -44,7 +44,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func demonstrateConversation() async throws {
         let path = try outputPath("out/demo-conversation.ogg")
-        let sounds = try ConversationDemo.recordings.map(sound)
+        let recordings = try DemoRecordings()
+        let sounds = try DemoRecordings.conversation.map(recordings.sound)
         Console.say("Loading the speech models.")
         let engines = try await EmbeddedEngines.load()
         let report = try await DemoGateway.run { gateway in
@@ -57,7 +58,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func demonstrateRelay() async throws {
         let path = try outputPath("out/demo-heard.ogg")
-        let sound = try sound(recording)
+        let sound = try recording.map(DemoRecordings.sound(at:)) ?? DemoRecordings().sound(DemoRecordings.relay)
         let report = try await DemoGateway.run { gateway in
             Console.say("Gateway running at \(gateway.url).")
             return try await DemoCall(gateway: gateway, sound: sound, path: path).run()
@@ -66,16 +67,14 @@ struct DemoCommand: AsyncParsableCommand {
         if !report.isPerfect { throw ExitCode.failure }
     }
 
-    private func sound(_ path: String) throws -> PCMBuffer {
-        guard let file = FileManager.default.contents(atPath: path) else {
-            throw UsageError("\(path) does not exist; start from the package directory or pass a WAV file with --recording")
-        }
-        do { return try WAVFile.read(Array(file), mono: true) } catch { throw UsageError("\(path): \(error)") }
-    }
-
     private func outputPath(_ standard: String) throws -> String {
         let path = out ?? standard
-        try FileManager.default.createDirectory(at: URL(filePath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
+        let directory = URL(filePath: path).deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        } catch {
+            throw UsageError("cannot create the directory \(directory.path); pass a file in another one with --out")
+        }
         return path
     }
 }

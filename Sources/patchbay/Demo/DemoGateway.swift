@@ -10,22 +10,23 @@ import Wire
 struct DemoGateway: Sendable {
     let url: String
     private let key: IssuerKey
+    private let certificate: DevelopmentCertificate
     private let gateway: Gateway
 
     /// Runs a gateway while `body` runs.
     static func run<Result: Sendable>(_ body: @Sendable (DemoGateway) async throws -> Result) async throws -> Result {
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
-        let files = TLSFiles(
-            certificatePath: DevelopmentCertificate.certificatePath, privateKeyPath: DevelopmentCertificate.privateKeyPath)
+        let certificate = try DevelopmentCertificate.prepare()
         let gateway: Gateway
         do {
             gateway = try Gateway(
-                settings: GatewaySettings(port: 0, tls: files, recordLayer: TLSFastPath(.auto), version: Version.text), keys: keys)
+                settings: GatewaySettings(port: 0, tls: certificate.files, recordLayer: TLSFastPath(.auto), version: Version.text),
+                keys: keys)
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }
         guard let key = keys.signer else { throw UsageError("the development key cannot sign") }
-        let demo = DemoGateway(url: "wss://127.0.0.1:\(gateway.port)", key: key, gateway: gateway)
+        let demo = DemoGateway(url: "wss://127.0.0.1:\(gateway.port)", key: key, certificate: certificate, gateway: gateway)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await gateway.run() }
             // The first call waits until all participants have left, the second one does not.
@@ -42,7 +43,7 @@ struct DemoGateway: Sendable {
             AccessToken(identity: identity, notBefore: now - 5, expires: now + 600, name: name, kind: kind, video: .joining(room)),
             with: key)
         return try await RoomConnection.connect(
-            url: url, token: token, options: RoomOptions(trust: .authority(path: DevelopmentCertificate.authorityPath), reconnect: .never))
+            url: url, token: token, options: RoomOptions(trust: .authority(path: certificate.authorityPath), reconnect: .never))
     }
 
     /// Frames that the gateway has sent to subscribers; updated once a second.

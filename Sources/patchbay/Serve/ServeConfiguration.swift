@@ -32,25 +32,28 @@ struct ServeConfiguration {
 
     /// - Throws: `UsageError`, one line that names what is wrong and where.
     static func load(flags: ServeCommand) async throws -> ServeConfiguration {
+        try await load(flags: flags, file: ConfigurationFile.load(flags: flags))
+    }
+
+    /// - Throws: as above.
+    static func load(flags: ServeCommand, file: ConfigurationFile?) async throws -> ServeConfiguration {
         let environment = ProcessInfo.processInfo.environment
-        let path = flags.config ?? environment["PATCHBAY_CONFIG"]
-        let file = try path.map(ConfigurationFile.init(path:))
         var providers: [any ConfigProvider] = [
             InMemoryProvider(name: "flags", values: flagValues(flags)),
             EnvironmentVariablesProvider().prefixKeys(with: "patchbay"),
         ]
-        if let file { providers.append(try await file.provider()) }
+        if let file { providers += try await file.providers() }
         let reader = SettingsReader(config: ConfigReader(providers: providers))
 
         let host = try reader.text("host") ?? "127.0.0.1"
+        guard Listener.isAddress(host) else {
+            throw UsageError(
+                "host: \"\(host)\" is not a numeric address; use 127.0.0.1 or ::1 for this machine only, 0.0.0.0 or :: for all interfaces")
+        }
         if flags.dev, host != "127.0.0.1", host != "::1" {
-            throw UsageError("--dev listens on loopback only, because its key is public; omit --dev or --host \(host)")
+            throw UsageError("--dev listens on 127.0.0.1 or ::1 only, because its key is public; omit --dev or --host \(host)")
         }
-        guard let certificate = try reader.text("cert") ?? (flags.dev ? DevelopmentCertificate.certificatePath : nil),
-            let privateKey = try reader.text("key") ?? (flags.dev ? DevelopmentCertificate.privateKeyPath : nil)
-        else {
-            throw UsageError("no certificate; pass --cert and --key, or --dev for the development certificate")
-        }
+        let files = try tlsFiles(certificate: try reader.text("cert"), key: try reader.text("key"), isDevelopment: flags.dev)
         let room = RoomSettings(
             emptyTimeout: .seconds(try reader.number("room.empty_timeout", in: 0...86_400) ?? 300),
             departureTimeout: .seconds(try reader.number("room.departure_timeout", in: 0...86_400) ?? 20),
@@ -62,7 +65,7 @@ struct ServeConfiguration {
             port: try reader.number("port", in: 0...65_535) ?? 7880,
             shardCount: try reader.number("shards", in: 1...256) ?? Processors.usable,
             shardPortsFrom: try reader.number("shard_ports", in: 0...65_000) ?? 0,
-            tls: TLSFiles(certificatePath: certificate, privateKeyPath: privateKey),
+            tls: files,
             room: room,
             createsRooms: try reader.flag("room.auto_create") ?? true,
             drainTimeout: .seconds(try reader.number("drain_timeout", in: 0...86_400) ?? 600),
@@ -112,6 +115,19 @@ struct ServeConfiguration {
             },
             logLevel: try reader.choice("log_level", Logger.Level.self) ?? .info,
             isDevelopment: flags.dev)
+    }
+
+    private static func tlsFiles(certificate: String?, key: String?, isDevelopment: Bool) throws -> TLSFiles {
+        switch (certificate, key) {
+        case (let certificate?, let key?): return TLSFiles(certificatePath: certificate, privateKeyPath: key)
+        case (let certificate?, nil): throw UsageError("the certificate \(certificate) has no private key; pass --key, or set `key`, too")
+        case (nil, let key?): throw UsageError("the private key \(key) has no certificate; pass --cert, or set `cert`, too")
+        case (nil, nil) where isDevelopment: return try DevelopmentCertificate.prepare().files
+        case (nil, nil):
+            throw UsageError(
+                "no certificate; set `cert` and `key` in the configuration, or pass --cert and --key, or --dev for a development certificate"
+            )
+        }
     }
 
     func makeSummarizer() async throws -> any Summarizer {
@@ -202,33 +218,26 @@ struct ServeConfiguration {
     }
 }
 
-/// The development certificate of `make certs`.
-enum DevelopmentCertificate {
-    static let certificatePath = "certs/dev/server.cert.pem"
-    static let privateKeyPath = "certs/dev/server.key.pem"
-    static let authorityPath = "certs/dev/ca.cert.pem"
-}
-
 /// Reads settings from all sources and reports invalid ones in one line.
 private struct SettingsReader {
     let config: ConfigReader
 
     func text(_ key: String) throws -> String? {
-        try present(key) { try config.requiredString(forKey: $0) }
+        try present(key, "text") { try config.requiredString(forKey: $0) }
     }
 
     func texts(_ key: String) throws -> [String]? {
-        try present(key) { try config.requiredStringArray(forKey: $0) }
+        try present(key, "texts, separated by commas") { try config.requiredStringArray(forKey: $0) }
     }
 
     func number(_ key: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let value = try present(key, { try config.requiredInt(forKey: $0) }) else { return nil }
+        guard let value = try present(key, "a whole number", { try config.requiredInt(forKey: $0) }) else { return nil }
         guard range ~= value else { throw UsageError("\(key): \(value) is not between \(range.lowerBound) and \(range.upperBound)") }
         return value
     }
 
     func flag(_ key: String) throws -> Bool? {
-        try present(key) { try config.requiredBool(forKey: $0) }
+        try present(key, "true or false") { try config.requiredBool(forKey: $0) }
     }
 
     func choice<Value: RawRepresentable<String> & CaseIterable>(_ key: String, _: Value.Type) throws -> Value? {
@@ -239,17 +248,17 @@ private struct SettingsReader {
         return value
     }
 
-    /// The value; nil if no source has it. Throws if it has the wrong type.
-    private func present<Value>(_ key: String, _ read: (ConfigKey) throws -> Value) throws -> Value? {
+    /// The value; nil if no source has it.
+    ///
+    /// - Throws: if it has the wrong type. That of a file has been checked (`ConfigurationSchema`), so the environment has it.
+    private func present<Value>(_ key: String, _ expected: String, _ read: (ConfigKey) throws -> Value) throws -> Value? {
         let key = ConfigKey(key.split(separator: ".").map(String.init))
         do {
             return try read(key)
         } catch {
             // The library's error type is not public; only its text distinguishes missing from invalid values.
             if "\(error)".hasPrefix("Missing required") { return nil }
-            throw UsageError(
-                "\(key.components.joined(separator: ".")): the value is not of the right kind (a whole number, true or false, text, or a list)"
-            )
+            throw UsageError("PATCHBAY_\(key.components.joined(separator: "_").uppercased()) must be \(expected)")
         }
     }
 }
