@@ -1,6 +1,9 @@
 import Foundation
 import PatchbayClient
+import Sockets
 import Testing
+
+@testable import patchbay
 
 /// SIGHUP with a configuration file that defines assistants.
 @Suite(.timeLimit(.minutes(2)))
@@ -43,5 +46,35 @@ struct ReloadTests {
         await user.leave()
         gateway.signal(SIGTERM)
         #expect(await gateway.status() == 0)
+    }
+
+    @Test func sighupSaysWhatWasReloadedWhatWasNotAndWhy() async throws {
+        let first = try DevelopmentCertificate.prepare()
+        let second = try DevelopmentCertificate.prepare(environment: ["XDG_STATE_HOME": folder.url.path])
+        func settings(_ certificate: TLSFiles, _ more: String = "") -> String {
+            "cert: \(certificate.certificatePath)\nkey: \(certificate.privateKeyPath)\n\(more)\n"
+        }
+        try write(settings(first.files))
+        let gateway = try await ServedGateway(["--config", folder.file("patchbay.yaml").path], log: folder.file("log"))
+
+        // Another path and a setting that needs a restart.
+        try write(settings(second.files, "drain_timeout: 5\nroom: {empty_timeout: 5}"))
+        gateway.signal(SIGHUP)
+        try await eventually("the reload") { try log().contains("certificate reloaded, for new connections") }
+        #expect(try log().contains("certificate=\(second.files.certificatePath)"))
+        #expect(try log().contains("settings=drain_timeout, room.empty_timeout [patchbay] settings changed that only a restart applies"))
+        let trust = TLSTrust.authority(path: second.authorityPath)
+        try await eventually("the new certificate") {
+            (try? await GatewayAdministrator(url: gateway.url, token: "t", trust: trust).get("/healthz").status) == 200
+        }
+
+        // An invalid setting, and no certificate.
+        try FileManager.default.removeItem(atPath: second.files.privateKeyPath)
+        try write(settings(second.files, "drain_timeout: soon"))
+        gateway.signal(SIGHUP)
+        try await eventually("the reason") { try log().contains("certificate not reloaded; the previous one stays in use") }
+        #expect(try log().contains("`drain_timeout` must be a whole number"))
+        #expect(try log().contains("configuration not reloaded; keys, assistants and dispatch rules stay as they were"))
+        #expect(try log().contains("\(second.files.privateKeyPath): there is no such file"))
     }
 }

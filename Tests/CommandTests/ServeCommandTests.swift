@@ -13,7 +13,7 @@ struct ServeCommandTests {
     @Test(arguments: [
         WrongFile(text: "prot: 7880", says: "did you mean `port`?"),
         WrongFile(text: "room: {empty_timeoutt: 3}", says: "did you mean `room.empty_timeout`?"),
-        WrongFile(text: "port: high", says: "port: the value is not of the right kind"),
+        WrongFile(text: "port: high", says: "`port` must be a whole number, without quotes or a unit, not the text \"high\""),
         WrongFile(text: "port: 70000", says: "port: 70000 is not between 0 and 65535"),
         WrongFile(text: "resume_seconds: 61", says: "resume_seconds: 61 is not between 0 and 60"),
         WrongFile(text: "port: [1", says: "is not valid YAML"),
@@ -21,15 +21,16 @@ struct ServeCommandTests {
         WrongFile(text: "keys: secret", says: "`keys` must be a map"),
         WrongFile(text: "keys: {a: {algorithm: HS512, secret: b}}", says: "not one of HS256, RS256, ES256"),
         WrongFile(text: "keys: {a: {algorithm: RS256}}", says: "keys.a.public_key_file is missing"),
-        WrongFile(text: "keys: {a: {algorithm: RS256, public_key_file: not-there.pem}}", says: "cannot read not-there.pem"),
+        WrongFile(text: "keys: {a: {algorithm: RS256, public_key_file: not-there.pem}}", says: "not-there.pem; check the path"),
         WrongFile(text: "keys: {a: {secrett: b}}", says: "unknown key `keys.a.secrett`"),
-        WrongFile(text: "cert: not-there.pem", says: "cannot use not-there.pem"),
+        WrongFile(
+            text: "cert: not-there.pem\nkey: not-there.pem", says: "not-there.pem: there is no such file; check the path of the certificate"
+        ),
         WrongFile(text: "webhook: {url: [\"https://a\"]}", says: "did you mean `webhook.urls`?"),
         WrongFile(text: "webhook: {urls: [\"ftp://a\"]}", says: "is neither https:// nor http://"),
         WrongFile(text: "webhook: {urls: [\"https://a\", \"https://a\"]}", says: "https://a is listed twice"),
         WrongFile(text: "webhook: {urls: [\"https://a\"], api_key: nobody}", says: "`keys` has no \"nobody\""),
-        WrongFile(text: "webhook: {urls: [\"https://a\"], ca: not-there.pem}", says: "webhook.ca: not-there.pem cannot be read"),
-        WrongFile(text: "webhook: {urls: 7}", says: "webhook.urls: the value is not of the right kind"),
+        WrongFile(text: "webhook: {urls: [\"https://a\"], ca: not-there.pem}", says: "not-there.pem cannot be read"),
         WrongFile(text: "webhook: {urls: [\"https://a\"]}", says: "webhook.urls: has no effect without accounts and sessions; set `data`"),
         WrongFile(text: "record_sessions: true", says: "record_sessions: has no effect without accounts and sessions"),
         WrongFile(text: "summaries: {url: \"https://a\", model: m}", says: "summaries: has no effect without accounts and sessions"),
@@ -59,7 +60,7 @@ struct ServeCommandTests {
     @Test func flagsWinOverTheEnvironmentAndTheEnvironmentOverTheFile() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
         defer { try? FileManager.default.removeItem(at: path) }
-        try "port: 1\ncert: from-file.pem".write(to: path, atomically: true, encoding: .utf8)
+        try "port: 1\ncert: from-file.pem\nkey: from-file.pem".write(to: path, atomically: true, encoding: .utf8)
         let environment = ["PATCHBAY_CERT": "from-environment.pem"]
         let byEnvironment = try await Program.run(nil, ["serve", "--dev", "--config", path.path], environment: environment, seconds: 20)
         #expect(byEnvironment.complaint.contains("from-environment.pem"))
@@ -82,8 +83,8 @@ struct ServeCommandTests {
         let path = folder.appending(path: "patchbay.yaml").path
         let text = """
             port: 0
-            cert: certs/dev/server.cert.pem
-            key: certs/dev/server.key.pem
+            cert: \(Program.package.path)/certs/dev/server.cert.pem
+            key: \(Program.package.path)/certs/dev/server.key.pem
             keys: {my-app: a-secret-of-at-least-32-characters}
             data: \(folder.appending(path: "data").path)
             master_key_file: \(folder.appending(path: "master.key").path)
@@ -100,7 +101,8 @@ struct ServeCommandTests {
     @Test func aShortSecretIsForDevelopmentOnly() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString).yaml")
         defer { try? FileManager.default.removeItem(at: path) }
-        let text = "port: 0\ncert: certs/dev/server.cert.pem\nkey: certs/dev/server.key.pem\nkeys: {my-app: short}\n"
+        let certificates = Program.package.path + "/certs/dev"
+        let text = "port: 0\ncert: \(certificates)/server.cert.pem\nkey: \(certificates)/server.key.pem\nkeys: {my-app: short}\n"
         try text.write(to: path, atomically: true, encoding: .utf8)
         let production = try await Program.run(nil, ["serve", "--check", "--config", path.path], seconds: 20)
         #expect(production.status != 0 && "\(production.output)\(production.complaint)".contains("my-app"))

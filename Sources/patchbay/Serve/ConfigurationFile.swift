@@ -7,18 +7,9 @@ import SystemPackage
 import Wire
 import Yams
 
-/// The YAML file as a tree, for what swift-configuration does not support: detection of unknown keys, and issuers with arbitrary names.
+/// The YAML file as a tree, for what swift-configuration does not support: unknown keys, paths relative to the file, lists of maps, and issuers
+/// with arbitrary names.
 struct ConfigurationFile {
-    private static let known: [String: Set<String>?] = [
-        "host": nil, "port": nil, "cert": nil, "key": nil, "shards": nil, "shard_ports": nil, "data": nil, "node": nil, "log_level": nil,
-        "tls": ["fast_path"],
-        "drain_timeout": nil, "resume_seconds": nil, "connections_max": nil, "keys": nil,
-        "master_key_file": nil, "public_url": nil, "record_sessions": nil, "allowed_origins": nil,
-        "users": ["issuer", "algorithm", "public_key_file", "secret", "audience"], "summaries": ["url", "model", "api_key"],
-        "room": ["auto_create", "empty_timeout", "departure_timeout", "max_participants", "silence_limit"],
-        "webhook": ["urls", "api_key", "ca"], "assistants": nil, "dispatch": nil,
-    ]
-
     private let name: String
     private let path: String?
     private let tree: [String: Any]
@@ -44,26 +35,50 @@ struct ConfigurationFile {
             throw UsageError("\(name) must be a map of settings, such as `port: 7880`")
         }
         self.tree = tree
-        try checkKeys()
+        if let fault = ConfigurationSchema.fault(in: tree) { throw UsageError("\(name): \(fault)") }
+    }
+
+    /// The file of `--config` or PATCHBAY_CONFIG; nil if neither is given.
+    static func load(flags: ServeCommand) throws -> ConfigurationFile? {
+        try (flags.config ?? ProcessInfo.processInfo.environment["PATCHBAY_CONFIG"]).map(ConfigurationFile.init(path:))
     }
 
     /// The keys of the file; those of maps as `room.auto_create`.
-    var keys: Set<String> {
-        Set(
-            tree.flatMap { key, value in
-                Self.known[key].flatMap { $0 } == nil ? [key] : (value as? [String: Any])?.keys.map { "\(key).\($0)" } ?? []
-            })
-    }
+    var keys: Set<String> { Set(ConfigurationSchema.flattened(tree).keys) }
 
     /// Everything that can be configured, as in `keys`.
-    static var allKeys: Set<String> { Set(known.flatMap { key, fields in fields.map { $0.map { "\(key).\($0)" } } ?? [key] }) }
+    static var allKeys: Set<String> {
+        Set(ConfigurationSchema.keys.flatMap { key, kind in kind.fields.isEmpty ? [key] : kind.fields.keys.map { "\(key).\($0)" } })
+    }
 
-    func provider() async throws -> any ConfigProvider {
+    /// The value of each setting as YAML, secrets included, by its key as in `keys`.
+    func settings() throws -> [String: String] {
+        try ConfigurationSchema.flattened(tree).mapValues { try Yams.dump(object: $0, sortKeys: true) }
+    }
+
+    /// The settings for swift-configuration: first the paths, which are relative to the file, then everything.
+    func providers() async throws -> [any ConfigProvider] {
         do {
-            return try await FileProvider<SettingsSnapshot>(filePath: FilePath(path ?? ""))
+            let paths = Dictionary(
+                uniqueKeysWithValues: ConfigurationSchema.flattened(tree).compactMap { key, value -> (AbsoluteConfigKey, ConfigValue)? in
+                    let names = key.split(separator: ".").map(String.init)
+                    let kind = names.count == 1 ? ConfigurationSchema.keys[key] : ConfigurationSchema.keys[names[0]]?.fields[names[1]]
+                    guard case .path = kind else { return nil }
+                    return (AbsoluteConfigKey(names), ConfigValue(.string(resolved("\(value)")), isSecret: false))
+                })
+            return [
+                InMemoryProvider(name: "paths of \(name)", values: paths),
+                try await FileProvider<SettingsSnapshot>(filePath: FilePath(path ?? "")),
+            ]
         } catch {
             throw UsageError("\(name) cannot be used as a configuration: \(error)")
         }
+    }
+
+    /// A path of the file, relative to its directory.
+    private func resolved(_ path: String) -> String {
+        guard let file = self.path, !path.isEmpty else { return path }
+        return FilePath(file).removingLastComponent().pushing(FilePath(path)).string
     }
 
     /// The issuers under `keys`: a secret, or a map with `algorithm` and `secret` or `public_key_file`.
@@ -74,7 +89,7 @@ struct ConfigurationFile {
         }
         return try keys.sorted { $0.key < $1.key }.map { issuer, value in
             if let fields = value as? [String: Any] { return try self.issuer(issuer, fields) }
-            return IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText("\(value)"))
+            return IssuerSettings(issuer: issuer, algorithm: .hs256, key: try secret(value, of: "keys.\(issuer)"))
         }
     }
 
@@ -122,7 +137,8 @@ struct ConfigurationFile {
         guard let rules = value as? [[String: Any]] else { throw UsageError("\(name): `dispatch` must be a list of maps, \(example)") }
         return try rules.map { fields in
             for field in fields.keys.sorted() where !["room", "assistant"].contains(field) {
-                throw unknown("dispatch.\(field)", among: ["dispatch.room", "dispatch.assistant"])
+                throw UsageError(
+                    "\(name): \(ConfigurationSchema.unknown("dispatch.\(field)", among: ["dispatch.room", "dispatch.assistant"]))")
             }
             guard let room = fields["room"] as? String, let assistant = fields["assistant"] as? String, !room.isEmpty, !assistant.isEmpty
             else { throw UsageError("\(name): each rule of `dispatch` has a `room` and an `assistant`, \(example)") }
@@ -132,55 +148,30 @@ struct ConfigurationFile {
 
     private func issuer(_ issuer: String, _ fields: [String: Any]) throws -> IssuerSettings {
         for field in fields.keys where !["algorithm", "secret", "public_key_file"].contains(field) {
-            throw unknown("keys.\(issuer).\(field)", among: ["algorithm", "secret", "public_key_file"])
+            let known = ["algorithm", "secret", "public_key_file"].map { "keys.\(issuer).\($0)" }
+            throw UsageError("\(name): \(ConfigurationSchema.unknown("keys.\(issuer).\(field)", among: known))")
         }
         let word = fields["algorithm"] as? String ?? "HS256"
         guard let algorithm = KeyAlgorithm(rawValue: word) else {
             throw UsageError("\(name): keys.\(issuer).algorithm: \"\(word)\" is not one of HS256, RS256, ES256")
         }
         if algorithm == .hs256 {
-            guard let secret = fields["secret"] as? String else { throw UsageError("\(name): keys.\(issuer).secret is missing") }
-            return IssuerSettings(issuer: issuer, algorithm: .hs256, key: SecretText(secret))
+            guard let value = fields["secret"] else { throw UsageError("\(name): keys.\(issuer).secret is missing") }
+            return IssuerSettings(issuer: issuer, algorithm: .hs256, key: try secret(value, of: "keys.\(issuer).secret"))
         }
         guard let path = fields["public_key_file"] as? String else {
             throw UsageError("\(name): keys.\(issuer).public_key_file is missing")
         }
-        guard let pem = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw UsageError("\(name): keys.\(issuer).public_key_file: cannot read \(path); check the path and its permissions")
+        let file = resolved(path)
+        guard let pem = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw UsageError("\(name): keys.\(issuer).public_key_file: cannot read \(file); check the path and its permissions")
         }
         return IssuerSettings(issuer: issuer, algorithm: algorithm, key: SecretText(pem))
     }
 
-    private func checkKeys() throws {
-        for (key, value) in tree.sorted(by: { $0.key < $1.key }) {
-            guard let inner = Self.known[key] else { throw unknown(key, among: Array(Self.known.keys)) }
-            guard let inner else { continue }
-            guard let map = value as? [String: Any] else { throw UsageError("\(name): `\(key)` must be a map") }
-            for field in map.keys.sorted() where !inner.contains(field) {
-                throw unknown("\(key).\(field)", among: inner.map { "\(key).\($0)" })
-            }
-        }
-    }
-
-    private func unknown(_ key: String, among known: [String]) -> UsageError {
-        let near = known.map { ($0, Self.distance($0, key)) }.filter { $0.1 <= 3 }.min { $0.1 < $1.1 }
-        let hint = near.map { "; did you mean `\($0.0)`?" } ?? "; use one of \(known.sorted().joined(separator: ", "))"
-        return UsageError("\(name): unknown key `\(key)`\(hint)")
-    }
-
-    /// Levenshtein distance, to suggest the nearest key.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let right = Array(right)
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let cost = min(row[j] + 1, row[j + 1] + 1, diagonal + (a == b ? 0 : 1))
-                diagonal = row[j + 1]
-                row[j + 1] = cost
-            }
-        }
-        return row[right.count]
+    /// YAML reads unquoted digits as a number, which is then not the secret that was written.
+    private func secret(_ value: Any, of key: String) throws -> SecretText {
+        guard let text = value as? String else { throw UsageError("\(name): \(key) must be text; put the secret in quotes") }
+        return SecretText(text)
     }
 }

@@ -16,11 +16,11 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the gateway.",
         discussion: """
             Settings are read from a YAML file, then from the environment (PATCHBAY_PORT, PATCHBAY_ROOM_EMPTY_TIMEOUT, …), then from these \
-            flags. Later sources override earlier ones.
+            flags. Later sources override earlier ones. Paths in the file are relative to it.
 
             SIGTERM and SIGINT start to drain: new participants are rejected, and the gateway exits when its rooms are empty or the drain \
             timeout expires. A second signal exits at once. SIGHUP reloads certificate, keys, assistants and dispatch rules without \
-            interrupting calls; if the configuration is invalid, the earlier one stays.
+            interrupting calls; if the configuration is invalid, the earlier one stays. The log says what was reloaded.
 
             EXAMPLES
               patchbay serve --dev
@@ -131,7 +131,8 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         DescriptorLimit.raise()
         if check { return try await runCheck() }
-        let configuration = try await ServeConfiguration.load(flags: self)
+        let file = try ConfigurationFile.load(flags: self)
+        let configuration = try await ServeConfiguration.load(flags: self, file: file)
         let level = configuration.logLevel
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
@@ -195,7 +196,8 @@ struct ServeCommand: AsyncParsableCommand {
             .init(service: gateway, successTerminationBehavior: .gracefullyShutdownGroup),
             .init(
                 service: SignalService(
-                    gateway: gateway, assistants: assistants, dispatch: dispatchService, flags: self,
+                    gateway: gateway, assistants: assistants, dispatch: dispatchService, flags: self, settings: try file?.settings() ?? [:],
+                    tls: configuration.settings.tls,
                     greeting: greeting(configuration, port: gateway.port)),
                 successTerminationBehavior: .ignore),
         ]
