@@ -16,7 +16,7 @@ struct PatchbayCommand: AsyncParsableCommand {
             EXIT CODES
               0 success, 1 failure, 2 usage error
             """,
-        version: Version.text,
+        version: Version.full,
         subcommands: [
             ServeCommand.self, TokenCommand.self, JoinCommand.self, RoomCommand.self, ParticipantCommand.self, UserCommand.self,
             SessionCommand.self, StoreCommand.self, WebhookCommand.self, AgentCommand.self, DispatchCommand.self, DemoCommand.self,
@@ -27,6 +27,7 @@ struct PatchbayCommand: AsyncParsableCommand {
 enum Main {
     static func main() async {
         do {
+            try CommandName.check(Array(CommandLine.arguments.dropFirst()))
             var command = try PatchbayCommand.parseAsRoot()
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
@@ -59,10 +60,6 @@ struct UsageError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
-}
-
-enum Version {
-    static let text = "0.1.0"
 }
 
 /// Prints lines for people and scripts. Flushes each line, also when standard output is a pipe.

@@ -102,6 +102,7 @@ final class ServedGateway {
     }
 
     var url: String { "wss://127.0.0.1:\(port)" }
+    var processID: Int32 { process.processIdentifier }
 
     func signal(_ number: Int32) {
         kill(process.processIdentifier, number)
