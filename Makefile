@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup models demo test bench simulate fuzz fuzz-api budget format certs interop clean help
+.PHONY: setup models demo test bench simulate fuzz fuzz-api budget format dist test-packages certs interop clean help
 
 SWIFT ?= swift
 
@@ -55,15 +55,23 @@ format: ## format the Swift sources and check the style rules
 	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest fuzz
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest fuzz
 
-certs: ## create development certificates in certs/dev, if missing or about to expire
+dist: setup ## build the release archive and the Debian package of this commit in dist/
+	@SWIFT=$(SWIFT) packaging/dist
+
+# Another release of Debian than this machine's builds everything in its chroot, and runs the whole suite there.
+RELEASE ?=
+test-packages: setup ## install, run, upgrade and remove the package in a chroot, of RELEASE=bookworm or trixie
+	@SWIFT=$(SWIFT) Tests/Packages/run $(if $(RELEASE),--release $(RELEASE))
+
+certs: ## create the development certificate, to which certs/dev links, if missing or about to expire
 	@certs/make-dev-certs
 
 interop: ## install the Python environment of the interop tests
 	@scripts/setup-interop
 
 clean: ## remove build products; certificates are kept
-	rm -rf .build .venv-interop
+	rm -rf .build .venv-interop dist
 	find Tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

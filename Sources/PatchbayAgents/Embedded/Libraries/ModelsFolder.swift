@@ -40,8 +40,8 @@ public struct ModelsFolder: Sendable, Hashable {
     }
 
     private static func advice(_ missing: String, in path: String) -> String {
-        "The models folder \(path) does not contain \(missing). Run `make models` or `scripts/setup-models` to download the models, "
-            + "or set PATCHBAY_MODELS to the folder that has them."
+        "The models folder \(path) does not contain \(missing). Run `make models` or `scripts/setup-models` to download the models "
+            + "(of the Debian package: /usr/share/patchbay/setup-models), or set PATCHBAY_MODELS to the folder that has them."
     }
 
     private func files(of part: Part) -> [String] {
