@@ -97,12 +97,19 @@ extension WallTime {
     static var now: WallTime { WallTime(milliseconds: WallClock.milliseconds) }
 }
 
+extension HTTPError {
+    static let idempotencyKeyReused = HTTPError(
+        .unprocessableContent, "idempotency_key_reused",
+        "this Idempotency-Key was used for a request with another body; use a new key")
+}
+
 extension StoreError: HTTPErrorConvertible {
     package var httpError: HTTPError {
         switch self {
         case .notFound: HTTPError(.notFound, "not_found", "there is no such thing")
         case .emailTaken: HTTPError(.conflict, "email_taken", "this e-mail address has an account")
         case .invalidCursor: HTTPError(.badRequest, "invalid_cursor", "the cursor is invalid; start again without one")
+        case .keyReused: .idempotencyKeyReused
         case .refused(let reason): HTTPError(.badRequest, "invalid_value", reason)
         case .full:
             HTTPError(

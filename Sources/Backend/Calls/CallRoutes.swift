@@ -52,8 +52,8 @@ enum CallRoutes {
 
     private static let id = RouteParameter.path("id", .text(1...64), "The call")
     private static let errorOutcomes: [RouteOutcome] = [
-        .error(.badRequest), .error(.forbidden), .error(.notFound), .error(.conflict), .error(.tooManyRequests),
-        .error(.serviceUnavailable),
+        .error(.badRequest), .error(.forbidden), .error(.notFound), .error(.conflict), .error(.unprocessableContent),
+        .error(.tooManyRequests), .error(.serviceUnavailable),
     ]
 
     private static func ticketRoute(
@@ -112,6 +112,7 @@ extension CallError: HTTPErrorConvertible {
             case .notFound: .notFound
             case .conflict: .conflict
             case .notAllowed: .forbidden
+            case .idempotencyKeyReused: .unprocessableContent
             case .limitExceeded: .tooManyRequests
             case .unsupported: .serviceUnavailable
             default: .badRequest

@@ -15,7 +15,10 @@ enum SessionRoutes {
         return [
             Route(
                 .post, "/v1/sessions/start", "Starts a session; idempotent per Idempotency-Key for a day", access: user,
-                body: StartBody.self, responses: [.json(SessionTicket.self), .error(.conflict), .error(.serviceUnavailable), storage]
+                body: StartBody.self,
+                responses: [
+                    .json(SessionTicket.self), .error(.conflict), .error(.unprocessableContent), .error(.serviceUnavailable), storage,
+                ]
             ) { request, user, body in
                 let start = SessionRequest(
                     context: body.context, assistantID: body.assistantId, clientContext: body.clientContext,
@@ -31,13 +34,15 @@ enum SessionRoutes {
             },
             Route(
                 .post, "/v1/sessions/:id/turn", "Adds a turn, for external assistants; stored only if the session is logged", access: user,
-                parameters: [id], body: TurnBody.self, responses: [.json(TurnReceipt.self), .error(.notFound), storage]
+                parameters: [id], body: TurnBody.self,
+                responses: [.json(TurnReceipt.self), .error(.notFound), .error(.unprocessableContent), storage]
             ) { request, user, body in
-                let session = try sessionID(request)
+                let (session, key) = (try sessionID(request), try idempotencyKey(request))
                 let turn = Turn(
-                    id: try idempotencyKey(request).map { TurnID(session: session, segment: "key " + $0) } ?? TurnID(), sessionID: session,
+                    id: key.map { TurnID(session: session, segment: "key " + $0) } ?? TurnID(), sessionID: session,
                     timestamp: body.timestamp, speaker: body.speaker, text: body.text)
-                return try .json(TurnReceipt(id: turn.id, stored: try await store.append(turn, of: user) != .notLogged))
+                let outcome = try await store.append(turn, of: user, isKeyed: key != nil)
+                return try .json(TurnReceipt(id: turn.id, stored: outcome != .notLogged))
             },
             Route(
                 .get, "/v1/sessions", "Lists the user's sessions, newest first; a Link header gives the next page", access: user,

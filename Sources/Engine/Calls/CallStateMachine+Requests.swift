@@ -282,7 +282,9 @@ extension CallStateMachine {
     private func repeatReply(
         for call: Call, to start: CallStart, _ user: Identity, _ requester: Requester, into effects: inout [Effect]
     ) throws(CallError) {
-        guard call.start == start else { throw conflict(call, "this `idempotency_key` was used for another call", for: user) }
+        guard call.start == start else {
+            throw CallError(.idempotencyKeyReused, "this `idempotency_key` was used for another call; use a new one")
+        }
         if call.concerns(CallParty(user)) {
             effects.append(.admit(user, to: call.info, reply: requester))
         } else if call.isKnown(to: CallParty(user)) {

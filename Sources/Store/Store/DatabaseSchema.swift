@@ -15,6 +15,7 @@ enum DatabaseSchema {
         CrashRecovery.register(in: &migrator)
         migrator.registerMigration("assistants") { db in try db.execute(sql: assistants) }
         migrator.registerMigration("speech") { db in try db.execute(sql: speech) }
+        migrator.registerMigration("start-content") { db in try db.execute(sql: startContent) }
         return migrator
     }
 
@@ -146,4 +147,7 @@ enum DatabaseSchema {
         END;
 
         """
+
+    /// A keyed hash of the request that an idempotency key belongs to.
+    private static let startContent = "ALTER TABLE session_starts ADD COLUMN content BLOB;"
 }

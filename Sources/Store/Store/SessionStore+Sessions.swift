@@ -7,7 +7,7 @@ extension SessionStore {
     ///
     /// - Parameter webhooks: enqueued if the session is new.
     /// - Returns: the session, and whether it is new: an idempotency key identifies one session for a day.
-    /// - Throws: `notFound` if there is no such user; `refused`.
+    /// - Throws: `notFound` if there is no such user; `keyReused` if the key identifies another request; `refused`.
     package func startSession(
         _ request: SessionRequest, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
         at now: WallTime
@@ -19,7 +19,10 @@ extension SessionStore {
         return try await writing { db in
             let key = try keychain.userKey(of: user, in: db)
             let start = request.idempotencyKey.map { Data(keychain.lookup(user.text, $0, purpose: "start")) }
-            if let start, let known = try Self.session(startedWith: start, of: user, key, in: db, at: now) { return (known, false) }
+            let content = Data(keychain.lookup(ofContent: request, of: user))
+            if let start, let known = try Self.session(startedWith: start, content, of: user, key, in: db, at: now) {
+                return (known, false)
+            }
 
             let isLogged = try Bool.fetchOne(db, sql: "SELECT logging_enabled FROM users WHERE id = ?", arguments: [user.text]) ?? false
             let session = Session(
@@ -35,8 +38,8 @@ extension SessionStore {
                 ])
             if let start {
                 try db.execute(
-                    sql: "INSERT OR REPLACE INTO session_starts VALUES (?, ?, ?, ?)",
-                    arguments: [user.text, start, id.text, now.milliseconds])
+                    sql: "INSERT OR REPLACE INTO session_starts (user_id, key, session_id, started_at, content) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [user.text, start, id.text, now.milliseconds, content])
             }
             try Self.enqueue(webhooks(session), keychain, in: db, at: now)
             return (session, true)
@@ -170,16 +173,26 @@ extension SessionStore {
         let about = try key.open(row["about"], as: About.self, at: aboutLocation(id))
         let session = Session(
             id: id, userID: user, context: about.context, assistantID: about.assistantID,
+extension Keychain {
+    /// A keyed hash of what was asked for, so that a repeated key with another request is recognized without storing the request.
+    fileprivate func lookup(ofContent request: SessionRequest, of user: UserID) -> [UInt8] {
+        func part(_ text: String?) -> String { text.map { "+" + $0 } ?? "" }
+        return lookup(
+            user.text, request.context, part(request.assistantID), part(request.clientContext), purpose: "start content")
+    }
+}
+
             startedAt: WallTime(milliseconds: row["started_at"]), endedAt: (row["ended_at"] as Int64?).map(WallTime.init(milliseconds:)),
             loggingEnabledSnapshot: row["is_logged"], summaryStatus: SummaryStatus(rawValue: row["summary_status"]) ?? .pending)
         return (session, about.clientContext)
     }
 
     private static func session(
-        startedWith start: Data, of user: UserID, _ key: SealingKey, in db: Database, at now: WallTime
+        startedWith start: Data, _ content: Data, of user: UserID, _ key: SealingKey, in db: Database, at now: WallTime
     ) throws -> Session? {
         let row = try Row.fetchOne(
-            db, sql: "SELECT session_id, started_at FROM session_starts WHERE user_id = ? AND key = ?", arguments: [user.text, start])
+            db, sql: "SELECT session_id, started_at, content FROM session_starts WHERE user_id = ? AND key = ?",
+            arguments: [user.text, start])
         guard
             let row, now < WallTime(milliseconds: row["started_at"]) + StoreLimits.idempotencyWindow,
             let id = SessionID(text: row["session_id"]), let found = try sessionRow(id, of: user, in: db)
@@ -198,6 +211,8 @@ extension SessionStore {
 
 /// The outcome of `SessionStore.append(_:of:)`.
 package enum TurnOutcome: Sendable, Hashable {
+        // Null in rows of earlier versions.
+        guard (row["content"] as Data?).map({ $0 == content }) ?? true else { throw StoreError.keyReused }
     /// A new turn.
     case stored
     /// A later revision of a stored turn, which took its place.
@@ -214,8 +229,9 @@ extension SessionStore {
     ///
     /// A revision without text deletes the turn: nothing of it was played. It is remembered, so that an earlier revision does not bring it back.
     ///
-    /// - Throws: `notFound`; `refused` above `StoreLimits.turnTextMax` or `StoreLimits.turnsPerSessionMax`.
-    package func append(_ turn: Turn, of user: UserID) async throws(StoreError) -> TurnOutcome {
+    /// - Parameter isKeyed: the turn's id comes from an idempotency key, so that a stored turn must be the same.
+    /// - Throws: `notFound`; `keyReused`; `refused` above `StoreLimits.turnTextMax` or `StoreLimits.turnsPerSessionMax`.
+    package func append(_ turn: Turn, of user: UserID, isKeyed: Bool = false) async throws(StoreError) -> TurnOutcome {
         guard turn.text.utf8.count <= StoreLimits.turnTextMax else {
             throw .refused("A turn has at most \(StoreLimits.turnTextMax) bytes of text.")
         }
@@ -229,7 +245,10 @@ extension SessionStore {
             let known = try db.cachedStatement(sql: "SELECT revision FROM turns WHERE session_id = ? AND id = ?")
             let stored = try Int.fetchOne(known, arguments: [turn.sessionID.text, turn.id.text])
             if let stored {
-                guard stored < turn.revision else { return .unchanged }
+                guard stored < turn.revision else {
+                    if isKeyed { try Self.checkIsSame(turn, key, in: db) }
+                    return .unchanged
+                }
                 try Self.replace(turn, key, in: db)
             } else {
                 try Self.insert(turn, position: session["turn_count"], key, in: db)
@@ -255,6 +274,18 @@ extension SessionStore {
         try statement.execute(arguments: [
             turn.sessionID.text, turn.id.text, position, turn.timestamp.milliseconds, turn.speaker.rawValue,
             key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs, turn.revision,
+    /// - Throws: `keyReused` if the stored turn is another one.
+    private static func checkIsSame(_ turn: Turn, _ key: SealingKey, in db: Database) throws {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT timestamp, speaker, text FROM turns WHERE session_id = ? AND id = ?",
+            arguments: [turn.sessionID.text, turn.id.text])
+        guard let row else { return }
+        let text = try key.openText(row["text"], at: turnLocation(turn.sessionID, turn.id.text))
+        guard text == turn.text, row["speaker"] == turn.speaker.rawValue, row["timestamp"] == turn.timestamp.milliseconds else {
+            throw StoreError.keyReused
+        }
+    }
+
         ])
     }
 

@@ -6,6 +6,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case notFound
     case emailTaken
     case invalidCursor
+    /// An idempotency key that identifies another request.
+    case keyReused
     /// A value is out of range or too long; the text says which.
     case refused(String)
     /// The disk is full. Nothing was written; reads continue, and writes work again once there is space.
@@ -55,6 +57,7 @@ extension StoreError: CustomStringConvertible {
         case .notFound: "There is no such record."
         case .emailTaken: "This e-mail address already has an account."
         case .invalidCursor: "The cursor is not valid for this list."
+        case .keyReused: "This idempotency key was used for another request; use a new key."
         case .refused(let reason): reason
         case .full: "The store's disk is full; free some space."
         case .busy: "The store is overloaded; try again later."

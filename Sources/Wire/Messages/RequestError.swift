@@ -33,6 +33,8 @@ public struct RequestError: Error, Sendable, Hashable, Codable, CustomStringConv
         public static let notFound = Code("not_found")
         /// A concurrent request or an existing object takes precedence.
         public static let conflict = Code("conflict")
+        /// The idempotency key was used for another request.
+        public static let idempotencyKeyReused = Code("idempotency_key_reused")
         /// The token's grant does not allow it.
         public static let notAllowed = Code("not_allowed")
         public static let limitExceeded = Code("limit_exceeded")

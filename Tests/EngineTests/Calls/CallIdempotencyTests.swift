@@ -32,7 +32,7 @@ struct CallIdempotencyTests {
         world.sendByHTTP("ann", .start(start))
         var other = start
         other.to = [.user("cid")]
-        #expect(world.sendByHTTP("ann", .start(other))?.code == .conflict)
+        #expect(world.sendByHTTP("ann", .start(other))?.code == .idempotencyKeyReused)
     }
 
     @Test mutating func idempotencyKeysAreScopedByUser() {

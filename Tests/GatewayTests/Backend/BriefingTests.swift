@@ -80,10 +80,13 @@ struct BriefingTests {
         #expect(again.hello.resumed == true && again.hello.session == before.hello.session)
     }
 
-    @Test func repeatedStartKeepsTheFirstContext() throws {
-        let ticket = try ann.start(clientContext: Self.secret, key: "tap")
-        _ = try ann.start(clientContext: "something else", key: "tap")
-        #expect(try assistant(in: ticket).hello.session?.clientContext == Self.secret)
+    @Test func repeatedStartAfterARestartRestoresTheContext() async throws {
+        let bob = try AppUser(backend, "bob@example.org", logs: false)
+        let ticket = try bob.start(clientContext: Self.secret, key: "tap")
+        let next = try await backend.restarted()
+        #expect(try assistant(in: ticket, on: next).hello.session?.clientContext == nil)
+        #expect(try bob.on(next).start(clientContext: Self.secret, key: "tap").session == ticket.session)
+        #expect(try assistant(in: ticket, on: next).hello.session?.clientContext == Self.secret)
     }
 
     @Test func sharedSummariesArriveNewestFirst() throws {

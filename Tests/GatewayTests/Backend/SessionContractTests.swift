@@ -70,6 +70,30 @@ struct SessionContractTests {
         #expect(try ann.sessions().count == 2)
     }
 
+    @Test func keyOfAnotherRequestIsRefused() throws {
+        let session = try ann.start(clientContext: "orders", key: "tap").session
+        let key = [("Idempotency-Key", "tap")]
+        for body in [
+            ["context": "web", "client_context": "orders"], ["context": "phone"], ["context": "phone", "client_context": ""],
+            ["context": "phone", "client_context": "orders", "assistant_id": "default"],
+        ] {
+            let answer = try ann.ask("POST", "/v1/sessions/start", body, with: key)
+            #expect(answer.status == 422 && answer.code == "idempotency_key_reused", "\(body): \(answer.text)")
+        }
+        #expect(try ann.start(clientContext: "orders", key: "tap").session == session)
+
+        let turn = ["speaker": "user", "text": "hello", "timestamp": "2026-11-21T13:16:56Z"]
+        let path = "/v1/sessions/\(session)/turn"
+        let first = try ann.ask("POST", path, turn, with: key)
+        #expect(first.status == 200)
+        #expect(try ann.ask("POST", path, turn, with: key).text == first.text)
+        for (name, value) in [("speaker", "assistant"), ("text", "hello!"), ("timestamp", "2026-11-21T13:16:57Z")] {
+            let answer = try ann.ask("POST", path, turn.merging([name: value]) { $1 }, with: key)
+            #expect(answer.status == 422 && answer.code == "idempotency_key_reused", "\(name): \(answer.text)")
+        }
+        #expect(try ann.words(of: session) == ["hello"])
+    }
+
     @Test func endIsIdempotent() throws {
         let session = try ann.start().session
         let first = try ann.end(session)

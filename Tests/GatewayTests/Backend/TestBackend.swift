@@ -150,6 +150,13 @@ struct AppUser {
         accessToken = token
     }
 
+    /// The same user at another gateway with the same store.
+    func on(_ backend: TestBackend) -> AppUser {
+        var user = AppUser(backend, token: accessToken)
+        user.id = id
+        return user
+    }
+
     /// Sends a request with the user's token and checks the response against the route's declaration.
     @discardableResult
     func ask(

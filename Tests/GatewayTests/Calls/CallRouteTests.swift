@@ -50,7 +50,9 @@ struct CallRouteTests {
         let first = try ann.http("POST", "/v1/calls", body, key: "k1")
         let second = try ann.http("POST", "/v1/calls", body, key: "k1")
         #expect(first.json?["call_id"] as? String == second.json?["call_id"] as? String)
-        #expect(try ann.http("POST", "/v1/calls", #"{"to":["assistant:x"]}"#, key: "k1").status == 409)
+        let other = try ann.http("POST", "/v1/calls", #"{"to":["assistant:x"]}"#, key: "k1")
+        #expect(other.status == 422 && other.code == "idempotency_key_reused")
+        try hold(other, node, "POST", "/v1/calls")
     }
 
     @Test func anotherUsersCallIsNotFound() async throws {

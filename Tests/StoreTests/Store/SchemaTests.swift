@@ -14,6 +14,7 @@ struct SchemaTests {
         DROP INDEX sessions_listed;
         CREATE INDEX sessions_of_user ON sessions (user_id, started_at DESC, id DESC);
         ALTER TABLE turns DROP COLUMN revision;
+        ALTER TABLE session_starts DROP COLUMN content;
         DROP TABLE open_announcements;
         DROP TABLE assistants;
         DROP TABLE speech_requests;

@@ -59,6 +59,25 @@ struct SessionStoreTests {
         #expect(try await store.startSession(request, of: ann.id, at: world.now + .seconds(86_400)).isNew)
     }
 
+    @Test func aKeyOfAnotherRequestIsRefused() async throws {
+        let user = try await world.makeUser()
+        let request = SessionRequest(context: "phone", clientContext: "orders", idempotencyKey: "k")
+        let session = try await store.startSession(request, of: user.id, at: world.now).session
+        var other = request
+        other.clientContext = nil
+        await #expect(throws: StoreError.keyReused) { try await store.startSession(other, of: user.id, at: world.now) }
+        #expect(try await store.startSession(other, of: user.id, at: world.now + StoreLimits.idempotencyWindow).isNew)
+
+        let turn = world.turn("hello", in: session)
+        #expect(try await store.append(turn, of: user.id, isKeyed: true) == .stored)
+        #expect(try await store.append(turn, of: user.id, isKeyed: true) == .unchanged)
+        var changed = turn
+        changed.text = "goodbye"
+        await #expect(throws: StoreError.keyReused) { try await store.append(changed, of: user.id, isKeyed: true) }
+        #expect(try await store.append(changed, of: user.id) == .unchanged, "a transcript may repeat a revision")
+        #expect(try await store.record(of: session.id, of: user.id).turns == [turn])
+    }
+
     @Test func concurrentStartsWithOneKeyCreateOneSession() async throws {
         let user = try await world.makeUser()
         let ids = try await withThrowingTaskGroup { group in
