@@ -10,7 +10,8 @@ struct StartBody: Decodable, Sendable, Described {
     static let schema = Schema.named(
         "SessionStart",
         .object([
-            .required("context", .text(1...64)), .optional("assistant_id", .text(1...256)), .optional("client_context", .text(0...65_536)),
+            .required("context", .choice(Session.contexts)), .optional("assistant_id", .text(1...256)),
+            .optional("client_context", .text(0...65_536)),
         ]))
 }
 

@@ -5,7 +5,7 @@ internal import Wire
 package struct Session: Sendable, Hashable {
     package var id: SessionID
     package var userID: UserID
-    /// The kind of client: `carplay`, `phone`, `web`, ….
+    /// The kind of client; one of `contexts`, except in sessions of earlier versions.
     package var context: String
     package var assistantID: String?
     package var startedAt: WallTime
@@ -33,6 +33,9 @@ package struct Session: Sendable, Hashable {
 
     /// The prefix of session rooms' names.
     package static let roomPrefix = "session-"
+
+    /// The kinds of clients.
+    package static let contexts = ["phone", "tablet", "watch", "desktop", "web", "carplay"]
 
     /// Whether the client must not show conversation text during a session (Apple's rule for CarPlay).
     package var isWithoutText: Bool { context == "carplay" }

@@ -94,6 +94,12 @@ struct SessionContractTests {
         #expect(try ann.words(of: session) == ["hello"])
     }
 
+    @Test(arguments: ["", "spaceship", "Phone", "phone ", "car play"])
+    func unknownContextIsRefused(context: String) throws {
+        let answer = try ann.ask("POST", "/v1/sessions/start", ["context": context])
+        #expect(answer.status == 400 && answer.code == "invalid_body", "\(answer.text)")
+    }
+
     @Test func endIsIdempotent() throws {
         let session = try ann.start().session
         let first = try ann.end(session)

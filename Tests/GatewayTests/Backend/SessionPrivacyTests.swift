@@ -58,7 +58,7 @@ struct SessionPrivacyTests {
     }
 
     @Test func filesContainNoPlaintext() throws {
-        let ticket = try ann.start(context: "a rare context")
+        let ticket = try ann.start(clientContext: "a rare context", key: "a rare key")
         try ann.say(Self.secret, in: ticket.session)
         let caller = try ticket.join(backend.gateway)
         try caller.ask(segment("s1", "another rare sentence"))
