@@ -13,13 +13,13 @@ package struct SessionRecordings: RecordingStore {
     private let rooms: SessionRooms
     private let directory: URL
 
-    /// - Parameter directory: created if missing.
+    /// - Parameter directory: created if missing. Access of others to it and its files is removed.
     package init(store: SessionStore, rooms: SessionRooms, directory: String) throws {
         self.store = store
         self.rooms = rooms
         self.directory = URL(filePath: directory, directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(
-            at: self.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try PrivateFiles.makeDirectory(directory)
+        try PrivateFiles.restrict(try FileManager.default.contentsOfDirectory(atPath: directory).lazy.map { directory + "/" + $0 })
     }
 
     // MARK: Writing
@@ -32,15 +32,14 @@ package struct SessionRecordings: RecordingStore {
             return try await store.fileKey(named: name, of: owner.user)
         }
         let url = directory.appending(path: name, directoryHint: .notDirectory)
-        try Data().write(to: url, options: .withoutOverwriting)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+        let file = FileHandle(fileDescriptor: try PrivateFiles.create(url.path), closeOnDealloc: true)
         // If the session was deleted before the file was created, nobody else will remove it.
         let isWanted = try? wait { try await store.recordings(of: owner.session, of: owner.user).contains(name) }
         guard isWanted == true else {
             try? FileManager.default.removeItem(at: url)
             throw NotRecorded()
         }
-        return SealedFile(handle: try FileHandle(forWritingTo: url), name: name, key: key)
+        return SealedFile(handle: file, name: name, key: key)
     }
 
     /// The room has no session, or its session is not logged.

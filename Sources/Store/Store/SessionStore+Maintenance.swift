@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 package import Identity
 internal import Wire
 
@@ -280,9 +281,7 @@ extension SessionStore {
         let unfinished = path + ".unfinished"
         do {
             try? FileManager.default.removeItem(atPath: unfinished)
-            guard FileManager.default.createFile(atPath: unfinished, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-                throw StoreError.refused("\(path) can't be written.")
-            }
+            Glibc.close(try PrivateFiles.create(unfinished))
             try await onOwnThread { [pool] in
                 let copy = try DatabaseQueue(path: unfinished)
                 try pool.backup(to: copy)

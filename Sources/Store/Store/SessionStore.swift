@@ -43,14 +43,16 @@ package final class SessionStore: Sendable {
         do {
             switch access {
             case .owner:
-                try FileManager.default.createDirectory(
-                    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                try PrivateFiles.makeDirectory(directory)
                 lock = try DirectoryLock(directory: directory)
+                try PrivateFiles.restrict(["", "-wal", "-shm", "-journal"].map { path + $0 })
             case .beside:
                 lock = nil
             }
             let known = try Self.readKeys(path: path, masterKeys: masterKeys)
             guard known != nil || access == .owner else { throw StoreError.missing(directory: directory) }
+            // SQLite's other files get the mode of this one.
+            if !FileManager.default.fileExists(atPath: path) { Glibc.close(try PrivateFiles.create(path)) }
 
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             let migrator = DatabaseSchema.migrator { db in _ = try Keychain.make(in: db, with: masterKeys) }

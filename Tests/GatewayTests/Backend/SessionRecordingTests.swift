@@ -79,6 +79,19 @@ struct SessionRecordingTests {
         #expect(try !backend.place.holds("OggS"))
     }
 
+    @Test func recordingFilesArePrivateAlsoIfTheyWereNot() async throws {
+        _ = try talk()
+        let paths = [backend.place.recordings, backend.place.recordings + "/" + (try files()[0])]
+        func modes() throws -> [Int?] {
+            try paths.map { try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int }
+        }
+        #expect(try modes() == [0o700, 0o600])
+        for path in paths { try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: path) }
+        let next = try await backend.restarted()
+        #expect(try modes() == [0o700, 0o600])
+        withExtendedLifetime(next) {}
+    }
+
     @Test func anotherUserCannotAccessTheRecording() throws {
         let (ticket, _, track, recording) = try talk()
         let bob = try AppUser(backend, "bob@example.org")
