@@ -1,22 +1,26 @@
+internal import DequeModule
 internal import Wire
 
 /// Devices connected to users' and assistants' channels, and their owners once known.
+///
+/// A device's requests are handled in order: they wait while the store is asked for its owner, or for those whom an earlier request calls.
 struct CallDevices {
-    /// Maximum number of requests queued until a device's owner is known.
-    private static let earlyRequestsMax = 32
+    /// Maximum number of requests of a device that wait for the store.
+    private static let waitingRequestsMax = 32
 
     private struct Device {
         let address: DeviceAddress
         var owner: Identity?
-        /// Requests received before the owner was known.
-        var early: [(request: CallRequest, number: UInt64?)] = []
+        /// Whether somebody takes the waiting requests (`nextWaiting`).
+        var isWaiting = true
+        var waiting: Deque<(request: CallRequest, number: UInt64?)> = []
     }
 
     enum Admission {
         case handle
-        /// Kept until the owner is known.
+        /// Kept for `nextWaiting`.
         case deferred
-        case tooEarly
+        case tooMany
         case unknownDevice
     }
 
@@ -27,22 +31,30 @@ struct CallDevices {
         devices[address.id] = Device(address: address)
     }
 
-    /// - Returns: the requests queued until now.
-    mutating func identify(_ id: DeviceID, as owner: Identity) -> [(request: CallRequest, number: UInt64?)] {
-        guard var device = devices[id] else { return [] }
-        let early = device.early
-        device.owner = owner
-        device.early = []
-        devices[id] = device
+    mutating func identify(_ id: DeviceID, as owner: Identity) {
+        guard devices[id] != nil else { return }
+        devices[id]?.owner = owner
         byOwner[owner, default: []].insert(id)
-        return early
+    }
+
+    /// Lets an admitted request and all later ones wait. The caller takes them by `nextWaiting`.
+    mutating func pause(_ id: DeviceID, with request: CallRequest, number: UInt64?) {
+        devices[id]?.isWaiting = true
+        devices[id]?.waiting.append((request, number))
+    }
+
+    /// Removes the oldest waiting request; nil ends the wait.
+    mutating func nextWaiting(of id: DeviceID) -> (request: CallRequest, number: UInt64?)? {
+        if let next = devices[id]?.waiting.popFirst() { return next }
+        devices[id]?.isWaiting = false
+        return nil
     }
 
     mutating func admit(_ request: CallRequest, number: UInt64?, from id: DeviceID) -> Admission {
         guard let device = devices[id] else { return .unknownDevice }
-        if device.owner != nil { return .handle }
-        guard device.early.count < Self.earlyRequestsMax else { return .tooEarly }
-        devices[id]?.early.append((request, number))
+        guard device.isWaiting else { return .handle }
+        guard device.waiting.count < Self.waitingRequestsMax else { return .tooMany }
+        devices[id]?.waiting.append((request, number))
         return .deferred
     }
 

@@ -60,9 +60,7 @@ package actor CallService: Service {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.webhooks.run() }
             for await message in inbox.messages {
-                receive(message) { device, subject in
-                    group.addTask { await self.identify(device, subject) }
-                }
+                receive(message) { lookup in group.addTask { await lookup(self) } }
             }
             phase = .ended
             timer.cancel()
@@ -77,11 +75,12 @@ package actor CallService: Service {
     }
 
     /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
-    func perform(_ request: CallRequest, of user: UserID, host: String?) throws(CallError) -> CallReply {
+    func perform(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
+        let unknown = await unknownUsers(in: strangers(in: request))
         try checkNotEnded()
         exchange.lastTicket += 1
         exchange.host = host
-        handle(.request(request, from: .web(Identity(text: user.text), ticket: exchange.lastTicket)))
+        handle(.request(request, from: .web(Identity(text: user.text), ticket: exchange.lastTicket), unknown: unknown))
         defer { (exchange.host, exchange.outcome) = (nil, nil) }
         guard let outcome = exchange.outcome else { throw Self.noAnswer }
         return try outcome.get()
@@ -120,18 +119,29 @@ package actor CallService: Service {
 
     // MARK: Inputs
 
-    private func receive(_ message: CallInbox.Message, identify: (DeviceID, UserTokens.Subject) -> Void) {
+    /// Work that waits for the store.
+    private typealias Lookup = @Sendable (isolated CallService) async -> Void
+
+    /// - Parameter start: runs work concurrently.
+    private func receive(_ message: CallInbox.Message, start: (@escaping Lookup) -> Void) {
         switch message {
         case .opened(let address, let owner):
             devices.add(address)
             switch owner {
-            case .user(let subject): identify(address.id, subject)
-            case .assistant(let assistant): greet(address.id, .success(assistant))
+            case .user(let subject):
+                start {
+                    await $0.identify(address.id, subject)
+                    await $0.workOff(address.id)
+                }
+            case .assistant(let assistant):
+                greet(address.id, .success(assistant))
+                _ = devices.nextWaiting(of: address.id)
             }
         case .closed(let device):
             workers.remove(device)
             if devices.remove(device) != nil { handle(.disconnected(device)) }
-        case .request(let request, let number, let device): receive(request, number: number, from: device)
+        case .request(let request, let number, let device):
+            receive(request, number: number, from: device) { start { await $0.workOff(device) } }
         case .room(let call, let change): note(change, in: call)
         case .dedicated(let device):
             // It may have closed meanwhile.
@@ -183,23 +193,58 @@ package actor CallService: Service {
             _ = devices.remove(device)
             send(.close(address.number, error.reason), to: address.shard)
         case .success(let owner):
-            let early = devices.identify(device, as: owner)
+            devices.identify(device, as: owner)
             handle(.connected(device, of: owner))
-            for (request, number) in early { receive(request, number: number, from: device) }
         }
     }
 
-    private func receive(_ request: CallRequest, number: UInt64?, from device: DeviceID) {
+    /// - Parameter wait: called if the request waits for the store.
+    private func receive(_ request: CallRequest, number: UInt64?, from device: DeviceID, wait: () -> Void) {
         let requester = CallStateMachine.Requester.device(device, id: number)
         guard !workers.contains(device) else {
             return answer(
                 .failure(CallError(.notAllowed, "a registered worker takes jobs; its agent leaves the room to hang up")), requester)
         }
         switch devices.admit(request, number: number, from: device) {
-        case .handle: handle(.request(request, from: requester))
+        case .handle where strangers(in: request).isEmpty: handle(.request(request, from: requester))
+        case .handle:
+            devices.pause(device, with: request, number: number)
+            wait()
         case .deferred, .unknownDevice: break
-        case .tooEarly: answer(.failure(CallError(.limitExceeded, "wait for `hello`", retryable: true)), requester)
+        case .tooMany:
+            answer(
+                .failure(CallError(.limitExceeded, "wait for `hello` and for the answers to earlier requests", retryable: true)), requester)
         }
+    }
+
+    /// Handles a device's waiting requests in order.
+    private func workOff(_ device: DeviceID) async {
+        while let (request, number) = devices.nextWaiting(of: device) {
+            let unknown = await unknownUsers(in: strangers(in: request))
+            if phase != .ended { handle(.request(request, from: .device(device, id: number), unknown: unknown)) }
+        }
+    }
+
+    /// Users that a request calls and that are not connected, so that only the store knows whether they exist. Empty if they are more than a
+    /// call may have, because such a request is refused.
+    private func strangers(in request: CallRequest) -> [CallParty] {
+        let parties: [CallParty] =
+            switch request {
+            case .start(let start): start.to
+            case .invite(_, let parties): parties
+            default: []
+            }
+        guard parties.count < ProtocolLimits.callMembersMax else { return [] }
+        return parties.filter { $0.user.map { devices.all(of: $0).isEmpty } ?? false }
+    }
+
+    /// If the store fails, all count as known: their calls ring in vain.
+    private func unknownUsers(in parties: [CallParty]) async -> Set<CallParty> {
+        guard !parties.isEmpty else { return [] }
+        let ids = parties.compactMap { UserID(text: $0.text) }
+        guard let known = try? await accounts.store.known(among: ids) else { return [] }
+        let texts = Set(known.map(\.text))
+        return Set(parties.filter { !texts.contains($0.text) })
     }
 
     private func close(_ device: DeviceID, _ reason: CloseReason) {

@@ -9,7 +9,8 @@ extension CallStateMachine {
         case disconnected(DeviceID)
         /// An assistant's process takes jobs instead of calls from now on: calls reach it by `dispatch`.
         case dedicated(DeviceID)
-        case request(CallRequest, from: Requester)
+        /// - Parameter unknown: users that the request names and that do not exist.
+        case request(CallRequest, from: Requester, unknown: Set<CallParty> = [])
         /// An assistant was found and is joining the call's room.
         case ringing(CallID, CallParty)
         /// A member joined the call's room. For an assistant this answers the call.

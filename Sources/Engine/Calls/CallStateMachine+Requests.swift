@@ -2,21 +2,24 @@ import Wire
 
 extension CallStateMachine {
     /// Performs a request or rejects it. Each request is validated completely before it changes state.
-    mutating func answer(_ request: CallRequest, of requester: Requester, at now: Instant, into effects: inout [Effect]) {
+    mutating func answer(
+        _ request: CallRequest, of requester: Requester, unknown: Set<CallParty>, at now: Instant, into effects: inout [Effect]
+    ) {
         // The device may have disconnected while its request was under way.
         guard let user = user(of: requester) else { return }
         do throws(CallError) {
-            try perform(request, of: requester, user, at: now, into: &effects)
+            try perform(request, of: requester, user, unknown: unknown, at: now, into: &effects)
         } catch {
             effects.append(.reject(error, to: requester))
         }
     }
 
     private mutating func perform(
-        _ request: CallRequest, of requester: Requester, _ user: Identity, at now: Instant, into effects: inout [Effect]
+        _ request: CallRequest, of requester: Requester, _ user: Identity, unknown: Set<CallParty>, at now: Instant,
+        into effects: inout [Effect]
     ) throws(CallError) {
         switch request {
-        case .start(let start): try begin(start, by: user, requester, at: now, into: &effects)
+        case .start(let start): try begin(start, by: user, requester, unknown: unknown, at: now, into: &effects)
         case .answer(let id): try pickUp(id, by: user, requester, at: now, into: &effects)
         case .join(let id): try join(id, by: user, requester, at: now, into: &effects)
         case .reject(let id, let rejection):
@@ -41,7 +44,7 @@ extension CallStateMachine {
             try step(id, of: user, requester, .joined, at: now, into: &effects) { call, index in
                 if call.members[index].info.muted != muted { call.mute(muted, at: index, by: requester.device) }
             }
-        case .invite(let id, let parties): try invite(parties, to: id, by: user, requester, at: now, into: &effects)
+        case .invite(let id, let parties): try invite(parties, to: id, by: user, requester, unknown: unknown, at: now, into: &effects)
         case .renew: throw CallError(.unsupported, "tokens are renewed by the shell of the channel, not by the state machine")
         case .worker: throw CallError(.unsupported, "requests of workers are performed by the dispatch state machine")
         case .ping(let time): reply(CallReply(pong: time), to: requester, into: &effects)
@@ -190,7 +193,8 @@ extension CallError {
 
 extension CallStateMachine {
     mutating func begin(
-        _ start: CallStart, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+        _ start: CallStart, by user: Identity, _ requester: Requester, unknown: Set<CallParty>, at now: Instant,
+        into effects: inout [Effect]
     ) throws(CallError) {
         guard !CallParty(user).isAssistant else { throw CallError(.notAllowed, "an assistant cannot start calls; it can only be called") }
         try checkExpectsReply(requester)
@@ -204,6 +208,7 @@ extension CallStateMachine {
                 return
             }
         }
+        try checkExist(start.to, unknown)
         if let other = activeCall(of: user) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
         try checkRoomForMore(by: user, at: now)
 
@@ -218,10 +223,12 @@ extension CallStateMachine {
     }
 
     mutating func invite(
-        _ parties: [CallParty], to id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+        _ parties: [CallParty], to id: CallID, by user: Identity, _ requester: Requester, unknown: Set<CallParty>, at now: Instant,
+        into effects: inout [Effect]
     ) throws(CallError) {
         var (call, _) = try take(try find(id, of: user), of: user, .joined)
         try check(parties, by: user)
+        try checkExist(parties, unknown)
         for party in parties where call.concerns(party) { throw conflict(call, "\(party) is in the call already", for: user) }
         guard call.members.count + parties.count(where: { call.index(of: $0) == nil }) <= ProtocolLimits.callMembersMax else {
             throw CallError(.limitExceeded, "a call has at most \(ProtocolLimits.callMembersMax) members")
@@ -302,6 +309,10 @@ extension CallStateMachine {
         }
         guard Set(parties).count == parties.count else { throw CallError(.invalidArgument, "`to` names a party twice") }
         guard !parties.contains(CallParty(user)) else { throw CallError(.invalidArgument, "you cannot call yourself") }
+    }
+
+    private func checkExist(_ parties: [CallParty], _ unknown: Set<CallParty>) throws(CallError) {
+        if let stranger = parties.first(where: unknown.contains) { throw CallError(.notFound, "there is no user \(stranger)") }
     }
 
     private mutating func checkRoomForMore(by user: Identity, at now: Instant) throws(CallError) {

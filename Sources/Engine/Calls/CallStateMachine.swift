@@ -71,7 +71,8 @@ package struct CallStateMachine: Sendable {
         case .connected(let device, let user): connect(device, of: user, at: now, into: &effects)
         case .disconnected(let device): disconnect(device)
         case .dedicated(let device): dedicate(device, into: &effects)
-        case .request(let request, let requester): answer(request, of: requester, at: now, into: &effects)
+        case .request(let request, let requester, let unknown):
+            answer(request, of: requester, unknown: unknown, at: now, into: &effects)
         case .ringing(let id, let party): ring(party, in: id, at: now, into: &effects)
         case .joinedRoom(let id, let party): arrive(party, in: id, at: now, into: &effects)
         case .leftRoom(let id, let party): depart(party, from: id, at: now, into: &effects)

@@ -67,6 +67,14 @@ extension SessionStore {
     package func isKnown(_ id: UserID) async throws(StoreError) -> Bool {
         try await reading { db in
             let statement = try db.cachedStatement(sql: "SELECT 1 FROM user_keys WHERE user_id = ?")
+    /// Those of `ids` that exist and are not being deleted.
+    package func known(among ids: [UserID]) async throws(StoreError) -> Set<UserID> {
+        try await reading { db in
+            let statement = try db.cachedStatement(sql: "SELECT 1 FROM user_keys WHERE user_id = ?")
+            return try Set(ids.filter { try Bool.fetchOne(statement, arguments: [$0.text]) ?? false })
+        }
+    }
+
             return try Bool.fetchOne(statement, arguments: [id.text]) ?? false
         }
     }

@@ -1,8 +1,10 @@
+import Backend
 import Engine
 import Foundation
 import Gateway
 import HTTPServer
 import HTTPTypes
+import Store
 import Testing
 import Wire
 
@@ -53,6 +55,22 @@ struct CallRouteTests {
         let other = try ann.http("POST", "/v1/calls", #"{"to":["assistant:x"]}"#, key: "k1")
         #expect(other.status == 422 && other.code == "idempotency_key_reused")
         try hold(other, node, "POST", "/v1/calls")
+    }
+
+    @Test func callOfAnUnknownUserIsNotFoundAtOnce() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let nobody = UserID().text
+        for to in [[nobody], [bob.id.text, nobody], ["bob"], [bob.id.text.uppercased()]] {
+            let list = to.map { "\"\($0)\"" }.joined(separator: ",")
+            let answer = try ann.http("POST", "/v1/calls", #"{"to":[\#(list)]}"#)
+            #expect(answer.status == 404 && answer.code == "not_found", "\(to): \(answer.text)")
+        }
+        let call = try #require(try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.id)"]}"#).json?["call_id"] as? String)
+        #expect(try ann.http("POST", "/v1/calls/\(call)/invite", #"{"to":["\#(nobody)"]}"#).status == 404)
+        try await node.backend.store.deleteUser(bob.id)
+        #expect(try ann.http("POST", "/v1/calls/\(call)/cancel").status == 200)
+        #expect(try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.id)"]}"#).status == 404, "a deleted user is unknown")
     }
 
     @Test func anotherUsersCallIsNotFound() async throws {

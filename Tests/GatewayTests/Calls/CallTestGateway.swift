@@ -88,6 +88,8 @@ final class TestDevice {
     private var isOver = false
     private var answers: [UInt64?: Result<CallReply, CallError>] = [:]
     private var lastID: UInt64 = 0
+    /// The requests that were answered, in this order.
+    private(set) var answered: [UInt64?] = []
 
     init(_ socket: RawWebSocket) throws {
         self.socket = socket
@@ -106,8 +108,12 @@ final class TestDevice {
         case .text(let text):
             switch try CallMessage(parsing: text) {
             case .event(let event): events.append(event)
-            case .reply(let id, let reply): answers[id] = .success(reply)
-            case .error(let id, let error): answers[id] = .failure(error)
+            case .reply(let id, let reply):
+                answers[id] = .success(reply)
+                answered.append(id)
+            case .error(let id, let error):
+                answers[id] = .failure(error)
+                answered.append(id)
             case .hello, .job, .unknownEvent: throw DidNotHappen(what: "an event or an answer")
             }
         case .close(let code, _):
