@@ -31,6 +31,8 @@ struct Call: Sendable {
     let id: CallID
     let caller: CallParty
     let start: CallStart
+    /// What the only callee started when it called the caller at the same time, and thereby answered.
+    private(set) var crossing: CallStart?
     private(set) var members: [Member]
     private(set) var seq: UInt64 = 0
     private(set) var status = CallStatus.started
@@ -59,6 +61,17 @@ struct Call: Sendable {
     /// Whether the call is active and this party is invited or joined.
     func concerns(_ party: CallParty) -> Bool {
         !isOver && members.contains { $0.info.party == party && $0.state != .left }
+    }
+
+    /// Whether it is a call to this party alone, which has not answered.
+    func isOffered(onlyTo party: CallParty, by caller: CallParty) -> Bool {
+        !isOver && self.caller == caller && members.count == 2 && members[1].info.party == party && members[1].state == .invited
+    }
+
+    /// What this party started.
+    func start(by party: CallParty) -> CallStart? {
+        if party == caller { return start }
+        return members.count > 1 && members[1].info.party == party ? crossing : nil
     }
 
     /// Whether this party received the last event and so may see the call.
@@ -101,7 +114,9 @@ struct Call: Sendable {
         record(.ringing, by: members[index].info.party)
     }
 
-    mutating func answer(at index: Int, on device: DeviceID?) {
+    /// - Parameter crossing: the call that the party started; nil if it accepted this one.
+    mutating func answer(at index: Int, on device: DeviceID?, with crossing: CallStart? = nil) {
+        if let crossing { self.crossing = crossing }
         lastStamp += 1
         members[index].stamp = lastStamp
         members[index].info.status = .answered

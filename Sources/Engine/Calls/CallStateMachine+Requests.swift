@@ -53,15 +53,17 @@ extension CallStateMachine {
 
     // MARK: Answering and holding
 
+    /// - Parameter crossing: the call that the user started instead of accepting this one.
     private mutating func pickUp(
-        _ id: CallID, by user: Identity, _ requester: Requester, at now: Instant, into effects: inout [Effect]
+        _ id: CallID, by user: Identity, _ requester: Requester, with crossing: CallStart? = nil, at now: Instant,
+        into effects: inout [Effect]
     ) throws(CallError) {
         try checkExpectsReply(requester)
         let found = try find(id, of: user)
         if let other = activeCall(of: user, but: id) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
         var (call, index) = try take(found, of: user, .invited)
         let isFirst = call.status != .answered
-        call.answer(at: index, on: requester.device)
+        call.answer(at: index, on: requester.device, with: crossing)
         effects.append(.admit(user, to: call.info, reply: requester))
         commit(call, at: now, into: &effects)
         awaitArrival(at: index, of: call, from: now)
@@ -209,6 +211,9 @@ extension CallStateMachine {
             }
         }
         try checkExist(start.to, unknown)
+        if let crossing = crossingCall(of: start, by: user) {
+            return try pickUp(crossing, by: user, requester, with: start, at: now, into: &effects)
+        }
         if let other = activeCall(of: user) { throw conflict(other, "you are in another call; put it on hold first", for: user) }
         try checkRoomForMore(by: user, at: now)
 
@@ -220,6 +225,12 @@ extension CallStateMachine {
         commit(call, at: now, into: &effects)
         // A call whose callees were all busy does not block the user.
         if !call.isOver { rejectWaitingCalls(of: user, at: now, into: &effects) }
+    }
+
+    /// The call of a user who is called by the only party that it calls: they want to talk to each other, so that one call is enough.
+    private func crossingCall(of start: CallStart, by user: Identity) -> CallID? {
+        guard start.to.count == 1 else { return nil }
+        return userRecords[user]?.calls.first { calls[$0]?.isOffered(onlyTo: CallParty(user), by: start.to[0]) == true }
     }
 
     mutating func invite(
@@ -283,13 +294,13 @@ extension CallStateMachine {
     // MARK: Idempotent retries
 
     private func call(by user: Identity, under key: String) -> Call? {
-        userRecords[user]?.calls.lazy.compactMap { calls[$0] }.first { $0.caller == CallParty(user) && $0.start.idempotencyKey == key }
+        userRecords[user]?.calls.lazy.compactMap { calls[$0] }.first { $0.start(by: CallParty(user))?.idempotencyKey == key }
     }
 
     private func repeatReply(
         for call: Call, to start: CallStart, _ user: Identity, _ requester: Requester, into effects: inout [Effect]
     ) throws(CallError) {
-        guard call.start == start else {
+        guard call.start(by: CallParty(user)) == start else {
             throw CallError(.idempotencyKeyReused, "this `idempotency_key` was used for another call; use a new one")
         }
         if call.concerns(CallParty(user)) {

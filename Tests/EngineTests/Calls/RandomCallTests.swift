@@ -119,14 +119,20 @@ struct RandomCallWorld {
         }
     }
 
-    /// No user is active in two calls, and no member stays alone in an answered call.
+    /// No user is active in two calls, no member stays alone in an answered call, and no two users ring each other.
     private func checkUsers() {
+        var offers: Set<[CallParty]> = []
         for name in Self.names {
             let user = Identity(text: name)
             let joined = world.machine.snapshot(of: user).filter { $0.member(.user(user))?.state == .joined }
             if joined.count(where: { $0.member(.user(user))?.held == false }) > 1 { Issue.record("\(name) talks in two calls") }
             for call in joined where call.status == .answered {
                 if call.members.count(where: { $0.state != .left }) < 2 { Issue.record("\(name) is alone in \(call.id)") }
+            }
+            for call in joined where call.status != .answered && call.members.count == 2 {
+                let parties = call.members.map(\.party)
+                if offers.contains(parties.reversed()) { Issue.record("\(parties) ring each other") }
+                offers.insert(parties)
             }
         }
     }

@@ -73,6 +73,22 @@ struct CallRouteTests {
         #expect(try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.id)"]}"#).status == 404, "a deleted user is unknown")
     }
 
+    @Test func usersWhoCallEachOtherAreConnected() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let first = try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.id)"]}"#)
+        let second = try bob.http("POST", "/v1/calls", #"{"to":["\#(ann.id)"]}"#, key: "k")
+        #expect(second.status == 201 && second.json?["status"] as? String == "answered")
+        #expect(first.json?["call_id"] as? String == second.json?["call_id"] as? String)
+        try hold(second, node, "POST", "/v1/calls")
+        let tokens = [first, second].compactMap { $0.json?["livekit_token"] as? String }
+        let callers = try tokens.map { try Caller(on: node.gateway.webSocket(.upgrade(token: $0)), goingOnAfter: 0) }
+        #expect(callers.count == 2 && callers[0].hello.room.name == callers[1].hello.room.name)
+        #expect(
+            try bob.http("POST", "/v1/calls", #"{"to":["\#(ann.id)"]}"#, key: "k").json?["call_id"] as? String == first.json?["call_id"]
+                as? String)
+    }
+
     @Test func anotherUsersCallIsNotFound() async throws {
         let node = try CallTestGateway()
         let (ann, bob, eve) = (try await node.user("ann"), try await node.user("bob"), try await node.user("eve"))

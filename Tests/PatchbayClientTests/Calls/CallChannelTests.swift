@@ -30,4 +30,19 @@ struct CallChannelTests {
             for room in [room, answered] { _ = try await room.first { if case .disconnected = $0 { true } else { nil } } }
         }
     }
+
+    @Test func usersWhoCallEachOtherShareARoom() async throws {
+        try await CallGateway.run { gateway in
+            let (ann, bob, one, other) = try await gateway.annAndBob()
+            async let first = one.call([bob.party])
+            async let second = other.call([ann.party])
+            let (anns, bobs) = (try await first, try await second)
+            #expect(anns.call.id == bobs.call.id)
+            #expect([anns, bobs].contains { $0.call.state == .active }, "one of them has answered")
+            _ = try await anns.room.publish(name: "mic")
+            _ = try await bobs.room.track(of: ann.identity.text)
+            try await anns.call.hangUp()
+            for channel in [one, other] { #expect(try await channel.ending() == .completed) }
+        }
+    }
 }
