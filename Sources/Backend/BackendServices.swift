@@ -71,7 +71,7 @@ package struct BackendServices: Sendable {
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
         SessionService(
             store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
-            recordings: recordings, webhooks: webhooks, dispatch: dispatch)
+            recordings: recordings, webhooks: webhooks, dispatch: dispatch, assistants: assistants)
     }
 
     package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {

@@ -1,5 +1,7 @@
+internal import Foundation
 internal import HTTPServer
 internal import Store
+internal import Wire
 
 /// An e-mail address and a password.
 struct Credentials: Decodable, Sendable, Described {
@@ -70,10 +72,11 @@ extension UserSettings: Described {
         .object([
             .required("logging_enabled", .boolean), .required("retention_days", .integer(7...365)), .optional("voice", .text(0...128)),
             .required("has_seen_onboarding", .boolean), .required("shares_past_summaries", .boolean),
+            .optional("language", .text(0...LanguageTag.bytesMax)), .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
         ]))
 }
 
-/// Settings to change; omitted ones keep their value. An empty voice selects the assistant's default.
+/// Settings to change; omitted ones keep their value. An empty voice, language or time zone selects the default.
 struct SettingsChange: Decodable, Sendable, Described {
     struct Settings: Decodable, Sendable {
         var loggingEnabled: Bool?
@@ -81,6 +84,8 @@ struct SettingsChange: Decodable, Sendable, Described {
         var voice: String?
         var hasSeenOnboarding: Bool?
         var sharesPastSummaries: Bool?
+        var language: String?
+        var timeZone: String?
     }
 
     var settings: Settings
@@ -93,7 +98,8 @@ struct SettingsChange: Decodable, Sendable, Described {
                 .object([
                     .optional("logging_enabled", .boolean), .optional("retention_days", .integer(7...365)),
                     .optional("voice", .text(0...128)), .optional("has_seen_onboarding", .boolean),
-                    .optional("shares_past_summaries", .boolean),
+                    .optional("shares_past_summaries", .boolean), .optional("language", .text(0...LanguageTag.bytesMax)),
+                    .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
                 ]))
         ]))
 
@@ -101,7 +107,10 @@ struct SettingsChange: Decodable, Sendable, Described {
         let change = self.settings
         if let isLogged = change.loggingEnabled { settings.loggingEnabled = isLogged }
         if let days = change.retentionDays { settings.retentionDays = days }
-        if let voice = change.voice { settings.voice = voice.isEmpty ? nil : voice }
+        func chosen(_ text: String) -> String? { text.isEmpty ? nil : text }
+        if let voice = change.voice { settings.voice = chosen(voice) }
+        if let language = change.language { settings.language = chosen(language) }
+        if let timeZone = change.timeZone { settings.timeZone = chosen(timeZone) }
         if let hasSeen = change.hasSeenOnboarding { settings.hasSeenOnboarding = hasSeen }
         if let shares = change.sharesPastSummaries { settings.sharesPastSummaries = shares }
     }

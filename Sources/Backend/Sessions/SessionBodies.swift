@@ -41,6 +41,8 @@ struct SessionView: JSONWritable, Sendable, Described {
     var id: SessionID
     var userId: UserID
     var context: String
+    /// Omitted if there is none.
+    var language: String?
     var startedAt: WallTime
     /// Null while the session is active.
     var endedAt: WallTime?
@@ -51,6 +53,7 @@ struct SessionView: JSONWritable, Sendable, Described {
         id = session.id
         userId = session.userID
         context = session.context
+        language = session.language
         startedAt = session.startedAt
         endedAt = session.endedAt
         loggingEnabledSnapshot = session.loggingEnabledSnapshot
@@ -62,6 +65,7 @@ struct SessionView: JSONWritable, Sendable, Described {
             json.writeMember("id", id)
             json.writeMember("user_id", userId)
             json.writeMember("context", context)
+            if let language { json.writeMember("language", language) }
             json.writeMember("started_at", startedAt)
             json.writeMember("ended_at", endedAt)
             json.writeMember("logging_enabled_snapshot", loggingEnabledSnapshot)
@@ -72,7 +76,8 @@ struct SessionView: JSONWritable, Sendable, Described {
     static let schema = Schema.named(
         "Session",
         .object([
-            .required("id", .uuid), .required("user_id", .uuid), .required("context", .text(1...64)), .required("started_at", .time),
+            .required("id", .uuid), .required("user_id", .uuid), .required("context", .text(1...64)),
+            .optional("language", .text(1...LanguageTag.bytesMax)), .required("started_at", .time),
             .required("ended_at", .nullable(.time)), .required("logging_enabled_snapshot", .boolean),
             .required("summary_status", .choice(["pending", "ready", "failed"])),
         ]))

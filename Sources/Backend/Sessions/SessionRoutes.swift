@@ -125,7 +125,7 @@ enum SessionRoutes {
     private static func export(_ request: HTTPServerRequest, _ user: UserID, _ store: SessionStore) async throws -> HTTPServerResponse {
         let format = request.query("format").flatMap(ExportFormat.init) ?? .json
         let record = try await store.record(of: try sessionID(request), of: user)
-        let export = Export(session: record.session, summary: record.summary, turns: record.turns)
+        let export = Export(record, try await store.user(user).settings)
         let file = try await export.file(as: format)
         if !file.scriptsWithoutFont.isEmpty {
             log.warning(

@@ -15,6 +15,7 @@ package struct SessionService: Sendable {
     let webhooks: WebhookWriter
     /// Dispatches the assistant that a session asks for; nil without dispatch.
     let dispatch: DispatchInbox?
+    let assistants: AssistantDirectory
 
     /// Starts a session and returns a token for its room. The same idempotency key returns the same session.
     ///
@@ -23,6 +24,8 @@ package struct SessionService: Sendable {
     func start(_ request: SessionRequest, of user: UserID, host: String?) async throws -> SessionTicket {
         try rooms.checkNotDraining()
         try tokens.check(host: host)
+        var request = request
+        request.assistantLanguage = request.assistantID.flatMap { assistants.definition($0)?.language }
         let (session, _) = try await store.startSession(request, of: user, at: .now)
         guard session.endedAt == nil else {
             throw HTTPError(.conflict, "session_ended", "the session started with this Idempotency-Key has ended; use a new key")

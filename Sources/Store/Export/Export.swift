@@ -12,8 +12,10 @@ package struct Export: Sendable {
 
     /// - Parameters:
     ///   - turns: in any order.
-    ///   - locale: BCP 47, for headings and dates; falls back to English.
-    package init(session: Session, summary: Summary?, turns: [Turn], locale: String = "en", timeZone: TimeZone = .gmt) {
+    ///   - timeZone: of dates and times for display.
+    package init(session: Session, summary: Summary?, turns: [Turn], timeZone: TimeZone = .gmt) {
+        // Headings exist in a few languages; the others get English.
+        let locale = session.language ?? "en"
         self.session = session
         self.summary = summary
         // The sort is stable: turns with equal times keep their order.
@@ -21,6 +23,13 @@ package struct Export: Sendable {
         self.locale = Locale(identifier: locale)
         self.timeZone = timeZone
         words = ExportWords(locale: locale)
+    }
+
+    /// - Parameter settings: of the session's user.
+    package init(_ record: SessionRecord, _ settings: UserSettings) {
+        self.init(
+            session: record.session, summary: record.summary, turns: record.turns,
+            timeZone: settings.timeZone.flatMap(TimeZone.init(iana:)) ?? .gmt)
     }
 
     /// - Throws: `failed` if a PDF cannot be written.
@@ -36,7 +45,9 @@ package struct Export: Sendable {
 
     /// Only letters, digits, dots and hyphens, so it needs no quoting in a header field.
     package func fileName(as format: ExportFormat) -> String {
-        "session-\(session.startedAt.description.prefix(10))-\(session.id.text.prefix(8)).\(format.rawValue)"
+        let day = Date(timeIntervalSince1970: Double(session.startedAt.milliseconds) / 1_000).formatted(
+            Date.ISO8601FormatStyle(timeZone: timeZone).year().month().day())
+        return "session-\(day)-\(session.id.text.prefix(8)).\(format.rawValue)"
     }
 
     var title: String { summary?.content.title ?? words.conversation }

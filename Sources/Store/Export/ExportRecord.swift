@@ -18,7 +18,7 @@ struct ExportRecord: Encodable {
     }
 
     private enum SessionKey: String, CodingKey {
-        case id, context
+        case id, context, language
         case assistantID = "assistant_id"
         case startedAt = "started_at"
         case endedAt = "ended_at"
@@ -31,6 +31,7 @@ struct ExportRecord: Encodable {
         try session.encode(export.session.id, forKey: .id)
         try session.encode(export.session.context, forKey: .context)
         try session.encodeIfPresent(export.session.assistantID, forKey: .assistantID)
+        try session.encodeIfPresent(export.session.language, forKey: .language)
         try session.encode(export.session.startedAt, forKey: .startedAt)
         try session.encode(export.session.endedAt, forKey: .endedAt)
         try session.encode(export.session.summaryStatus, forKey: .summaryStatus)

@@ -8,6 +8,8 @@ package struct Session: Sendable, Hashable {
     /// The kind of client; one of `contexts`, except in sessions of earlier versions.
     package var context: String
     package var assistantID: String?
+    /// The language of the conversation, as a BCP 47 tag; nil if neither the user nor the assistant has one.
+    package var language: String?
     package var startedAt: WallTime
     /// Nil while the session is open.
     package var endedAt: WallTime?
@@ -16,13 +18,14 @@ package struct Session: Sendable, Hashable {
     package var summaryStatus: SummaryStatus
 
     package init(
-        id: SessionID, userID: UserID, context: String, assistantID: String? = nil, startedAt: WallTime, endedAt: WallTime? = nil,
-        loggingEnabledSnapshot: Bool, summaryStatus: SummaryStatus = .pending
+        id: SessionID, userID: UserID, context: String, assistantID: String? = nil, language: String? = nil, startedAt: WallTime,
+        endedAt: WallTime? = nil, loggingEnabledSnapshot: Bool, summaryStatus: SummaryStatus = .pending
     ) {
         self.id = id
         self.userID = userID
         self.context = context
         self.assistantID = assistantID
+        self.language = language
         self.startedAt = startedAt
         self.endedAt = endedAt
         self.loggingEnabledSnapshot = loggingEnabledSnapshot
@@ -31,11 +34,11 @@ package struct Session: Sendable, Hashable {
 
     package var roomName: String { Self.roomPrefix + id.text }
 
-    /// The prefix of session rooms' names.
-    package static let roomPrefix = "session-"
-
     /// The kinds of clients.
     package static let contexts = ["phone", "tablet", "watch", "desktop", "web", "carplay"]
+
+    /// The prefix of session rooms' names.
+    package static let roomPrefix = "session-"
 
     /// Whether the client must not show conversation text during a session (Apple's rule for CarPlay).
     package var isWithoutText: Bool { context == "carplay" }
@@ -49,14 +52,20 @@ package enum SummaryStatus: String, Sendable, Codable {
 package struct SessionRequest: Sendable {
     package var context: String
     package var assistantID: String?
+    /// The assistant's language, which applies if the user has chosen none.
+    package var assistantLanguage: String?
     /// Context for the assistant. Stored only if the session is logged.
     package var clientContext: String?
     /// Chosen by the client: the same key within a day identifies the same session.
     package var idempotencyKey: String?
 
-    package init(context: String, assistantID: String? = nil, clientContext: String? = nil, idempotencyKey: String? = nil) {
+    package init(
+        context: String, assistantID: String? = nil, assistantLanguage: String? = nil, clientContext: String? = nil,
+        idempotencyKey: String? = nil
+    ) {
         self.context = context
         self.assistantID = assistantID
+        self.assistantLanguage = assistantLanguage
         self.clientContext = clientContext
         self.idempotencyKey = idempotencyKey
     }
@@ -99,11 +108,16 @@ package struct SessionCursor: Sendable, Hashable {
 package struct SessionBackground: Sendable, Hashable {
     /// Always nil for a session that is not logged.
     package var clientContext: String?
+    /// The voice and the language that the user has chosen.
+    package var voice: String?
+    package var language: String?
     /// Earlier sessions, newest first; empty unless the user shares past summaries.
     package var past: [PastSession]
 
-    package init(clientContext: String? = nil, past: [PastSession] = []) {
+    package init(clientContext: String? = nil, voice: String? = nil, language: String? = nil, past: [PastSession] = []) {
         self.clientContext = clientContext
+        self.voice = voice
+        self.language = language
         self.past = past
     }
 }

@@ -1,3 +1,6 @@
+package import Foundation
+internal import Wire
+
 /// A user account.
 package struct User: Sendable, Hashable {
     package var id: UserID
@@ -28,8 +31,36 @@ package struct UserSettings: Sendable, Hashable, Codable {
     package var hasSeenOnboarding = false
     /// Whether summaries of earlier sessions are given to the assistant at the start of the next one.
     package var sharesPastSummaries = false
+    /// The language that the user speaks, as a BCP 47 tag; the assistant's if nil.
+    package var language: String?
+    /// An IANA name, for times in exports; UTC if nil.
+    package var timeZone: String?
 
     package init() {}
+
+    /// - Throws: `refused`.
+    func check() throws(StoreError) {
+        guard Self.retentionDaysRange ~= retentionDays else { throw .refused("Conversations are kept for 7 to 365 days.") }
+        if let language, !LanguageTag.isValid(language) {
+            throw .refused("`language` must be a BCP 47 tag, such as en or de-AT.")
+        }
+        if let timeZone, TimeZone(iana: timeZone) == nil {
+            throw .refused("`time_zone` must be a name of the IANA time zone database, such as Europe/Zurich.")
+        }
+    }
+}
+
+extension TimeZone {
+    /// The longest name of the database has 32 bytes.
+    package static let ianaNameBytesMax = 64
+
+    /// A time zone by its name in the IANA database: `Area/Location`, or `UTC`. Nil if there is none: other forms that Foundation accepts, such
+    /// as abbreviations and offsets, are refused.
+    package init?(iana name: String) {
+        let isName = name.wholeMatch(of: /[A-Za-z]+(\/[A-Za-z0-9_+-]+)+/) != nil && name.utf8.count <= Self.ianaNameBytesMax
+        guard name == "UTC" || isName else { return nil }
+        self.init(identifier: name)
+    }
 }
 
 /// A single-use token for a new access token.

@@ -24,12 +24,14 @@ extension SessionStore {
                 return (known, false)
             }
 
-            let isLogged = try Bool.fetchOne(db, sql: "SELECT logging_enabled FROM users WHERE id = ?", arguments: [user.text]) ?? false
+            let settings = try Self.user(user, key, in: db).settings
+            let isLogged = settings.loggingEnabled
             let session = Session(
-                id: id, userID: user, context: request.context, assistantID: request.assistantID, startedAt: now,
-                loggingEnabledSnapshot: isLogged)
+                id: id, userID: user, context: request.context, assistantID: request.assistantID,
+                language: settings.language ?? request.assistantLanguage, startedAt: now, loggingEnabledSnapshot: isLogged)
             let about = About(
-                context: request.context, assistantID: request.assistantID, clientContext: isLogged ? request.clientContext : nil)
+                context: request.context, assistantID: request.assistantID, language: session.language,
+                clientContext: isLogged ? request.clientContext : nil)
             try db.execute(
                 sql: "INSERT INTO sessions VALUES (?, ?, ?, ?, NULL, ?, ?, 0)",
                 arguments: [
@@ -156,7 +158,17 @@ extension SessionStore {
 private struct About: Codable {
     var context: String
     var assistantID: String?
+    var language: String?
     var clientContext: String?
+}
+
+extension Keychain {
+    /// A keyed hash of what was asked for, so that a repeated key with another request is recognized without storing the request.
+    fileprivate func lookup(ofContent request: SessionRequest, of user: UserID) -> [UInt8] {
+        func part(_ text: String?) -> String { text.map { "+" + $0 } ?? "" }
+        return lookup(
+            user.text, request.context, part(request.assistantID), part(request.clientContext), purpose: "start content")
+    }
 }
 
 extension SessionStore {
@@ -172,16 +184,7 @@ extension SessionStore {
     ) throws -> (session: Session, clientContext: String?) {
         let about = try key.open(row["about"], as: About.self, at: aboutLocation(id))
         let session = Session(
-            id: id, userID: user, context: about.context, assistantID: about.assistantID,
-extension Keychain {
-    /// A keyed hash of what was asked for, so that a repeated key with another request is recognized without storing the request.
-    fileprivate func lookup(ofContent request: SessionRequest, of user: UserID) -> [UInt8] {
-        func part(_ text: String?) -> String { text.map { "+" + $0 } ?? "" }
-        return lookup(
-            user.text, request.context, part(request.assistantID), part(request.clientContext), purpose: "start content")
-    }
-}
-
+            id: id, userID: user, context: about.context, assistantID: about.assistantID, language: about.language,
             startedAt: WallTime(milliseconds: row["started_at"]), endedAt: (row["ended_at"] as Int64?).map(WallTime.init(milliseconds:)),
             loggingEnabledSnapshot: row["is_logged"], summaryStatus: SummaryStatus(rawValue: row["summary_status"]) ?? .pending)
         return (session, about.clientContext)
@@ -197,6 +200,8 @@ extension Keychain {
             let row, now < WallTime(milliseconds: row["started_at"]) + StoreLimits.idempotencyWindow,
             let id = SessionID(text: row["session_id"]), let found = try sessionRow(id, of: user, in: db)
         else { return nil }
+        // Null in rows of earlier versions.
+        guard (row["content"] as Data?).map({ $0 == content }) ?? true else { throw StoreError.keyReused }
         return try session(id, of: user, from: found, key).session
     }
 
@@ -211,8 +216,6 @@ extension Keychain {
 
 /// The outcome of `SessionStore.append(_:of:)`.
 package enum TurnOutcome: Sendable, Hashable {
-        // Null in rows of earlier versions.
-        guard (row["content"] as Data?).map({ $0 == content }) ?? true else { throw StoreError.keyReused }
     /// A new turn.
     case stored
     /// A later revision of a stored turn, which took its place.
@@ -260,6 +263,18 @@ extension SessionStore {
         }
     }
 
+    /// - Throws: `keyReused` if the stored turn is another one.
+    private static func checkIsSame(_ turn: Turn, _ key: SealingKey, in db: Database) throws {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT timestamp, speaker, text FROM turns WHERE session_id = ? AND id = ?",
+            arguments: [turn.sessionID.text, turn.id.text])
+        guard let row else { return }
+        let text = try key.openText(row["text"], at: turnLocation(turn.sessionID, turn.id.text))
+        guard text == turn.text, row["speaker"] == turn.speaker.rawValue, row["timestamp"] == turn.timestamp.milliseconds else {
+            throw StoreError.keyReused
+        }
+    }
+
     private static func insert(_ turn: Turn, position: Int, _ key: SealingKey, in db: Database) throws {
         guard position < StoreLimits.turnsPerSessionMax else {
             throw StoreError.refused("A session has at most \(StoreLimits.turnsPerSessionMax) turns.")
@@ -274,18 +289,6 @@ extension SessionStore {
         try statement.execute(arguments: [
             turn.sessionID.text, turn.id.text, position, turn.timestamp.milliseconds, turn.speaker.rawValue,
             key.seal(turn.text, at: turnLocation(turn.sessionID, turn.id.text)), turn.audioRef, turn.durationMs, turn.revision,
-    /// - Throws: `keyReused` if the stored turn is another one.
-    private static func checkIsSame(_ turn: Turn, _ key: SealingKey, in db: Database) throws {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT timestamp, speaker, text FROM turns WHERE session_id = ? AND id = ?",
-            arguments: [turn.sessionID.text, turn.id.text])
-        guard let row else { return }
-        let text = try key.openText(row["text"], at: turnLocation(turn.sessionID, turn.id.text))
-        guard text == turn.text, row["speaker"] == turn.speaker.rawValue, row["timestamp"] == turn.timestamp.milliseconds else {
-            throw StoreError.keyReused
-        }
-    }
-
         ])
     }
 
@@ -463,9 +466,10 @@ extension SessionStore {
             let key = try keychain.userKey(of: user, in: db)
             guard let row = try Self.sessionRow(id, of: user, in: db) else { throw StoreError.notFound }
             let (session, clientContext) = try Self.session(id, of: user, from: row, key)
-            let shares = try Bool.fetchOne(db, sql: "SELECT shares_past_summaries FROM users WHERE id = ?", arguments: [user.text]) ?? false
+            let settings = try Self.user(user, key, in: db).settings
             return SessionBackground(
-                clientContext: clientContext, past: shares ? try Self.sessions(before: session, limit, key, in: db) : [])
+                clientContext: clientContext, voice: settings.voice, language: settings.language,
+                past: settings.sharesPastSummaries ? try Self.sessions(before: session, limit, key, in: db) : [])
         }
     }
 

@@ -56,26 +56,22 @@ extension SessionStore {
     /// - Throws: `notFound`.
     package func user(_ id: UserID) async throws(StoreError) -> User {
         let keychain = keychain
-        return try await reading { db in
-            let key = try keychain.userKey(of: id, in: db)
-            guard let row = try Self.userRow(id, in: db) else { throw StoreError.notFound }
-            return try Self.user(id, from: row, key)
-        }
+        return try await reading { db in try Self.user(id, try keychain.userKey(of: id, in: db), in: db) }
     }
 
     /// Whether the user exists and is not being deleted, that is, has a key.
     package func isKnown(_ id: UserID) async throws(StoreError) -> Bool {
         try await reading { db in
             let statement = try db.cachedStatement(sql: "SELECT 1 FROM user_keys WHERE user_id = ?")
+            return try Bool.fetchOne(statement, arguments: [id.text]) ?? false
+        }
+    }
+
     /// Those of `ids` that exist and are not being deleted.
     package func known(among ids: [UserID]) async throws(StoreError) -> Set<UserID> {
         try await reading { db in
             let statement = try db.cachedStatement(sql: "SELECT 1 FROM user_keys WHERE user_id = ?")
             return try Set(ids.filter { try Bool.fetchOne(statement, arguments: [$0.text]) ?? false })
-        }
-    }
-
-            return try Bool.fetchOne(statement, arguments: [id.text]) ?? false
         }
     }
 
@@ -90,19 +86,16 @@ extension SessionStore {
     /// Changes settings atomically: concurrent changes are not lost.
     ///
     /// - Parameter change: may run twice.
-    /// - Throws: `notFound`, `refused` for days outside `UserSettings.retentionDaysRange`.
+    /// - Throws: `notFound`; `refused` for settings that are out of range.
     package func updateSettings(
         of id: UserID, _ change: @escaping @Sendable (inout UserSettings) -> Void
     ) async throws(StoreError) -> User {
         let keychain = keychain
         return try await writing { db in
             let key = try keychain.userKey(of: id, in: db)
-            guard let row = try Self.userRow(id, in: db) else { throw StoreError.notFound }
-            var user = try Self.user(id, from: row, key)
+            var user = try Self.user(id, key, in: db)
             change(&user.settings)
-            guard UserSettings.retentionDaysRange ~= user.settings.retentionDays else {
-                throw StoreError.refused("Conversations are kept for 7 to 365 days.")
-            }
+            try user.settings.check()
             try db.execute(
                 sql: """
                     UPDATE users SET profile = ?, logging_enabled = ?, retention_days = ?, has_seen_onboarding = ?, shares_past_summaries = ?
@@ -124,10 +117,14 @@ extension SessionStore {
 private struct Profile: Codable {
     var email: String?
     var voice: String?
+    var language: String?
+    var timeZone: String?
 
     init(_ user: User) {
         email = user.email
         voice = user.settings.voice
+        language = user.settings.language
+        timeZone = user.settings.timeZone
     }
 }
 
@@ -149,12 +146,19 @@ extension SessionStore {
         try Row.fetchOne(try db.cachedStatement(sql: "SELECT * FROM users WHERE id = ?"), arguments: [id.text])
     }
 
+    static func user(_ id: UserID, _ key: SealingKey, in db: Database) throws -> User {
+        guard let row = try userRow(id, in: db) else { throw StoreError.notFound }
+        return try user(id, from: row, key)
+    }
+
     private static func user(_ id: UserID, from row: Row, _ key: SealingKey) throws -> User {
         let profile = try key.open(row["profile"], as: Profile.self, at: userLocation("profile", id))
         var settings = UserSettings()
         settings.loggingEnabled = row["logging_enabled"]
         settings.retentionDays = row["retention_days"]
         settings.voice = profile.voice
+        settings.language = profile.language
+        settings.timeZone = profile.timeZone
         settings.hasSeenOnboarding = row["has_seen_onboarding"]
         settings.sharesPastSummaries = row["shares_past_summaries"]
         return User(id: id, email: profile.email, settings: settings, createdAt: WallTime(milliseconds: row["created_at"]))

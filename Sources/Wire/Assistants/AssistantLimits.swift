@@ -39,8 +39,7 @@ extension AssistantDefinition {
     private var textFault: String? {
         if name.isEmpty { return "name is empty" }
         if !Self.voices.contains(voice) { return "voice must be one of \(Self.voices.joined(separator: ", "))" }
-        let isTag = language.wholeMatch(of: /[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*/) != nil && language.utf8.count <= 35
-        if !isTag { return "language must be a BCP 47 tag, such as en or de-AT" }
+        if !LanguageTag.isValid(language) { return "language must be a BCP 47 tag, such as en or de-AT" }
         return Fault.size(of: name, AssistantLimits.nameBytesMax, "name")
             ?? Fault.size(of: instructions, AssistantLimits.instructionsBytesMax, "instructions")
             ?? Fault.list(greetings, AssistantLimits.greetingsMax, AssistantLimits.sentenceBytesMax, "greetings")

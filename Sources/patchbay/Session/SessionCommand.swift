@@ -35,7 +35,7 @@ struct SessionShowCommand: AsyncParsableCommand {
     @OptionGroup var options: SessionOptions
 
     func run() async throws {
-        let export = Export(try await options.record(of: session))
+        let export = try await options.export(of: session)
         let bytes = try await export.file(as: options.store.json ? .json : .txt).bytes
         Console.say(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines))
     }
@@ -62,7 +62,7 @@ struct SessionExportCommand: AsyncParsableCommand {
     @OptionGroup var options: SessionOptions
 
     func run() async throws {
-        let file = try await Export(try await options.record(of: session)).file(as: format)
+        let file = try await options.export(of: session).file(as: format)
         let bytes = file.bytes
         if !file.scriptsWithoutFont.isEmpty {
             FileHandle.standardError.write(
@@ -75,12 +75,6 @@ struct SessionExportCommand: AsyncParsableCommand {
             throw UsageError("--output \(output): cannot write the file; check the path and its permissions")
         }
         try options.store.printDone("wrote \(output)", WrittenFile(file: output, bytes: bytes.count))
-    }
-}
-
-extension Export {
-    fileprivate init(_ record: SessionRecord) {
-        self.init(session: record.session, summary: record.summary, turns: record.turns)
     }
 }
 

@@ -20,11 +20,11 @@ struct SessionOptions: ParsableArguments {
         return try await body(store, id)
     }
 
-    /// A session with its summary and turns.
-    func record(of id: SessionID) async throws -> SessionRecord {
+    /// A session with its summary and turns, in the user's language and time zone.
+    func export(of id: SessionID) async throws -> Export {
         try await with { store, user in
             do throws(StoreError) {
-                return try await store.record(of: id, of: user)
+                return Export(try await store.record(of: id, of: user), try await store.user(user).settings)
             } catch .notFound {
                 throw NotThere("\(self.user) has no session \(id)")
             }

@@ -122,6 +122,21 @@ struct AccountTests {
         #expect(settings["logging_enabled"] as? Bool == true)
     }
 
+    @Test(arguments: [
+        ("language", "de-AT", true), ("language", "gsw", true), ("language", "", true), ("language", "German!", false),
+        ("language", "d", false), ("language", "-", false), ("time_zone", "Europe/Zurich", true), ("time_zone", "UTC", true),
+        ("time_zone", "Asia/Calcutta", true), ("time_zone", "Asia/Kolkata", true), ("time_zone", "America/Argentina/Buenos_Aires", true),
+        ("time_zone", "Etc/GMT+5", true), ("time_zone", "", true), ("time_zone", "Europe/Atlantis", false), ("time_zone", "GMT+1", false),
+        ("time_zone", "CEST", false), ("time_zone", "../../etc/passwd", false), ("time_zone", "+01:00", false),
+    ])
+    func languagesAndTimeZonesAreValidated(name: String, value: String, isValid: Bool) throws {
+        let ann = try AppUser(backend, logs: false)
+        let answer = try ann.ask("PATCH", "/v1/users/me", ["settings": [name: value]])
+        #expect(answer.status == (isValid ? 200 : 400), "\(answer.text)")
+        let settings = try #require(try ann.ask("GET", "/v1/users/me").json?["settings"] as? [String: Any])
+        #expect(settings[name] as? String == (isValid && !value.isEmpty ? value : nil))
+    }
+
     @Test(arguments: [6, 366, -1, 1 << 40])
     func retentionOutsideAWeekToAYearIsRefused(days: Int) throws {
         let ann = try AppUser(backend, logs: false)

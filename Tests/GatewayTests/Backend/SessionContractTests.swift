@@ -174,4 +174,23 @@ struct SessionContractTests {
         #expect(answer.fields["content-disposition"]?.hasSuffix(".\(format)\"") == true)
         #expect(format == "pdf" ? answer.text.hasPrefix("%PDF-") : answer.text.contains("meet me at the harbour"))
     }
+
+    @Test func exportFollowsTheSessionsLanguageAndTheUsersTimeZone() throws {
+        func set(_ language: String, _ zone: String) throws {
+            #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["language": language, "time_zone": zone]]).status == 200)
+        }
+        try set("de-DE", "Pacific/Kiritimati")
+        let session = try ann.start().session
+        try ann.say("Guten Tag", in: session)
+        let abroad = try ann.ask("GET", "/v1/sessions/\(session)/export?format=txt")
+        try set("fr", "Etc/GMT+12")
+        let home = try ann.ask("GET", "/v1/sessions/\(session)/export?format=txt")
+        for answer in [abroad, home] { #expect(answer.text.contains("Du: Guten Tag"), "the session was German: \(answer.text)") }
+        // The zones are 26 hours apart, so the day differs.
+        let names = [abroad, home].map { $0.fields["content-disposition"] ?? "" }
+        #expect(names[0] != names[1] && names.allSatisfy { $0.contains("session-20") })
+        let shown = try ann.show(session)["session"] as? [String: Any]
+        #expect(shown?["language"] as? String == "de-DE")
+        #expect(try ann.start().session != session)
+    }
 }

@@ -4,15 +4,16 @@ import Testing
 
 @Suite("Export")
 struct ExportTests {
-    private static func export(_ turns: [Turn], locale: String = "en", withSummary: Bool = true) -> Export {
-        let session = Dialogues.session(of: turns)
+    private static func export(_ turns: [Turn], language: String? = nil, withSummary: Bool = true) -> Export {
+        var session = Dialogues.session(of: turns)
+        session.language = language
         let content = SummaryContent(title: "A title", summaryText: "It was said.", actionItems: ["Call Anna"], tags: ["anna"])
         let summary = Summary(id: SummaryID(), sessionID: session.id, content: content, createdAt: Dialogues.start)
-        return Export(session: session, summary: withSummary ? summary : nil, turns: turns, locale: locale)
+        return Export(session: session, summary: withSummary ? summary : nil, turns: turns)
     }
 
-    private static func text(_ format: ExportFormat, of turns: [Turn], locale: String = "en") async throws -> String {
-        String(decoding: try await export(turns, locale: locale).file(as: format).bytes, as: UTF8.self)
+    private static func text(_ format: ExportFormat, of turns: [Turn], language: String? = nil) async throws -> String {
+        String(decoding: try await export(turns, language: language).file(as: format).bytes, as: UTF8.self)
     }
 
     @Test("contains title, summary, tasks and every turn in plain text")
@@ -23,10 +24,28 @@ struct ExportTests {
         #expect(text.contains("[0:00] You: Hello.\n[0:05] Assistant: Good day.\n"))
     }
 
-    @Test("has headings in the user's language")
+    @Test("has headings in the session's language")
     func german() async throws {
-        let text = try await Self.text(.txt, of: Dialogues.turns(of: "user: Hallo."), locale: "de-AT")
+        let text = try await Self.text(.txt, of: Dialogues.turns(of: "user: Hallo."), language: "de-AT")
         #expect(text.contains("Zusammenfassung") && text.contains("Du: Hallo."))
+    }
+
+    @Test("shows date, time and file name in the user's time zone")
+    func timeZone() async throws {
+        var session = Dialogues.session(of: [])
+        session.language = "en-GB"
+        // 21 November 2026, 23:30 UTC.
+        session.startedAt = WallTime(milliseconds: 1_795_303_800_000)
+        session.endedAt = session.startedAt + .seconds(300)
+        for (zone, date, time, day) in [
+            (nil, "21 November 2026", "23:30 · 5 min", "2026-11-21"), ("Europe/Zurich", "22 November 2026", "0:30 · 5 min", "2026-11-22"),
+            ("America/Los_Angeles", "21 November 2026", "15:30 · 5 min", "2026-11-21"),
+        ] as [(String?, String, String, String)] {
+            let export = Export(session: session, summary: nil, turns: [], timeZone: zone.flatMap(TimeZone.init(iana:)) ?? .gmt)
+            let text = String(decoding: try await export.file(as: .txt).bytes, as: UTF8.self)
+            #expect(text.contains(date) && text.contains(time), "\(text)")
+            #expect(export.fileName(as: .txt).hasPrefix("session-\(day)-"))
+        }
     }
 
     @Test("uses the API's names in JSON, and null without a summary")

@@ -78,6 +78,17 @@ struct SessionStoreTests {
         #expect(try await store.record(of: session.id, of: user.id).turns == [turn])
     }
 
+    @Test func aSessionKeepsTheLanguageOfItsStart() async throws {
+        let user = try await world.makeUser()
+        let request = SessionRequest(context: "phone", assistantID: "guide", assistantLanguage: "fr")
+        let french = try await store.startSession(request, of: user.id, at: world.now).session
+        _ = try await store.updateSettings(of: user.id) { $0.language = "de" }
+        let german = try await store.startSession(request, of: user.id, at: world.now).session
+        _ = try await store.updateSettings(of: user.id) { $0.language = nil }
+        #expect(french.language == "fr" && german.language == "de")
+        for session in [french, german] { #expect(try await store.session(session.id, of: user.id) == session) }
+    }
+
     @Test func concurrentStartsWithOneKeyCreateOneSession() async throws {
         let user = try await world.makeUser()
         let ids = try await withThrowingTaskGroup { group in
