@@ -12,12 +12,11 @@ struct Cue {
     private static let lengthMin: Int64 = 1_000
     /// WebVTT and SubRip allow more than two digits of hours; players do not.
     private static let startMax: Int64 = 99 * 3_600_000
-    private static let endMax: Int64 = startMax + 3_599_999
+    fileprivate static let endMax: Int64 = startMax + 3_599_999
 
     /// - Parameter turns: oldest first. Blank turns are left out.
     static func all(of turns: [Turn], from origin: WallTime) -> [Cue] {
-        let spoken = turns.filter { $0.text.contains { !$0.isWhitespace } }
-        var cues = spoken.map { turn in
+        turns.filter { $0.text.contains { !$0.isWhitespace } }.map { turn in
             let (since, isOver) = turn.timestamp.milliseconds.subtractingReportingOverflow(origin.milliseconds)
             let start = isOver ? 0 : min(max(since, 0), startMax)
             let told = turn.durationMs.map { min(Int64(max($0, 1)), startMax) }
@@ -25,9 +24,35 @@ struct Cue {
             let length = told ?? max(lengthMin, Int64(text.count) * millisecondsPerCharacter)
             return Cue(start: start, end: min(start + length, endMax), speaker: turn.speaker, text: text)
         }
-        // Estimated ends are limited by the next cue; known durations may overlap.
-        for index in cues.indices.dropLast() where spoken[index].durationMs == nil && cues[index + 1].start > cues[index].start {
-            cues[index].end = min(cues[index].end, cues[index + 1].start)
+    }
+}
+
+extension [Cue] {
+    /// The cues without overlaps: each ends at the latest when the next begins. Cues that begin together share the time up to the next one in
+    /// proportion to their lengths.
+    ///
+    /// - Precondition: they are sorted by start.
+    var apart: [Cue] {
+        var cues = self
+        var first = cues.startIndex
+        // The end of the cues so far.
+        var now: Int64 = 0
+        while first < cues.endIndex {
+            let last = cues[first...].firstIndex { $0.start > cues[first].start } ?? cues.endIndex
+            let start = Swift.max(cues[first].start, now)
+            let total = cues[first..<last].reduce(0) { $0 + $1.end - $1.start }
+            let limit = last < cues.endIndex ? cues[last].start : Cue.endMax
+            let available = Swift.max(0, Swift.min(total, limit - start))
+            var passed: Int64 = 0
+            now = start
+            for index in first..<last {
+                passed += cues[index].end - cues[index].start
+                cues[index].start = now
+                // At least a millisecond, if more cues begin together than there are.
+                now = Swift.max(now + 1, start + Int64(Double(available) * (Double(passed) / Double(total))))
+                cues[index].end = now
+            }
+            first = last
         }
         return cues
     }

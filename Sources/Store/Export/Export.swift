@@ -37,8 +37,8 @@ package struct Export: Sendable {
         switch format {
         case .txt: ExportFile(bytes: Array(text.utf8))
         case .json: ExportFile(bytes: ExportRecord(self).bytes)
-        case .vtt: ExportFile(bytes: Array(Cue.webVTT(cues, title: title, words: words).utf8))
-        case .srt: ExportFile(bytes: Array(Cue.subRip(cues, words: words).utf8))
+        case .vtt: ExportFile(bytes: Array(Cue.webVTT(cues.apart, title: title, words: words).utf8))
+        case .srt: ExportFile(bytes: Array(Cue.subRip(cues.apart, words: words).utf8))
         case .pdf: try await pdf()
         }
     }

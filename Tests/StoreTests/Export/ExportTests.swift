@@ -1,6 +1,7 @@
 import Foundation
 import Store
 import Testing
+import Wire
 
 @Suite("Export")
 struct ExportTests {
@@ -89,6 +90,44 @@ struct ExportTests {
         let text = try await Self.text(.vtt, of: turns)
         #expect(text.contains("00:00:00.000 --> 00:00:05.000"))
         #expect(text.contains("00:00:05.000 --> 00:00:07.500"))
+    }
+
+    @Test("does not let subtitles overlap")
+    func overlaps() async throws {
+        var turns = Dialogues.turns(of: "assistant: One moment.\nuser: Stop!\nuser: Now.\nassistant: Yes.")
+        // The user interrupts; then two turns begin in the same second, one three times as long as the other.
+        let starts: [Duration] = [.zero, .seconds(4), .seconds(10), .seconds(10)]
+        let lengths = [9_000, 500, 3_000, 1_000]
+        for index in turns.indices {
+            turns[index].timestamp = Dialogues.start + starts[index]
+            turns[index].durationMs = lengths[index]
+        }
+        let times = try await Self.text(.srt, of: turns).components(separatedBy: "\r\n").filter { $0.contains(" --> ") }
+        #expect(
+            times == [
+                "00:00:00,000 --> 00:00:04,000", "00:00:04,000 --> 00:00:04,500", "00:00:10,000 --> 00:00:13,000",
+                "00:00:13,000 --> 00:00:14,000",
+            ])
+    }
+
+    @Test("keeps cues apart whatever the turns' times", arguments: 0..<20 as Range<UInt64>)
+    func cuesAreApart(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed)
+        let words = (0..<200).map { "user: word \($0)" }.joined(separator: "\n")
+        var turns = Dialogues.turns(of: words)
+        for index in turns.indices {
+            // Many begin together, and some within the same millisecond as many others.
+            turns[index].timestamp = Dialogues.start + .milliseconds(random.below(seed.isMultiple(of: 2) ? 20 : 100_000))
+            turns[index].durationMs = random.below(2) == 0 ? random.below(30_000) : nil
+        }
+        let lines = try await Self.text(.vtt, of: turns).split(separator: "\n").filter { $0.contains(" --> ") }
+        #expect(lines.count == turns.count)
+        var end: Substring = ""
+        for line in lines {
+            let (from, to) = (line.prefix(12), line.suffix(12))
+            #expect(end <= from && from < to, "\(line)")
+            end = to
+        }
     }
 
     @Test("clamps times before the session and absurd lengths")
