@@ -79,7 +79,7 @@ struct SessionView: JSONWritable, Sendable, Described {
             .required("id", .uuid), .required("user_id", .uuid), .required("context", .text(1...64)),
             .optional("language", .text(1...LanguageTag.bytesMax)), .required("started_at", .time),
             .required("ended_at", .nullable(.time)), .required("logging_enabled_snapshot", .boolean),
-            .required("summary_status", .choice(["pending", "ready", "failed"])),
+            .required("summary_status", .choice(SummaryStatus.allCases.map(\.rawValue))),
         ]))
 }
 

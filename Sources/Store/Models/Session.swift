@@ -44,7 +44,9 @@ package struct Session: Sendable, Hashable {
     package var isWithoutText: Bool { context == "carplay" }
 }
 
-package enum SummaryStatus: String, Sendable, Codable {
+package enum SummaryStatus: String, Sendable, Codable, CaseIterable {
+    /// A session that is not logged never has a summary.
+    case notLogged = "none"
     case pending, ready, failed
 }
 

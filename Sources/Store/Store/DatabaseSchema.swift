@@ -16,6 +16,7 @@ enum DatabaseSchema {
         migrator.registerMigration("assistants") { db in try db.execute(sql: assistants) }
         migrator.registerMigration("speech") { db in try db.execute(sql: speech) }
         migrator.registerMigration("start-content") { db in try db.execute(sql: startContent) }
+        migrator.registerMigration("summary-status-none") { db in try db.execute(sql: summaryStatusNone) }
         return migrator
     }
 
@@ -150,4 +151,7 @@ enum DatabaseSchema {
 
     /// A keyed hash of the request that an idempotency key belongs to.
     private static let startContent = "ALTER TABLE session_starts ADD COLUMN content BLOB;"
+
+    /// Sessions that are not logged had the status `pending`, and `failed` after their end.
+    private static let summaryStatusNone = "UPDATE sessions SET summary_status = 'none' WHERE is_logged = 0;"
 }

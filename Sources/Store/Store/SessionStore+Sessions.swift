@@ -28,7 +28,8 @@ extension SessionStore {
             let isLogged = settings.loggingEnabled
             let session = Session(
                 id: id, userID: user, context: request.context, assistantID: request.assistantID,
-                language: settings.language ?? request.assistantLanguage, startedAt: now, loggingEnabledSnapshot: isLogged)
+                language: settings.language ?? request.assistantLanguage, startedAt: now, loggingEnabledSnapshot: isLogged,
+                summaryStatus: isLogged ? .pending : .notLogged)
             let about = About(
                 context: request.context, assistantID: request.assistantID, language: session.language,
                 clientContext: isLogged ? request.clientContext : nil)
@@ -48,8 +49,7 @@ extension SessionStore {
         }
     }
 
-    /// Ends a session; idempotent. A logged session gets its summary job in the same commit; another session's summary status becomes
-    /// `failed`.
+    /// Ends a session; idempotent. A logged session gets its summary job in the same commit.
     ///
     /// - Parameter webhooks: enqueued if the session was open.
     /// - Throws: `notFound`.
@@ -64,10 +64,8 @@ extension SessionStore {
             var session = try Self.session(id, of: user, from: row, key).session
             guard session.endedAt == nil else { return (session, false) }
             session.endedAt = max(now, session.startedAt)
-            if !session.loggingEnabledSnapshot { session.summaryStatus = .failed }
             try db.execute(
-                sql: "UPDATE sessions SET ended_at = ?, summary_status = ? WHERE id = ?",
-                arguments: [session.endedAt?.milliseconds, session.summaryStatus.rawValue, id.text])
+                sql: "UPDATE sessions SET ended_at = ? WHERE id = ?", arguments: [session.endedAt?.milliseconds, id.text])
             if session.loggingEnabledSnapshot {
                 try Self.enqueue(kind: .summary, subject: id.text, of: user, session: id, due: now, in: db)
             }
@@ -449,9 +447,13 @@ extension SessionStore {
             isProvisional: row["is_provisional"])
     }
 
+    /// An earlier or provisional summary is kept.
     static func markSummaryFailed(_ session: String, in db: Database) throws {
         try db.execute(
-            sql: "UPDATE sessions SET summary_status = 'failed' WHERE id = ? AND summary_status = 'pending'", arguments: [session])
+            sql: """
+                UPDATE sessions SET summary_status = iif(EXISTS (SELECT 1 FROM summaries WHERE session_id = ?1), 'ready', 'failed')
+                WHERE id = ?1 AND summary_status = 'pending'
+                """, arguments: [session])
     }
 }
 

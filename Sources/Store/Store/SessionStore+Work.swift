@@ -116,13 +116,12 @@ extension SessionStore {
         return db.changesCount == 1
     }
 
-    /// Enqueues the summary of an ended session whose conversation has changed. A worker that holds the old job loses its lease, because
-    /// the new job has another id.
+    /// Enqueues the summary of an ended session whose conversation has changed. Its status is `pending` until then; the earlier summary remains.
+    /// A worker that holds the old job loses its lease, because the new job has another id.
     static func resetSummary(of session: SessionID, user: UserID, due: WallTime, in db: Database) throws {
         try db.execute(sql: "DELETE FROM jobs WHERE kind = ? AND subject = ?", arguments: [JobKind.summary.rawValue, session.text])
         try enqueue(kind: .summary, subject: session.text, of: user, session: session, due: due, in: db)
-        try db.execute(
-            sql: "UPDATE sessions SET summary_status = 'pending' WHERE id = ? AND summary_status = 'failed'", arguments: [session.text])
+        try db.execute(sql: "UPDATE sessions SET summary_status = 'pending' WHERE id = ?", arguments: [session.text])
     }
 
     static func isLeased(_ job: Job, in db: Database) throws -> Bool {

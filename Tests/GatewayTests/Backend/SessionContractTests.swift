@@ -150,6 +150,19 @@ struct SessionContractTests {
         #expect(try ann.sessions()[0]["title"] as? String == summary["title"] as? String)
     }
 
+    @Test func turnAfterTheEndRemakesTheSummary() throws {
+        let session = try ann.start().session
+        try ann.say("Hello there.", in: session)
+        try ann.end(session)
+        func summary(_ name: String) throws -> String? { (try ann.show(session)["summary"] as? [String: Any])?[name] as? String }
+        func status() throws -> String? { (try ann.show(session)["session"] as? [String: Any])?["summary_status"] as? String }
+        try Patience.until("a summary") { try status() == "ready" }
+        let first = try summary("id")
+        try ann.say("Please book a balloon for two at the harbour tomorrow at seven.", in: session)
+        try Patience.until("another summary") { try summary("id") != first && status() == "ready" }
+        #expect(try summary("summary_text")?.contains("balloon") == true)
+    }
+
     @Test func deletedSessionIsGoneAndItsRoomCloses() throws {
         let (first, second, third) = (try ann.start(), try ann.start(), try ann.start())
         let caller = try first.join(backend.gateway)

@@ -23,6 +23,10 @@ struct SessionPrivacyTests {
         .segment(TranscriptSegment(id: id, rev: rev, role: .user, text: text, final: final))
     }
 
+    private func status(of session: String, _ user: AppUser) throws -> String? {
+        (try user.show(session)["session"] as? [String: Any])?["summary_status"] as? String
+    }
+
     @Test func anotherUsersSessionIsNotFound() throws {
         let session = try ann.start().session
         let bob = try AppUser(backend, "bob@example.org")
@@ -45,6 +49,7 @@ struct SessionPrivacyTests {
         let bob = try AppUser(backend, "bob@example.org", logs: false)
         let ticket = try bob.start()
         let answer = try bob.say(Self.secret, in: ticket.session)
+        #expect(try status(of: ticket.session, bob) == "none")
         #expect(answer.status == 200 && answer.json?["stored"] as? Bool == false)
         let caller = try ticket.join(backend.gateway)
         try caller.ask(segment("s1"))
@@ -57,6 +62,7 @@ struct SessionPrivacyTests {
         #expect((detail["session"] as? [String: Any])?["logging_enabled_snapshot"] as? Bool == false)
     }
 
+        #expect(try status(of: ticket.session, bob) == "none")
     @Test func filesContainNoPlaintext() throws {
         let ticket = try ann.start(clientContext: "a rare context", key: "a rare key")
         try ann.say(Self.secret, in: ticket.session)

@@ -15,6 +15,7 @@ struct SchemaTests {
         CREATE INDEX sessions_of_user ON sessions (user_id, started_at DESC, id DESC);
         ALTER TABLE turns DROP COLUMN revision;
         ALTER TABLE session_starts DROP COLUMN content;
+        UPDATE sessions SET summary_status = iif(ended_at IS NULL, 'pending', 'failed') WHERE is_logged = 0;
         DROP TABLE open_announcements;
         DROP TABLE assistants;
         DROP TABLE speech_requests;
@@ -35,6 +36,8 @@ struct SchemaTests {
             content.title = "Talk \(index)"
             try await world.store.saveSummary(content, for: session.id, of: users[index % 2].id, at: world.now)
         }
+        let stranger = try await world.makeUser(isLogged: false)
+        let unlogged = try await world.talk(stranger, ["psst"])
         let before = try await users.asyncMap { try await world.store.sessions(of: $0.id).sessions }
         let record = try await world.store.record(of: before[1][0].id, of: users[1].id)
         try world.store.close()
@@ -43,6 +46,7 @@ struct SchemaTests {
         let store = try SessionStore(directory: world.directory, masterKeys: [world.masterKey], passwordCost: StoreWorld.quickCost)
         #expect(try await users.asyncMap { try await store.sessions(of: $0.id).sessions } == before)
         #expect(try await store.record(of: record.session.id, of: users[1].id) == record)
+        #expect(try await store.session(unlogged.id, of: stranger.id).summaryStatus == .notLogged)
         #expect(try await store.verify().problems == [])
         try await store.deleteSession(record.session.id, of: users[1].id)
         #expect(try await store.verify().summaries == 3)

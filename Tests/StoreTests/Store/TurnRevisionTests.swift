@@ -77,9 +77,12 @@ struct TurnRevisionTests {
 
         _ = try await store.append(turn, of: user.id)
         #expect(try await worker.runNext { end } == .idle, "the same revision changes nothing")
+        #expect(try await store.session(session.id, of: user.id).summaryStatus == .ready)
         turn.revision = 1
         turn.text = "Buy twelve apples, please."
         _ = try await store.append(turn, of: user.id)
+        let changed = try await store.record(of: session.id, of: user.id)
+        #expect(changed.session.summaryStatus == .pending && changed.summary != nil, "the earlier one remains until then")
         #expect(try await worker.runNext { end } == .stored(user.id))
         #expect(try await store.record(of: session.id, of: user.id).summary?.content.title == "Buy twelve apples, please.")
     }
