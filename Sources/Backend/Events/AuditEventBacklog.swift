@@ -55,6 +55,7 @@ extension RoomAuditEvent {
     var byteCount: Int {
         switch event {
         case .room(.transcribed(let said)): said.segment.text.utf8.count
+        case .room(.typed(let typed)): typed.text.utf8.count
         case .room(.joined(let info, _)), .room(.left(let info, _, _)), .room(.aborted(let info, _, _)):
             info.metadata.utf8.count + info.attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         default: 0

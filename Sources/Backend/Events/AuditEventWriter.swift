@@ -4,8 +4,8 @@ internal import ServiceLifecycle
 internal import Store
 internal import Wire
 
-/// Writes audit events to the store: transcribed segments of logged sessions become turns, a finished room ends its session, and webhooks
-/// are queued.
+/// Writes audit events to the store: transcribed segments and chat messages of logged sessions become turns, a finished room ends its
+/// session, and webhooks are queued.
 ///
 /// The single reader of the `AuditEventQueue`. Runs, together with `SessionMaintenance`, until the queue is finished, that is until the
 /// gateway has stopped.
@@ -38,7 +38,11 @@ package struct AuditEventWriter: Service {
         case .missing(let count, let rooms):
             log.error("audit events were dropped; the store was too slow", metadata: ["count": "\(count)", "rooms": "\(rooms.count)"])
         case .event(let event):
-            if case .room(.transcribed(let transcribed)) = event.event { await write(transcribed, event) }
+            switch event.event {
+            case .room(.transcribed(let transcribed)): await write(transcribed, event)
+            case .room(.typed(let typed)): await write(typed, event)
+            default: break
+            }
             let owner = sessions.sessionRooms.owner(of: event.room.info.name)
             let announcement = webhooks.announcement(of: event, session: owner?.session, user: owner?.user)
             if !announcement.webhooks.isEmpty { await persist { try await sessions.store.announce(announcement, at: .now) } }
@@ -54,10 +58,7 @@ package struct AuditEventWriter: Service {
     }
 
     private func write(_ transcribed: Room.TranscribedSegment, _ event: RoomAuditEvent) async {
-        let room = event.room.info.name
-        guard let session = SessionID(text: String(room.dropFirst(Session.roomPrefix.count))),
-            let user = sessions.sessionRooms.owner(of: room)?.user
-        else { return }
+        guard let (user, session) = sessions.sessionRooms.owner(of: event.room.info.name) else { return }
         let segment = transcribed.segment
         let text = segment.spokenText
         // A revision without text means that nothing was played: delete the turn.
@@ -70,6 +71,19 @@ package struct AuditEventWriter: Service {
             audioRef: transcribed.isRecorded
                 ? transcribed.track.flatMap { track in event.room.recording.map { RecordedFile.name(of: track, in: $0) } } : nil,
             durationMs: length > 0 ? Int(length) : nil, revision: segment.rev)
+        await persist { _ = try await sessions.store.append(turn, of: user) }
+    }
+
+    private func write(_ typed: Room.TypedText, _ event: RoomAuditEvent) async {
+        guard let (user, session) = sessions.sessionRooms.owner(of: event.room.info.name) else { return }
+        // The history is the user's: what others tell each other is not part of it.
+        guard
+            SessionDevice.belongs(typed.sender, to: user)
+                || typed.recipients.map({ $0.contains { SessionDevice.belongs($0, to: user) } }) ?? true
+        else { return }
+        let turn = Turn(
+            id: TurnID(session: session, segment: "\(event.room.info.sid) \(typed.id)"), sessionID: session,
+            timestamp: WallTime(milliseconds: event.at), speaker: typed.kind == .agent ? .assistant : .user, text: typed.text)
         await persist { _ = try await sessions.store.append(turn, of: user) }
     }
 

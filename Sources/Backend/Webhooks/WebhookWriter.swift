@@ -115,7 +115,7 @@ extension WebhookEvent.Content {
         case .aborted(let participant, _, let reason): self = .participantConnectionAborted(room, participant, reason)
         case .published(let track, let participant): self = .trackPublished(room, participant, track)
         case .unpublished(let track, let participant): self = .trackUnpublished(room, participant, track)
-        case .held, .transcribed, .recordingStarted, .recordingStopped: return nil
+        case .held, .transcribed, .typed, .recordingStarted, .recordingStopped: return nil
         }
     }
 }

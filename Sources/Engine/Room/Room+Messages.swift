@@ -33,6 +33,7 @@ extension Room {
         reply(.textSent(id: id), to: requester, into: &effects)
         let event = Event.text(id: id, from: sender.signature, topic: message.topic, text: message.text)
         send(event, to: members.readers(among: recipients), into: &effects)
+        recordTyped(message, as: id, by: sender, into: &effects)
     }
 
     mutating func sendDigits(_ digits: String, by requester: Requester, at index: Int, into effects: inout [Effect]) throws(RequestError) {
@@ -219,6 +220,7 @@ extension Room {
         /// The participant was put on hold or resumed.
         case held(Identity, Bool)
         case transcribed(TranscribedSegment)
+        case typed(TypedText)
         case recordingStarted(RecordingID)
         case recordingStopped(RecordingID, RecordingEnd)
     }
@@ -253,6 +255,24 @@ extension Room {
             self.ended = ended
             self.track = track
             self.isRecorded = isRecorded
+        }
+    }
+
+    /// A chat message.
+    package struct TypedText: Sendable, Hashable {
+        package var id: String
+        package var sender: Identity
+        package var kind: ParticipantKind
+        /// Nil: everybody.
+        package var recipients: [Identity]?
+        package var text: String
+
+        package init(id: String, sender: Identity, kind: ParticipantKind, recipients: [Identity]? = nil, text: String) {
+            self.id = id
+            self.sender = sender
+            self.kind = kind
+            self.recipients = recipients
+            self.text = text
         }
     }
 
@@ -305,6 +325,17 @@ extension Room {
     mutating func recordTranscript(_ segment: TranscriptSegment, at now: Instant, into effects: inout [Effect]) {
         guard settings.reporting.reportsText, let times = transcript.record(segment, at: now) else { return }
         audit(.transcribed(transcribed(segment, times, at: now)), into: &effects)
+    }
+
+    /// Records a chat message of a user or an agent. Hidden participants are not part of the conversation, as with transcripts.
+    func recordTyped(_ message: TextMessage, as id: String, by sender: Participant, into effects: inout [Effect]) {
+        guard settings.reporting.reportsText, message.topic == TextMessage.chatTopic, !sender.isHidden, sender.kind.converses,
+            message.text.contains(where: { !$0.isWhitespace })
+        else { return }
+        let recipients = message.to.flatMap { $0.isEmpty ? nil : $0 }
+        audit(
+            .typed(TypedText(id: id, sender: sender.identity, kind: sender.kind, recipients: recipients, text: message.text)),
+            into: &effects)
     }
 
     private func transcribed(

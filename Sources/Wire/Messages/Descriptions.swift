@@ -34,6 +34,9 @@ public enum ParticipantKind: String, Sendable, Codable, CaseIterable {
 
     /// Whether a room counts as empty when only participants of this kind are left.
     public var isDependent: Bool { self == .agent || self == .egress }
+
+    /// Whether it stands for somebody who talks: a user or an agent, not a recorder or an imported stream.
+    package var converses: Bool { self != .egress && self != .ingress }
 }
 
 /// A participant's permissions, with LiveKit's defaults resolved.

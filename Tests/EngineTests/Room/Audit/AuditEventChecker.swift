@@ -42,6 +42,7 @@ struct AuditEventChecker {
             expect(said.segment.rev > revisions[said.segment.id] ?? -1, "\(said.segment.id) is recorded twice")
             expect(said.began <= said.ended, "\(said) ends before it begins")
             revisions[said.segment.id] = said.segment.rev
+        case .typed(let typed): expect(!typed.text.isEmpty, "nothing was typed")
         case .held, .recordingStarted, .recordingStopped: break
         }
     }
