@@ -87,7 +87,7 @@ class Endpoint:
             rooms = collections.defaultdict(list)
             for body in self.bodies.values():
                 event = json.loads(body)
-                rooms[(event.get("room") or {}).get("name") or event["session"]["roomName"]].append(event)
+                rooms[(event.get("room") or {}).get("name") or (event.get("session") or event.get("call"))["roomName"]].append(event)
             return rooms
 
     def check(self, rows):

@@ -15,6 +15,8 @@ package import Wire
 package actor CallService: Service {
     /// Maximum number of call changes whose webhooks are queued for the store. Beyond it webhooks are dropped and a message is logged.
     private static let webhookBatchesMax = 10_000
+    /// How long the response to a call's start waits for its webhooks to be stored.
+    private static let webhooksWaitMax = Duration.seconds(1)
 
     private let inbox: CallInbox
     private let accounts: AccountService
@@ -74,9 +76,20 @@ package actor CallService: Service {
         try rooms.checkNotDraining()
     }
 
+    /// The response to a start waits until its webhooks are stored, so that the end of every call that a backend knows of is announced, even
+    /// if the gateway is killed.
+    ///
     /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
         let unknown = await unknownUsers(in: strangers(in: request))
+        let reply = try answer(to: request, of: user, unknown: unknown, host: host)
+        if case .start = request { await webhooks.settle(within: Self.webhooksWaitMax) }
+        return reply
+    }
+
+    private func answer(
+        to request: CallRequest, of user: UserID, unknown: Set<CallParty>, host: String?
+    ) throws(CallError) -> CallReply {
         try checkNotEnded()
         exchange.lastTicket += 1
         exchange.host = host

@@ -36,7 +36,11 @@ package struct WebhookWriter: Sendable {
         let event = WebhookEvent(id: id, createdAt: now, content: .call(WebhookCall(record)))
         let webhooks = webhooks(for: event, of: nil, user: user)
         let key = Self.key(of: record.call)
-        if record.call.status.isOver { return Announcement(webhooks, effect: .closes(key: key)) }
+        if record.call.status.isOver {
+            // The members leave before the call ends: a crash in between must not leave its end unannounced.
+            guard case .call = record.change else { return Announcement(webhooks) }
+            return Announcement(webhooks, effect: .closes(key: key))
+        }
         let open = Self.encode(record.call).map { OpenAnnouncement(key: key, content: $0, userID: user) }
         return Announcement(webhooks, effect: open.map { .opens($0) } ?? .none)
     }

@@ -86,4 +86,17 @@ struct WebhookWriterTests {
         #expect(webhooks.map(\.event) == records.map(\.name))
         #expect(webhooks.allSatisfy { $0.room == "call-c" })
     }
+
+    @Test func callStaysAnnouncedUntilItsEnd() throws {
+        let ana = CallParty.user(Identity(text: "ana"))
+        let call = CallInfo(
+            id: CallID(text: "c"), room: "call-c", seq: 4, status: .completed, caller: ana,
+            members: [CallMember(party: ana, status: .completed)])
+        let effects = [CallRecord(.member(ana, .left), call), CallRecord(.call(.completed), call)].map {
+            writer.announcement(of: $0, at: WallTime(milliseconds: 0)).effect
+        }
+        let closing = effects.map { if case .closes = $0 { true } else { false } }
+        let opening = effects.map { if case .opens = $0 { true } else { false } }
+        #expect(closing == [false, true] && opening == [false, false], "a kill between the two must not hide the call's end")
+    }
 }
