@@ -5,22 +5,26 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct ReadmeTests {
     /// Returns the `bash` blocks of a section.
-    private func commands(under heading: String) throws -> String {
+    private func blocks(under heading: String) throws -> [String] {
         let text = try String(contentsOf: Program.package.appending(path: "README.md"), encoding: .utf8)
         let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix(heading + "\n") })
         let parts = section.components(separatedBy: "```")
-        return parts.filter { $0.hasPrefix("bash\n") }.map { $0.dropFirst("bash\n".count) }.joined()
+        return parts.filter { $0.hasPrefix("bash\n") }.map { String($0.dropFirst("bash\n".count)) }
     }
 
-    @Test func backendExampleRuns() async throws {
+    private func run(_ commands: String, on gateway: ServedGateway) async throws -> Program.Outcome {
+        let path = try Program.executable.deletingLastPathComponent().path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+        return try await Program.run(
+            URL(filePath: "/usr/bin/env"), ["bash", "-euo", "pipefail", "-c", commands],
+            environment: ["API": "127.0.0.1:\(gateway.port)", "PATH": path], seconds: 110)
+    }
+
+    @Test func backendExampleRunsTwice() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-readme-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let gateway = try await ServedGateway(["--data", folder.path])
-        let path = try Program.executable.deletingLastPathComponent().path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
-        let commands = try commands(under: "Use it")
-        let outcome = try await Program.run(
-            URL(filePath: "/usr/bin/env"), ["bash", "-euo", "pipefail", "-c", commands],
-            environment: ["API": "127.0.0.1:\(gateway.port)", "PATH": path], seconds: 110)
+        let blocks = try blocks(under: "Use it")
+        let outcome = try await run(blocks.joined(), on: gateway)
         #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.complaint)")
         #expect(outcome.output.contains("\"summary_text\": \""), "\(outcome.output)")
         let subtitles = try #require(outcome.output.range(of: "WEBVTT")).lowerBound
@@ -29,6 +33,10 @@ struct ReadmeTests {
         #expect(outcome.output.components(separatedBy: "\"summary_snippet\"").count == 2, "one session is listed")
         #expect(outcome.output.contains("user: Go forward ten meters."), "the assistant heard the user\n\(outcome.output)")
         #expect(outcome.output.contains("assistant: You said: Go forward ten meters."), "the user heard the assistant")
+
+        let again = try await run(blocks[0], on: gateway)
+        #expect(again.status == 0, "\(again.output)\n\(again.complaint)")
+        #expect(again.output.components(separatedBy: "\"summary_snippet\"").count == 4, "three sessions are listed")
     }
 
     /// Checks a WebVTT file (section 4.1): a header, then cues of identifier, times and text, separated by empty lines.
