@@ -125,6 +125,7 @@ package struct BackendServices: Sendable {
                 await sessions.closeRooms(of: user)
             })
         let user = self.accounts.userAccess
-        return accounts + SessionRoutes.routes(sessions, user: user) + CallRoutes.routes(calls, user: user)
+        let turnAuthor = Access.turnAuthor(self.accounts, sessions.tokens.keys)
+        return accounts + SessionRoutes.routes(sessions, user: user, turnAuthor: turnAuthor) + CallRoutes.routes(calls, user: user)
     }
 }

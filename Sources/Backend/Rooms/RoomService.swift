@@ -1,6 +1,7 @@
 package import Engine
 package import HTTPServer
 internal import HTTPTypes
+internal import Wire
 
 /// Room queries and administrator commands, callable from any thread. Each is sent to the room's home shard.
 package struct RoomService: Sendable {
@@ -21,6 +22,12 @@ package struct RoomService: Sendable {
     func detail(of room: String) async throws(HTTPError) -> RoomView {
         guard case .room(let detail)? = try await ask(.room(room), aboutRoom: room) else { throw Self.noAnswer }
         return detail
+    }
+
+    /// The participant of an assistant in an open room.
+    func participant(of assistant: String, in room: String) async -> ParticipantInfo? {
+        let identity = CallParty.assistant(assistant).identity
+        return (try? await detail(of: room))?.participants.first { $0.identity == identity }
     }
 
     /// The port of the shard that hosts an open room; nil with a single shard, and if ports change with each start: whoever connects there

@@ -8,7 +8,7 @@ internal import Store
 enum SessionRoutes {
     private static let log = Logger(label: "patchbay.sessions")
 
-    static func routes(_ sessions: SessionService, user: Access<UserID>) -> [Route] {
+    static func routes(_ sessions: SessionService, user: Access<UserID>, turnAuthor: Access<TurnAuthor>) -> [Route] {
         let id = RouteParameter.path("id", .uuid, "The session")
         let storage = RouteOutcome.error(.init(code: 507, reasonPhrase: "Insufficient Storage"))
         let store = sessions.store
@@ -33,15 +33,16 @@ enum SessionRoutes {
                 .json(SessionView(try await sessions.end(body.sessionId, of: user)))
             },
             Route(
-                .post, "/v1/sessions/:id/turn", "Adds a turn, for external assistants; stored only if the session is logged", access: user,
-                parameters: [id], body: TurnBody.self,
-                responses: [.json(TurnReceipt.self), .error(.notFound), .error(.unprocessableContent), storage]
-            ) { request, user, body in
+                .post, "/v1/sessions/:id/turn",
+                "Adds a turn, with a token of the user, of an assistant that serves the session, or of a service; stored only if it is logged",
+                access: turnAuthor, parameters: [id], body: TurnBody.self,
+                responses: [.json(TurnReceipt.self), .error(.notFound), .error(.conflict), .error(.unprocessableContent), storage]
+            ) { request, author, body in
                 let (session, key) = (try sessionID(request), try idempotencyKey(request))
                 let turn = Turn(
                     id: key.map { TurnID(session: session, segment: "key " + $0) } ?? TurnID(), sessionID: session,
                     timestamp: body.timestamp, speaker: body.speaker, text: body.text)
-                let outcome = try await store.append(turn, of: user, isKeyed: key != nil)
+                let outcome = try await sessions.append(turn, by: author, isKeyed: key != nil)
                 return try .json(TurnReceipt(id: turn.id, stored: outcome != .notLogged))
             },
             Route(

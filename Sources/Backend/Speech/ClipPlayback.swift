@@ -79,9 +79,7 @@ final class ClipPlayback: Sendable {
         switch requester {
         case .administrator: return true
         case .user(let user): return sessionRooms.owner(of: room)?.user == user
-        case .assistant(let id):
-            let identity = CallParty.assistant(id).identity
-            return (try? await rooms.detail(of: room))?.participants.contains { $0.identity == identity } ?? false
+        case .assistant(let id): return await rooms.participant(of: id, in: room) != nil
         case .earlierService: return false
         }
     }

@@ -84,6 +84,19 @@ extension SessionStore {
         }
     }
 
+    /// A session of any user: for services, whose right to it the caller checks.
+    ///
+    /// - Throws: `notFound`.
+    package func session(_ id: SessionID) async throws(StoreError) -> Session {
+        let keychain = keychain
+        return try await reading { db in
+            guard let row = try Row.fetchOne(db, sql: "SELECT * FROM sessions WHERE id = ?", arguments: [id.text]),
+                let user = UserID(text: row["user_id"])
+            else { throw StoreError.notFound }
+            return try Self.session(id, of: user, from: row, try keychain.userKey(of: user, in: db)).session
+        }
+    }
+
     /// A session with its summary and turns.
     ///
     /// - Throws: `notFound`.

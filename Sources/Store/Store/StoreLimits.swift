@@ -43,6 +43,8 @@ package enum StoreLimits {
     package static let turnsPerSessionMax = 10_000
     /// In bytes of UTF-8.
     package static let turnTextMax = 64 << 10
+    /// How long assistants and services may add turns after the end of a session.
+    package static let lateTurnsSpan = Duration.seconds(60)
     package static let clientContextMax = 64 << 10
     package static let sessionsPerPageMax = 200
     /// Length of a list's summary snippet, in characters.

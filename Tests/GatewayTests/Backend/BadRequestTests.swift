@@ -46,8 +46,9 @@ struct BadRequestTests {
         for (method, path) in routes where !path.hasPrefix("/v1/auth") {
             for token in ["", "rubbish", foreign, forged] {
                 let answer = try AppUser(backend, token: token).ask(method, path, method == "GET" ? nil : [String: String]())
-                // Room tokens are of the gateway's own issuer, which speech clips accept from administrators and assistants.
-                let status = token == foreign && path.hasPrefix("/v1/speech") ? 403 : 401
+                // Room tokens are of the gateway's own issuer, which speech clips and turns accept from services and assistants.
+                let acceptsServices = path.hasPrefix("/v1/speech") || path.hasSuffix("/turn")
+                let status = token == foreign && acceptsServices ? 403 : 401
                 #expect(answer.status == status, "\(method) \(path) with \"\(token.prefix(9))\": \(answer.status)")
             }
         }
