@@ -71,7 +71,8 @@ package struct BackendServices: Sendable {
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
         SessionService(
             store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
-            recordings: recordings, webhooks: webhooks, dispatch: dispatch, assistants: assistants)
+            recordings: recordings, webhooks: webhooks, dispatch: dispatch, assistants: assistants,
+            tell: { [callInbox] user, event in callInbox.post(.message(event.bytes, to: Identity(text: user.text))) })
     }
 
     package func auditEventWriter(_ sessions: SessionService, summarizer: any Summarizer) -> AuditEventWriter {

@@ -10,6 +10,7 @@ package import Wire
 /// | `opened` | `devicesMax` devices whose `closed` is not yet handled | refused: the shard closes the device |
 /// | `closed` | one for each accepted `opened` | always accepted |
 /// | `request` | `requestsMax` waiting | refused with `limit_exceeded` |
+/// | `message` | `messagesMax` waiting | dropped |
 /// | room changes | one waiting per call and participant | a newer change replaces the waiting one |
 /// | `dedicated`, `dispatched` | one per device; a few per job, whose number is limited | always accepted |
 /// | `drain` | one | ignored |
@@ -24,6 +25,8 @@ package final class CallInbox: Sendable {
         case dedicated(DeviceID)
         /// The progress of a job that was created for a call.
         case dispatched(assistant: String, to: CallID, DispatchProgress)
+        /// From another service, for all devices of an owner.
+        case message([UInt8], to: Identity)
         case drain
     }
 
@@ -36,6 +39,7 @@ package final class CallInbox: Sendable {
     package struct Limits: Sendable {
         package var devicesMax = 1_000_000
         package var requestsMax = 10_000
+        package var messagesMax = 10_000
 
         package init() {}
     }
@@ -49,6 +53,7 @@ package final class CallInbox: Sendable {
     private struct Counts {
         var devices = 0
         var requests = 0
+        var messages = 0
         var isDraining = false
     }
 
@@ -65,6 +70,7 @@ package final class CallInbox: Sendable {
             switch message {
             case .closed: counts.devices -= 1
             case .request: counts.requests -= 1
+            case .message: counts.messages -= 1
             case .opened, .room, .dedicated, .dispatched, .drain: break
             }
         }
@@ -85,6 +91,9 @@ package final class CallInbox: Sendable {
             case .request:
                 guard counts.requests < limits.requestsMax else { return false }
                 counts.requests += 1
+            case .message:
+                guard counts.messages < limits.messagesMax else { return false }
+                counts.messages += 1
             case .drain:
                 guard !counts.isDraining else { return false }
                 counts.isDraining = true

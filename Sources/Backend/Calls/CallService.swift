@@ -163,6 +163,7 @@ package actor CallService: Service {
             handle(.dedicated(device))
         case .dispatched(let assistant, let call, .accepted): handle(.ringing(call, .assistant(assistant)))
         case .dispatched(let assistant, let call, .failed(let reason)): handle(.failed(call, .assistant(assistant), reason: reason))
+        case .message(let message, let owner): send(message, to: owner)
         case .drain: phase = .draining
         }
         if phase == .draining { closeIdleDevices() }

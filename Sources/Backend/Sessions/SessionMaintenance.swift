@@ -61,7 +61,11 @@ struct SessionMaintenance: Sendable {
         while true {
             switch try await worker.runNext(now: { .now }) {
             case .idle: return
-            case .stored(let user): await sessions.updateBriefings(of: user)
+            case .stored(let session, let user):
+                if let session = try? await sessions.store.session(session, of: user) {
+                    sessions.tell(user, SessionEvent(.summaryReady, session))
+                }
+                await sessions.updateBriefings(of: user)
             case .skipped: continue
             }
         }

@@ -16,6 +16,8 @@ package struct SessionService: Sendable {
     /// Dispatches the assistant that a session asks for; nil without dispatch.
     let dispatch: DispatchInbox?
     let assistants: AssistantDirectory
+    /// Sends a message to a user's connected devices.
+    let tell: @Sendable (UserID, SessionEvent) -> Void
 
     /// Starts a session and returns a token for its room. The same idempotency key returns the same session.
     ///
@@ -26,11 +28,12 @@ package struct SessionService: Sendable {
         try tokens.check(host: host)
         var request = request
         request.assistantLanguage = request.assistantID.flatMap { assistants.definition($0)?.language }
-        let (session, _) = try await store.startSession(request, of: user, at: .now)
+        let (session, isNew) = try await store.startSession(request, of: user, at: .now)
         guard session.endedAt == nil else {
             throw HTTPError(.conflict, "session_ended", "the session started with this Idempotency-Key has ended; use a new key")
         }
         sessionRooms.add(session, clientContext: request.clientContext)
+        if isNew { tell(user, SessionEvent(.started, session)) }
         await sessionRooms.brief(session.roomName, from: store)
         let ticket = try tokens.ticket(
             to: session.roomName, for: Identity(text: user.text), host: host, sessionID: session.id.text,
@@ -44,8 +47,10 @@ package struct SessionService: Sendable {
     /// Ends a session and closes its room. Idempotent.
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
-        let (session, _) = try await store.endSession(id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now) }, at: .now)
+        let (session, isEndedNow) = try await store.endSession(
+            id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now) }, at: .now)
         sessionRooms.end(session.roomName, at: .now)
+        if isEndedNow { tell(user, SessionEvent(.ended, session)) }
         // Its room may not be open.
         dispatch?.post(.roomEnded(session.roomName))
         await rooms.closeRoom(named: session.roomName, reason: .roomClosed)

@@ -28,8 +28,8 @@ package struct SummaryWorker: Sendable {
     package enum Outcome: Sendable, Hashable {
         /// No summary is due.
         case idle
-        /// A summary of this user was stored.
-        case stored(UserID)
+        /// A summary of this session was stored.
+        case stored(SessionID, of: UserID)
         /// The model failed, or the session is gone.
         case skipped
     }
@@ -53,10 +53,10 @@ package struct SummaryWorker: Sendable {
                 let isStored = try await saveProvisional(record, job, now: now())
                 let due = now() + Self.backoff.delay(afterFailures: job.attempts, random: 0)
                 try await store.retry(job, due: due, reason: "\(type(of: error))", at: now())
-                return isStored ? .stored(user) : .skipped
+                return isStored ? .stored(session, of: user) : .skipped
             }
             try await save(content, record.session, job, now: now())
-            return .stored(user)
+            return .stored(session, of: user)
         } catch StoreError.notFound {
             // The session was deleted, or the job was reset or leased again, which `finish` leaves alone.
             try await store.finish(job)
