@@ -30,6 +30,13 @@ struct SessionTicket: Encodable, Sendable, Described {
         ]))
 }
 
+/// A further device of a session.
+struct DeviceBody: Decodable, Sendable, Described {
+    var context: String
+
+    static let schema = Schema.named("SessionDevice", .object([.required("context", .choice(Session.contexts))]))
+}
+
 struct EndBody: Decodable, Sendable, Described {
     var sessionId: SessionID
 

@@ -33,6 +33,14 @@ enum SessionRoutes {
                 .json(SessionView(try await sessions.end(body.sessionId, of: user)))
             },
             Route(
+                .post, "/v1/sessions/:id/token", "Admits another device of the user to a running session", access: user,
+                parameters: [id], body: DeviceBody.self,
+                responses: [.json(SessionTicket.self), .error(.notFound), .error(.conflict), .error(.serviceUnavailable)]
+            ) { request, user, body in
+                try .json(
+                    try await sessions.admitDevice(to: try sessionID(request), of: user, context: body.context, host: request.host))
+            },
+            Route(
                 .post, "/v1/sessions/:id/turn",
                 "Adds a turn, with a token of the user, of an assistant that serves the session, or of a service; stored only if it is logged",
                 access: turnAuthor, parameters: [id], body: TurnBody.self,

@@ -35,12 +35,31 @@ package struct SessionService: Sendable {
         sessionRooms.add(session, clientContext: request.clientContext)
         if isNew { tell(user, SessionEvent(.started, session)) }
         await sessionRooms.brief(session.roomName, from: store)
-        let ticket = try tokens.ticket(
-            to: session.roomName, for: Identity(text: user.text), host: host, sessionID: session.id.text,
-            receivesText: !session.isWithoutText)
+        let ticket = try ticket(to: session, for: SessionDevice.first(of: user), context: session.context, host: host)
         if let assistant = request.assistantID {
             dispatch?.post(.create(JobRequest(room: session.roomName, assistant: assistant, reason: .session)))
         }
+        return ticket
+    }
+
+    /// A token for another device of the user, which joins the running session as a participant of its own.
+    ///
+    /// - Parameter context: the kind of device.
+    /// - Throws: `HTTPError`: 409 if the session has ended, 503 as `start`. `StoreError`.
+    func admitDevice(to id: SessionID, of user: UserID, context: String, host: String?) async throws -> SessionTicket {
+        try rooms.checkNotDraining()
+        let session = try await store.session(id, of: user)
+        guard session.endedAt == nil else {
+            throw HTTPError(.conflict, "session_ended", "the session has ended; start a new one")
+        }
+        return try ticket(to: session, for: SessionDevice.another(of: user), context: context, host: host)
+    }
+
+    private func ticket(
+        to session: Session, for identity: Identity, context: String, host: String?
+    ) throws(HTTPError) -> SessionTicket {
+        let ticket = try tokens.ticket(
+            to: session.roomName, for: identity, host: host, sessionID: session.id.text, receivesText: Session.showsText(in: context))
         return SessionTicket(sessionId: session.id, livekitUrl: ticket.url, livekitToken: ticket.token, roomName: session.roomName)
     }
 

@@ -40,8 +40,8 @@ package struct Session: Sendable, Hashable {
     /// The prefix of session rooms' names.
     package static let roomPrefix = "session-"
 
-    /// Whether the client must not show conversation text during a session (Apple's rule for CarPlay).
-    package var isWithoutText: Bool { context == "carplay" }
+    /// Whether a client of this kind may show conversation text during a session: a car's display must not (Apple's rule for CarPlay).
+    package static func showsText(in context: String) -> Bool { context != "carplay" }
 }
 
 package enum SummaryStatus: String, Sendable, Codable, CaseIterable {

@@ -1,4 +1,5 @@
 import Foundation
+import Identity
 import Testing
 import Wire
 
@@ -98,6 +99,34 @@ struct SessionContractTests {
     func unknownContextIsRefused(context: String) throws {
         let answer = try ann.ask("POST", "/v1/sessions/start", ["context": context])
         #expect(answer.status == 400 && answer.code == "invalid_body", "\(answer.text)")
+    }
+
+    @Test func anotherDeviceJoinsBesideTheFirst() throws {
+        let ticket = try ann.start(context: "carplay")
+        let car = try ticket.join(backend.gateway)
+        let phone = try Ticket(try ann.ask("POST", "/v1/sessions/\(ticket.session)/token", ["context": "phone"]))
+        #expect(phone.session == ticket.session && phone.room == ticket.room && phone.token != ticket.token)
+        let second = try phone.join(backend.gateway)
+        #expect(second.hello.participant.identity != car.hello.participant.identity)
+        #expect(second.hello.participant.identity.text.hasPrefix(ann.id + "."))
+        _ = try car.event("the phone") {
+            if case .participantJoined(let info) = $0, info.identity == second.hello.participant.identity { true } else { nil }
+        }
+        try car.settle()
+        // The phone shows text, the car does not.
+        let helper = try Caller(backend.gateway, room: ticket.room, identity: "assistant:guide") { $0.kind = .agent }
+        try helper.ask(.sendText(TextMessage(text: "turn left")))
+        _ = try second.event("text") { if case .text = $0 { true } else { nil } }
+        try car.settle()
+        #expect(!car.events.contains { if case .text = $0 { true } else { false } })
+    }
+
+    @Test func endedSessionAdmitsNoOtherDevice() throws {
+        let session = try ann.start().session
+        try ann.end(session)
+        let answer = try ann.ask("POST", "/v1/sessions/\(session)/token", ["context": "phone"])
+        #expect(answer.status == 409 && answer.code == "session_ended")
+        #expect(try ann.ask("POST", "/v1/sessions/\(session)/token", ["context": "spaceship"]).status == 400)
     }
 
     @Test func endIsIdempotent() throws {
