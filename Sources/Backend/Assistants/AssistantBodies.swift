@@ -56,6 +56,23 @@ struct AssistantList: Encodable, Sendable, Described {
         ]))
 }
 
+/// The product voices.
+struct VoiceList: Encodable, Sendable, Described {
+    struct Voice: Encodable, Sendable {
+        var id: String
+        /// For display.
+        var name: String
+    }
+
+    var voices = AssistantDefinition.voices.map { Voice(id: $0, name: $0.prefix(1).uppercased() + $0.dropFirst()) }
+
+    static let schema = Schema.named(
+        "VoiceList",
+        .object([
+            .required("voices", .array(of: .object([.required("id", .choice(AssistantDefinition.voices)), .required("name", .text)])))
+        ]))
+}
+
 /// The schema is coarse: `AssistantDefinition.fault` checks sizes and relations.
 extension AssistantDefinition: Described {
     package static let schema = Schema.named(

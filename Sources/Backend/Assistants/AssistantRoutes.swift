@@ -5,7 +5,7 @@ internal import Sockets
 package import Store
 internal import Wire
 
-/// `/v1/assistants…`: what clients may see of assistants, and their definitions for administrators.
+/// `/v1/assistants…` and `/v1/voices`: what clients may see of assistants, and their definitions for administrators.
 package enum AssistantRoutes {
     /// - Parameter store: keeps definitions; nil omits the routes that change them.
     package static func routes(_ assistants: AssistantDirectory, keys: KeysInUse, store: SessionStore? = nil) -> [Route] {
@@ -23,6 +23,13 @@ package enum AssistantRoutes {
             ) { request, _ in
                 guard let definition = assistants.definition(request.parameter("id")) else { throw notFound }
                 return try .json(AssistantView(definition))
+            },
+            Route(
+                .get, "/v1/voices", "Lists the voices that users and assistants choose from", access: .open,
+                responses: [.json(VoiceList.self)]
+            ) {
+                _, _ in
+                try .json(VoiceList())
             },
         ] + (store.map { changingRoutes(assistants, administrator, $0) } ?? [])
     }

@@ -4,6 +4,8 @@ internal import Wire
 /// The content of a session's briefing for assistants.
 struct BriefingNotes: Sendable {
     private(set) var clientContext: String?
+    private(set) var voice: String?
+    private(set) var language: String?
     private(set) var past: [PastSummary] = []
     private var lookups = 0
 
@@ -25,6 +27,7 @@ struct BriefingNotes: Sendable {
     mutating func take(_ background: SessionBackground, of lookup: Lookup) {
         guard lookup.number == lookups else { return }
         clientContext = background.clientContext ?? clientContext
+        (voice, language) = (background.voice, background.language)
         let summaries = background.past.map {
             PastSummary(title: $0.title, summary: $0.summaryText, endedAt: $0.endedAt.milliseconds / 1_000)
         }

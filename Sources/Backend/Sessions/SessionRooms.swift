@@ -122,7 +122,7 @@ extension SessionRooms {
             let past = entry.notes?.past ?? []
             return SessionBriefing(
                 sessionId: entry.session.id.text, context: entry.session.context, clientContext: entry.notes?.clientContext,
-                pastSummaries: past.isEmpty ? nil : past)
+                voice: entry.notes?.voice, language: entry.notes?.language, pastSummaries: past.isEmpty ? nil : past)
         }
     }
 

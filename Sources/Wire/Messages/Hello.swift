@@ -84,13 +84,22 @@ public struct SessionBriefing: Sendable, Hashable, Codable {
     public var context: String
     /// Context from the app for the assistant, unmodified.
     public var clientContext: String?
+    /// The voice that the user has chosen for assistants (`GET /v1/voices`). Nil: the assistant's own.
+    public var voice: String?
+    /// The language that the user has chosen, as a BCP 47 tag. Nil: the assistant's own.
+    public var language: String?
     /// Summaries of the user's earlier sessions, newest first. Nil if there are none that may be disclosed.
     public var pastSummaries: [PastSummary]?
 
-    public init(sessionId: String, context: String, clientContext: String? = nil, pastSummaries: [PastSummary]? = nil) {
+    public init(
+        sessionId: String, context: String, clientContext: String? = nil, voice: String? = nil, language: String? = nil,
+        pastSummaries: [PastSummary]? = nil
+    ) {
         self.sessionId = sessionId
         self.context = context
         self.clientContext = clientContext
+        self.voice = voice
+        self.language = language
         self.pastSummaries = pastSummaries
     }
 }

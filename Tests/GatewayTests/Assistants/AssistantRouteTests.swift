@@ -60,6 +60,13 @@ struct AssistantRouteTests {
         #expect(try ask(gateway, "GET", "/v1/assistants/nobody").code == "assistant_not_found")
     }
 
+    @Test func anyoneMayListTheVoices() throws {
+        let gateway = try TestGateway(serving: { AssistantRoutes.routes(AssistantDirectory(), keys: $1) })
+        let answer = try ask(gateway, "GET", "/v1/voices")
+        let voices = try #require(answer.json?["voices"] as? [[String: String]])
+        #expect(voices.compactMap { $0["id"] } == AssistantDefinition.voices && voices[0] == ["id": "alloy", "name": "Alloy"])
+    }
+
     @Test func theBuiltInAssistantExistsUntilTheConfigurationReplacesIt() throws {
         let plain = AssistantDirectory()
         #expect(plain.definition("default") == .builtIn && AssistantDefinition.builtIn.fault == nil)

@@ -89,6 +89,16 @@ struct BriefingTests {
         #expect(try assistant(in: ticket, on: next).hello.session?.clientContext == Self.secret)
     }
 
+    @Test func assistantLearnsTheChosenVoiceAndLanguage() throws {
+        let ticket = try ann.start()
+        #expect(try assistant(in: ticket).hello.session?.voice == nil)
+        #expect(try ann.ask("PATCH", "/v1/users/me", ["settings": ["voice": "nova", "language": "de-AT"]]).status == 200)
+        let briefing = try assistant(in: ticket).hello.session
+        #expect(briefing?.voice == "nova" && briefing?.language == "de-AT")
+        let bobs = try AppUser(backend, "bob@example.org").start()
+        #expect(try assistant(in: bobs).hello.session?.voice == nil, "another user's choice")
+    }
+
     @Test func sharedSummariesArriveNewestFirst() throws {
         try talk("Please order apples for the cake.")
         try talk("Please book a table at the harbour.")
