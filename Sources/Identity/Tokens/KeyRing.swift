@@ -32,6 +32,9 @@ package struct KeyRing: Sendable {
         self.signer = signer
     }
 
+    /// The names of all issuers, sorted.
+    package var issuers: [String] { keys.keys.sorted() }
+
     /// The key of `issuer`; nil if it is unknown.
     package func key(of issuer: String) -> IssuerKey? {
         keys[issuer]

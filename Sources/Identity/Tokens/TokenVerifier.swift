@@ -28,7 +28,8 @@ package struct TokenVerifier: Sendable {
         guard let subject = claims.user else { throw .badIdentity }
         let more = try ClaimsJSON.decode(AudienceClaims.self, from: parts.payload)
         if let audience, !more.audiences.contains(audience) { throw .wrongAudience }
-        return UserClaims(issuer: claims.issuer, subject: subject, email: more.email, expires: claims.expires)
+        return UserClaims(
+            issuer: claims.issuer, subject: subject, email: more.email, metadata: claims.metadata, expires: claims.expires)
     }
 
     /// Parses a token and checks that its issuer signed it.
@@ -59,6 +60,8 @@ package struct UserClaims: Sendable, Hashable {
     /// `sub`: the user's id at the issuer.
     package var subject: String
     package var email: String?
+    /// Opaque to the verifier; empty if the token has none.
+    package var metadata: String
     /// Seconds since 1970.
     package var expires: Int64
 }

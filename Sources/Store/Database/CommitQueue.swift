@@ -23,11 +23,13 @@ final class CommitQueue: Sendable {
 
     private let pool: DatabasePool
     private let log: WriteAheadLog
+    private let observe: StoreObserver
     private let state = Mutex(State())
 
-    init(pool: DatabasePool, log: WriteAheadLog) {
+    init(pool: DatabasePool, log: WriteAheadLog, observing observe: @escaping StoreObserver) {
         self.pool = pool
         self.log = log
+        self.observe = observe
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
@@ -87,8 +89,11 @@ final class CommitQueue: Sendable {
     }
 
     private func commit(_ batch: [Write], in db: Database) {
+        let began = ContinuousClock.now
         do {
-            for answer in try Self.commitTogether(batch, in: db) { answer() }
+            let answers = try Self.commitTogether(batch, in: db)
+            observe(.commit, began.duration(to: .now), nil)
+            for answer in answers { answer() }
         } catch {
             if batch.count == 1 {
                 batch[0].fail(StoreError(error))

@@ -133,6 +133,11 @@ package struct PastSession: Sendable, Hashable {
 }
 
 extension SessionCursor {
+    /// The position after a session of the list.
+    package init(after line: SessionListing) {
+        self.init(startedAt: line.startedAt, id: line.id)
+    }
+
     /// The opaque text form for clients.
     package var text: String { Base64.urlSafe.encode("\(startedAt.milliseconds) \(id)".utf8) }
 

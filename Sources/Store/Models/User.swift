@@ -8,13 +8,29 @@ package struct User: Sendable, Hashable {
     package var email: String?
     package var settings: UserSettings
     package var createdAt: WallTime
+    /// Whether the user has confirmed the address. Always false for users of an external issuer.
+    package var isEmailConfirmed: Bool
+    /// Each change of the password starts the next generation. Tokens of earlier generations are revoked.
+    package var tokenGeneration: Int
 
-    package init(id: UserID, email: String?, settings: UserSettings, createdAt: WallTime) {
+    package init(
+        id: UserID, email: String?, settings: UserSettings, createdAt: WallTime, isEmailConfirmed: Bool = false, tokenGeneration: Int = 0
+    ) {
         self.id = id
         self.email = email
         self.settings = settings
         self.createdAt = createdAt
+        self.isEmailConfirmed = isEmailConfirmed
+        self.tokenGeneration = tokenGeneration
     }
+}
+
+/// The state of a user that decides whether its tokens are accepted.
+package struct UserStanding: Sendable, Hashable {
+    /// As `User.tokenGeneration`.
+    package var tokenGeneration: Int
+    /// The user has a password, and an address that is not confirmed.
+    package var isUnconfirmed: Bool
 }
 
 /// User preferences.
@@ -36,6 +52,11 @@ package struct UserSettings: Sendable, Hashable, Codable {
     /// An IANA name, for times in exports; UTC if nil.
     package var timeZone: String?
 
+    /// Who may call the user, and by which addresses.
+    package var reachableBy = ReachableBy.contacts
+    /// A name by which others call the user, without the `@`; nil if it has chosen none.
+    package var handle: String?
+
     package init() {}
 
     /// - Throws: `refused`.
@@ -46,6 +67,9 @@ package struct UserSettings: Sendable, Hashable, Codable {
         }
         if let timeZone, TimeZone(iana: timeZone) == nil {
             throw .refused("`time_zone` must be a name of the IANA time zone database, such as Europe/Zurich.")
+        }
+        if let handle, !UserHandle.isValid(handle) {
+            throw .refused("`handle` must have 3 to 32 letters, digits or `.`, `_`, `-`, and begin with a letter or digit.")
         }
     }
 }
@@ -69,6 +93,8 @@ package struct RefreshToken: Sendable {
     package let text: String
     package let userID: UserID
     package let expiresAt: WallTime
+    /// The user's, read in the same transaction.
+    package let tokenGeneration: Int
 }
 
 package enum RefreshAnswer: Sendable {

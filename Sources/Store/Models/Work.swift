@@ -36,10 +36,15 @@ package struct OutgoingWebhook: Sendable, Hashable {
     /// Deleted with this user or session.
     package var userID: UserID?
     package var sessionID: SessionID?
+    /// The HTTP request that caused the event; nil if none did.
+    package var requestID: String?
+    /// How long it may be delivered; nil for `StoreLimits.webhookLifetime`. A webhook with a lifetime of its own contains a secret: it is
+    /// deleted when it is delivered or expires, and cannot be replayed.
+    package var lifetime: Duration?
 
     package init(
         id: WebhookID = WebhookID(), event: String, endpoint: String, room: String, body: String, userID: UserID? = nil,
-        sessionID: SessionID? = nil
+        sessionID: SessionID? = nil, requestID: String? = nil, lifetime: Duration? = nil
     ) {
         self.id = id
         self.event = event
@@ -48,6 +53,8 @@ package struct OutgoingWebhook: Sendable, Hashable {
         self.body = body
         self.userID = userID
         self.sessionID = sessionID
+        self.requestID = requestID
+        self.lifetime = lifetime
     }
 }
 

@@ -17,6 +17,11 @@ enum DatabaseSchema {
         migrator.registerMigration("speech") { db in try db.execute(sql: speech) }
         migrator.registerMigration("start-content") { db in try db.execute(sql: startContent) }
         migrator.registerMigration("summary-status-none") { db in try db.execute(sql: summaryStatusNone) }
+        migrator.registerMigration("request-ids") { db in try db.execute(sql: "ALTER TABLE webhooks ADD COLUMN request BLOB") }
+        migrator.registerMigration("account-codes") { db in try db.execute(sql: accountCodes) }
+        migrator.registerMigration("contacts") { db in try db.execute(sql: contacts) }
+        migrator.registerMigration("push-devices") { db in try db.execute(sql: pushDevices) }
+        ConversationSchema.register(in: &migrator)
         return migrator
     }
 
@@ -146,6 +151,47 @@ enum DatabaseSchema {
             DELETE FROM speech_clips WHERE id = OLD.clip_id AND is_shared = 0
             AND NOT EXISTS (SELECT 1 FROM speech_requests WHERE clip_id = OLD.clip_id);
         END;
+
+        """
+
+    /// `code` is a keyed hash. `account_requests` is written for every request, so that an unknown address takes as long as a known one.
+    /// Webhooks with secrets (`is_transient`) are deleted when they are closed.
+    private static let accountCodes = """
+        CREATE TABLE account_codes (
+            user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, purpose TEXT NOT NULL, code BLOB NOT NULL, made_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL, failures INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (user_id, purpose)) WITHOUT ROWID;
+        CREATE INDEX account_codes_expiring ON account_codes (expires_at);
+        CREATE TABLE account_requests (count INTEGER NOT NULL);
+        INSERT INTO account_requests VALUES (0);
+        ALTER TABLE users ADD COLUMN email_confirmed_at INTEGER;
+        ALTER TABLE users ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE webhooks ADD COLUMN is_transient INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX webhooks_transient ON webhooks (closed_at) WHERE is_transient = 1;
+
+        """
+
+    /// `users.handle` and `contacts.lookup` are keyed hashes. `calls` is clustered in the order of its list.
+    private static let contacts = """
+        ALTER TABLE users ADD COLUMN handle BLOB;
+        ALTER TABLE users ADD COLUMN reachable_by TEXT NOT NULL DEFAULT 'contacts';
+        CREATE UNIQUE INDEX users_by_handle ON users (handle) WHERE handle IS NOT NULL;
+        CREATE TABLE contacts (
+            user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, lookup BLOB NOT NULL, position INTEGER NOT NULL,
+            entry BLOB NOT NULL, PRIMARY KEY (user_id, lookup)) WITHOUT ROWID;
+        CREATE INDEX contacts_listed ON contacts (user_id, position);
+        CREATE TABLE calls (
+            user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, ended_at INTEGER NOT NULL, id TEXT NOT NULL, about BLOB NOT NULL,
+            PRIMARY KEY (user_id, ended_at DESC, id DESC)) WITHOUT ROWID;
+        CREATE INDEX calls_ended ON calls (ended_at);
+
+        """
+
+    /// `lookup` is a keyed hash of the token, which belongs to one user.
+    private static let pushDevices = """
+        CREATE TABLE push_devices (
+            id TEXT PRIMARY KEY NOT NULL, user_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE, lookup BLOB NOT NULL UNIQUE,
+            platform TEXT NOT NULL, token BLOB NOT NULL, registered_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX push_devices_of_user ON push_devices (user_id, registered_at DESC, id);
 
         """
 

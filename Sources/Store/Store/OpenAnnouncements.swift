@@ -19,7 +19,8 @@ package struct OpenAnnouncement: Sendable, Hashable {
     }
 }
 
-/// The webhooks of one event, and the open announcement that it adds or removes. Stored in one transaction.
+/// The webhooks of one event, the open announcement that it adds or removes, and the call that it ends for a user: stored in one
+/// transaction.
 package struct Announcement: Sendable {
     package enum Effect: Sendable {
         case none
@@ -30,6 +31,8 @@ package struct Announcement: Sendable {
 
     package var webhooks: [OutgoingWebhook]
     package var effect: Effect
+    /// For the history of this user.
+    package var call: (user: UserID, entry: CallLogEntry)?
 
     package init(_ webhooks: [OutgoingWebhook] = [], effect: Effect = .none) {
         self.webhooks = webhooks
@@ -43,6 +46,7 @@ extension SessionStore {
         let keychain = keychain
         try await writing { db in
             try Self.enqueue(announcement.webhooks, keychain, in: db, at: now)
+            if let call = announcement.call { try Self.append(call.entry, of: call.user, keychain, in: db) }
             switch announcement.effect {
             case .none: break
             case .closes(let key): try db.execute(sql: "DELETE FROM open_announcements WHERE key = ?", arguments: [key])

@@ -13,10 +13,12 @@ extension SessionStore {
         try await writing { db in
             try db.execute(sql: "DELETE FROM user_keys WHERE user_id = ?", arguments: [id.text])
             guard db.changesCount == 1 else { throw StoreError.notFound }
-            // Frees the address.
+            // Frees the address and the handle.
             try db.execute(
-                sql: "UPDATE users SET lookup = randomblob(32), profile = x'', password = NULL WHERE id = ?", arguments: [id.text])
+                sql: "UPDATE users SET lookup = randomblob(32), profile = x'', password = NULL, handle = NULL WHERE id = ?",
+                arguments: [id.text])
             try db.execute(sql: "DELETE FROM refresh_families WHERE user_id = ?", arguments: [id.text])
+            try db.execute(sql: "DELETE FROM account_codes WHERE user_id = ?", arguments: [id.text])
             // Clips are encrypted with the store's key, so they do not become unreadable with the user's.
             try db.execute(sql: "DELETE FROM speech_requests WHERE user_id = ?", arguments: [id.text])
         }
@@ -40,13 +42,18 @@ extension SessionStore {
     /// - Returns: the number of deleted sessions.
     @discardableResult
     package func deleteSessions(of user: UserID) async throws(StoreError) -> Int {
-        let count = try await deleteInSteps("SELECT id FROM sessions WHERE user_id = ?", [user.text])
+        let count = try await deleteSessions("SELECT id FROM sessions WHERE user_id = ?", [user.text])
         if count > 0 { try await compactUnlessRead() }
         return count
     }
 
     func deleteRemainingRows(of id: UserID) async throws(StoreError) {
-        try await deleteInSteps("SELECT id FROM sessions WHERE user_id = ?", [id.text])
+        try await deleteSessions("SELECT id FROM sessions WHERE user_id = ?", [id.text])
+        try await deleteInSteps(
+            """
+            DELETE FROM conversation_events WHERE (conversation_id, number) IN (
+                SELECT conversation_id, number FROM conversation_events WHERE user_id = ? LIMIT \(StoreLimits.linesPerPageMax))
+            """, [id.text])
         try await writing { db in try db.execute(sql: "DELETE FROM users WHERE id = ?", arguments: [id.text]) }
     }
 
@@ -54,12 +61,20 @@ extension SessionStore {
     ///
     /// - Returns: the number of deleted sessions.
     @discardableResult
-    func deleteInSteps(_ selection: String, _ arguments: StatementArguments) async throws(StoreError) -> Int {
+    private func deleteSessions(_ selection: String, _ arguments: StatementArguments = []) async throws(StoreError) -> Int {
+        try await deleteInSteps("DELETE FROM sessions WHERE id IN (\(selection) LIMIT \(StoreLimits.deletionsPerCommit))", arguments)
+    }
+
+    /// Repeats a deletion until it finds nothing more, with a commit for each step, so that other writes do not wait for all of them.
+    ///
+    /// - Parameter deletion: deletes a limited number of rows.
+    /// - Returns: the number of deleted rows.
+    @discardableResult
+    private func deleteInSteps(_ deletion: String, _ arguments: StatementArguments = []) async throws(StoreError) -> Int {
         var count = 0
         while true {
             let deleted = try await writing { db in
-                try db.execute(
-                    sql: "DELETE FROM sessions WHERE id IN (\(selection) LIMIT \(StoreLimits.deletionsPerCommit))", arguments: arguments)
+                try db.execute(sql: deletion, arguments: arguments)
                 return db.changesCount
             }
             guard deleted > 0 else { return count }
@@ -86,20 +101,26 @@ extension SessionStore {
 }
 
 extension SessionStore {
-    /// Deletes expired data: ended sessions by `retentionDays`, closed webhooks, expired tokens, unused speech clips, and users whose
-    /// deletion was interrupted.
-    /// At the end no byte of it remains. Call hourly.
+    /// Deletes expired data: ended sessions, calls and events of conversations by `retentionDays`, closed webhooks, expired codes and
+    /// tokens, unused speech clips, and users whose deletion was interrupted. At the end no byte of it remains. Call hourly.
     ///
     /// - Returns: the number of deleted sessions.
     @discardableResult
     package func expire(at now: WallTime) async throws(StoreError) -> Int {
-        let count = try await deleteInSteps(
-            // The second condition lets SQLite use the index: no user has fewer days.
+        let count = try await deleteSessions(
+            "SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE \(Self.isPastRetention("s.ended_at", at: now))")
+        try await deleteInSteps(
             """
-            SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
-            WHERE s.ended_at < \(Self.cutoff(days: UserSettings.retentionDaysRange.lowerBound, before: now))
-            AND s.ended_at < \(now.milliseconds) - u.retention_days * 86400000
-            """, [])
+            DELETE FROM calls WHERE (user_id, ended_at, id) IN (
+                SELECT c.user_id, c.ended_at, c.id FROM calls c JOIN users u ON u.id = c.user_id
+                WHERE \(Self.isPastRetention("c.ended_at", at: now)) LIMIT \(StoreLimits.linesPerPageMax))
+            """)
+        try await deleteInSteps(
+            """
+            DELETE FROM conversation_events WHERE (conversation_id, number) IN (
+                SELECT e.conversation_id, e.number FROM conversation_events e JOIN users u ON u.id = e.user_id
+                WHERE \(Self.isPastRetention("e.at", at: now)) LIMIT \(StoreLimits.linesPerPageMax))
+            """)
         let forgotten = try await reading { db in
             try String.fetchAll(db, sql: "SELECT id FROM users WHERE NOT EXISTS (SELECT 1 FROM user_keys k WHERE k.user_id = users.id)")
         }
@@ -110,7 +131,7 @@ extension SessionStore {
             for (table, time, span) in [
                 ("refresh_families", "expires_at", Duration.zero), ("session_starts", "started_at", StoreLimits.idempotencyWindow),
                 ("webhooks", "closed_at", StoreLimits.webhooksKept), ("jobs", "failed_at", StoreLimits.failedJobsKept),
-                ("speech_clips", "used_at", StoreLimits.clipsKept),
+                ("speech_clips", "used_at", StoreLimits.clipsKept), ("account_codes", "expires_at", Duration.zero),
             ] {
                 try db.execute(
                     sql: "DELETE FROM \(table) WHERE \(time) <= ?", arguments: [(now - span).milliseconds])
@@ -120,7 +141,12 @@ extension SessionStore {
         return count
     }
 
-    private static func cutoff(days: Int, before now: WallTime) -> Int64 { (now - .seconds(days * 86_400)).milliseconds }
+    /// The SQL condition for rows whose time in `column` is past the retention of their user `u`.
+    private static func isPastRetention(_ column: String, at now: WallTime) -> String {
+        let latest = (now - .seconds(UserSettings.retentionDaysRange.lowerBound * 86_400)).milliseconds
+        // The first condition lets SQLite use the index on the column: no user has fewer days.
+        return "\(column) < \(latest) AND \(column) < \(now.milliseconds) - u.retention_days * 86400000"
+    }
 }
 
 extension SessionStore {
@@ -210,6 +236,7 @@ extension SessionStore {
                 guard let key else { continue }
                 report.note(try damage { try Self.checkUser(id, from: row, key) })
                 try Self.checkSessions(of: id, key, in: db, into: &report)
+                try Self.checkLists(of: id, key, in: db, into: &report)
             }
             try Self.checkWork(keychain, in: db, into: &report)
             return report
@@ -237,6 +264,23 @@ extension SessionStore {
         }
     }
 
+    /// Contacts, calls, devices and texts in conversations.
+    private static func checkLists(of user: UserID, _ key: SealingKey, in db: Database, into report: inout StoreReport) throws {
+        for row in try Row.fetchAll(db, sql: "SELECT position, entry FROM contacts WHERE user_id = ?", arguments: [user.text]) {
+            report.note(try damage { _ = try key.open(row[1], as: Contact.self, at: contactLocation(user, row[0])) })
+        }
+        for row in try Row.fetchAll(db, sql: "SELECT id, ended_at, about FROM calls WHERE user_id = ?", arguments: [user.text]) {
+            report.note(try damage { _ = try key.open(row[2], as: CallLogEntry.self, at: callLocation(user, row[0], row[1])) })
+        }
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM push_devices WHERE user_id = ?", arguments: [user.text]) {
+            report.note(try damage { _ = try pushDevice(from: row, key) })
+        }
+        let events = try Row.fetchCursor(db, sql: "SELECT * FROM conversation_events WHERE user_id = ?", arguments: [user.text])
+        while let row = try events.next() {
+            report.note(try damage { _ = try event(from: row, of: user, key) })
+        }
+    }
+
     private static func checkWork(_ keychain: Keychain, in db: Database, into report: inout StoreReport) throws {
         let webhooks = try Row.fetchCursor(db, sql: "SELECT * FROM webhooks")
         while let row = try webhooks.next() {
@@ -250,6 +294,10 @@ extension SessionStore {
         for row in try Row.fetchAll(db, sql: "SELECT id, definition FROM assistants") {
             report.note(
                 try damage { _ = try keychain.shared.open(row[1], as: AssistantDefinition.self, at: assistantLocation(row[0])) })
+        }
+        let conversations = try Row.fetchCursor(db, sql: "SELECT id, name FROM conversations")
+        while let row = try conversations.next() {
+            report.note(try damage { _ = try keychain.shared.openText(row[1], at: conversationLocation(row[0])) })
         }
         let clips = try Row.fetchCursor(
             db, sql: "SELECT c.*, a.sealed FROM speech_clips c LEFT JOIN speech_audio a ON a.clip_id = c.id")
@@ -274,20 +322,25 @@ extension SessionStore {
     /// Writes a snapshot of the store to a new file while other operations continue. It is encrypted with the same keys and opens as
     /// `patchbay.sqlite` in a directory of its own.
     ///
+    /// - Returns: the names of the recordings that the snapshot refers to; their files are not part of it.
     /// - Throws: `refused` if the file exists.
-    package func backup(to path: String) async throws(StoreError) {
+    @discardableResult
+    package func backup(to path: String) async throws(StoreError) -> [String] {
         guard !FileManager.default.fileExists(atPath: path) else { throw .refused("There is a file at \(path) already.") }
         // An interrupted copy must not look complete.
         let unfinished = path + ".unfinished"
         do {
             try? FileManager.default.removeItem(atPath: unfinished)
             Glibc.close(try PrivateFiles.create(unfinished))
-            try await onOwnThread { [pool] in
+            let recordings = try await onOwnThread { [pool] in
                 let copy = try DatabaseQueue(path: unfinished)
                 try pool.backup(to: copy)
+                let recordings = try copy.read { db in try String.fetchAll(db, sql: "SELECT name FROM recordings ORDER BY name") }
                 try copy.close()
+                return recordings
             }
             try FileManager.default.moveItem(atPath: unfinished, toPath: path)
+            return recordings
         } catch {
             try? FileManager.default.removeItem(atPath: unfinished)
             throw StoreError(error)
@@ -304,8 +357,8 @@ extension SessionStore {
     }
 
     /// Copying takes long, and the store's threads are few.
-    private func onOwnThread(_ work: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    private func onOwnThread<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
             DispatchQueue.global().async { continuation.resume(with: Result(catching: work)) }
         }
     }

@@ -6,15 +6,23 @@ internal import Wire
 extension SessionStore {
     /// Creates an account. The password is hashed even if the address is taken, so that timing reveals nothing.
     ///
+    /// - Parameter webhooks: if given, a code that confirms the address is made, and these are enqueued.
     /// - Throws: `emailTaken`; addresses are compared case-insensitively.
-    package func createUser(email: String, password: SecretText, at now: WallTime) async throws(StoreError) -> User {
+    package func createUser(
+        email: String, password: SecretText, confirmedBy webhooks: AccountCodeWebhooks? = nil, at now: WallTime
+    ) async throws(StoreError) -> User {
         let hash = try await passwords.hash(of: password)
-        let keychain = keychain
+        let (keychain, code) = (keychain, AccountCode.Text())
         return try await writing { db in
             let lookup = keychain.lookup(ofEmail: email)
             guard try Self.userID(lookup, in: db) == nil else { throw StoreError.emailTaken }
             let user = User(id: UserID(), email: email, settings: UserSettings(), createdAt: now)
-            try Self.insert(user, lookup: lookup, password: hash, self.keychain, in: db)
+            try Self.insert(user, lookup: lookup, password: hash, keychain, in: db)
+            if let webhooks {
+                let made = AccountCode(.emailConfirmation, code, at: now)
+                _ = try Self.store(made, of: user.id, keychain, in: db, at: now)
+                try Self.enqueue(webhooks(user, made), keychain, in: db, at: now)
+            }
             return user
         }
     }
@@ -59,11 +67,18 @@ extension SessionStore {
         return try await reading { db in try Self.user(id, try keychain.userKey(of: id, in: db), in: db) }
     }
 
-    /// Whether the user exists and is not being deleted, that is, has a key.
-    package func isKnown(_ id: UserID) async throws(StoreError) -> Bool {
+    /// The state that decides whether a user's tokens are accepted; nil if the user does not exist or is being deleted, that is, has no
+    /// key.
+    package func standing(of id: UserID) async throws(StoreError) -> UserStanding? {
         try await reading { db in
-            let statement = try db.cachedStatement(sql: "SELECT 1 FROM user_keys WHERE user_id = ?")
-            return try Bool.fetchOne(statement, arguments: [id.text]) ?? false
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT token_generation, password IS NOT NULL AND email_confirmed_at IS NULL FROM users
+                    WHERE id = ?1 AND EXISTS (SELECT 1 FROM user_keys WHERE user_id = ?1)
+                    """)
+            return try Row.fetchOne(statement, arguments: [id.text]).map {
+                UserStanding(tokenGeneration: $0[0], isUnconfirmed: $0[1])
+            }
         }
     }
 
@@ -86,7 +101,7 @@ extension SessionStore {
     /// Changes settings atomically: concurrent changes are not lost.
     ///
     /// - Parameter change: may run twice.
-    /// - Throws: `notFound`; `refused` for settings that are out of range.
+    /// - Throws: `notFound`; `handleTaken`; `refused` for settings that are out of range.
     package func updateSettings(
         of id: UserID, _ change: @escaping @Sendable (inout UserSettings) -> Void
     ) async throws(StoreError) -> User {
@@ -96,15 +111,19 @@ extension SessionStore {
             var user = try Self.user(id, key, in: db)
             change(&user.settings)
             try user.settings.check()
+            let handle = user.settings.handle.map(keychain.lookup(ofHandle:))
+            let isTaken = try Bool.fetchOne(db, sql: "SELECT 1 FROM users WHERE handle = ? AND id <> ?", arguments: [handle, id.text])
+            guard isTaken == nil else { throw StoreError.handleTaken }
             try db.execute(
                 sql: """
-                    UPDATE users SET profile = ?, logging_enabled = ?, retention_days = ?, has_seen_onboarding = ?, shares_past_summaries = ?
-                    WHERE id = ?
+                    UPDATE users SET profile = ?, logging_enabled = ?, retention_days = ?, has_seen_onboarding = ?, shares_past_summaries = ?,
+                        reachable_by = ?, handle = ? WHERE id = ?
                     """,
                 arguments: [
                     try key.seal(Profile(user), at: Self.userLocation("profile", id)), user.settings.loggingEnabled,
                     user.settings.retentionDays,
-                    user.settings.hasSeenOnboarding, user.settings.sharesPastSummaries, id.text,
+                    user.settings.hasSeenOnboarding, user.settings.sharesPastSummaries,
+                    user.settings.reachableBy.rawValue, handle, id.text,
                 ])
             return user
         }
@@ -119,12 +138,14 @@ private struct Profile: Codable {
     var voice: String?
     var language: String?
     var timeZone: String?
+    var handle: String?
 
     init(_ user: User) {
         email = user.email
         voice = user.settings.voice
         language = user.settings.language
         timeZone = user.settings.timeZone
+        handle = user.settings.handle
     }
 }
 
@@ -135,14 +156,14 @@ extension Keychain {
 }
 
 extension SessionStore {
-    private static func userLocation(_ column: String, _ id: UserID) -> String { "users.\(column).\(id)" }
+    static func userLocation(_ column: String, _ id: UserID) -> String { "users.\(column).\(id)" }
 
-    private static func userID(_ lookup: [UInt8], in db: Database) throws -> UserID? {
+    static func userID(_ lookup: [UInt8], in db: Database) throws -> UserID? {
         let statement = try db.cachedStatement(sql: "SELECT id FROM users WHERE lookup = ?")
         return try String.fetchOne(statement, arguments: [Data(lookup)]).flatMap(UserID.init(text:))
     }
 
-    private static func userRow(_ id: UserID, in db: Database) throws -> Row? {
+    static func userRow(_ id: UserID, in db: Database) throws -> Row? {
         try Row.fetchOne(try db.cachedStatement(sql: "SELECT * FROM users WHERE id = ?"), arguments: [id.text])
     }
 
@@ -159,9 +180,13 @@ extension SessionStore {
         settings.voice = profile.voice
         settings.language = profile.language
         settings.timeZone = profile.timeZone
+        settings.handle = profile.handle
+        settings.reachableBy = ReachableBy(rawValue: row["reachable_by"]) ?? .nobody
         settings.hasSeenOnboarding = row["has_seen_onboarding"]
         settings.sharesPastSummaries = row["shares_past_summaries"]
-        return User(id: id, email: profile.email, settings: settings, createdAt: WallTime(milliseconds: row["created_at"]))
+        return User(
+            id: id, email: profile.email, settings: settings, createdAt: WallTime(milliseconds: row["created_at"]),
+            isEmailConfirmed: row["email_confirmed_at"] as Int64? != nil, tokenGeneration: row["token_generation"])
     }
 
     private static func insert(
@@ -170,7 +195,10 @@ extension SessionStore {
         let id = user.id
         // The key's row references the user's row, and the profile is encrypted with the key: insert, create the key, then fill in.
         try db.execute(
-            sql: "INSERT INTO users VALUES (?, ?, ?, x'', NULL, ?, ?, ?, ?)",
+            sql: """
+                INSERT INTO users (id, lookup, created_at, profile, logging_enabled, retention_days, has_seen_onboarding, shares_past_summaries)
+                VALUES (?, ?, ?, x'', ?, ?, ?, ?)
+                """,
             arguments: [
                 id.text, Data(lookup), user.createdAt.milliseconds, user.settings.loggingEnabled, user.settings.retentionDays,
                 user.settings.hasSeenOnboarding, user.settings.sharesPastSummaries,
@@ -198,12 +226,17 @@ extension SessionStore {
     private static let secretCount = 32
 
     /// Creates a family and returns its first token.
+    ///
+    /// - Parameter generation: if given, the user's token generation when its password was checked.
+    /// - Throws: `notFound` if there is no such user, or the password has been changed since that generation.
     package func makeRefreshToken(
-        for user: UserID, lasting lifetime: Duration, at now: WallTime
+        for user: UserID, since generation: Int? = nil, lasting lifetime: Duration, at now: WallTime
     ) async throws(StoreError) -> RefreshToken {
         let (name, secret, keychain) = (randomBytes(Self.nameCount), randomBytes(Self.secretCount), keychain)
         return try await writing { db in
             _ = try keychain.userKey(of: user, in: db)
+            let current = try Int.fetchOne(db, sql: "SELECT token_generation FROM users WHERE id = ?", arguments: [user.text])
+            guard let current, generation == nil || generation == current else { throw StoreError.notFound }
             let expiresAt = now + lifetime
             try db.execute(
                 sql: "INSERT INTO refresh_families VALUES (?, ?, ?, ?, ?)",
@@ -216,7 +249,8 @@ extension SessionStore {
                         SELECT id FROM refresh_families WHERE user_id = ? ORDER BY renewed_at DESC, id LIMIT -1 OFFSET ?)
                     """,
                 arguments: [user.text, StoreLimits.familiesPerUserMax])
-            return RefreshToken(text: Base64.urlSafe.encode(name + secret), userID: user, expiresAt: expiresAt)
+            return RefreshToken(
+                text: Base64.urlSafe.encode(name + secret), userID: user, expiresAt: expiresAt, tokenGeneration: current)
         }
     }
 
@@ -228,8 +262,11 @@ extension SessionStore {
             let id = Data(SHA2.digest(of: name))
             guard
                 let row = try Row.fetchOne(
-                    db, sql: "SELECT user_id, secret FROM refresh_families WHERE id = ? AND expires_at > ?",
-                    arguments: [id, now.milliseconds]),
+                    db,
+                    sql: """
+                        SELECT f.user_id, f.secret, u.token_generation FROM refresh_families f JOIN users u ON u.id = f.user_id
+                        WHERE f.id = ? AND f.expires_at > ?
+                        """, arguments: [id, now.milliseconds]),
                 let user = UserID(text: row["user_id"])
             else { return .unknown }
             guard areEqualInConstantTime(SHA2.digest(of: secret), Array(row["secret"] as Data)) else {
@@ -240,7 +277,9 @@ extension SessionStore {
             try db.execute(
                 sql: "UPDATE refresh_families SET secret = ?, renewed_at = ?, expires_at = ? WHERE id = ?",
                 arguments: [Data(SHA2.digest(of: next)), now.milliseconds, expiresAt.milliseconds, id])
-            return .renewed(RefreshToken(text: Base64.urlSafe.encode(name + next), userID: user, expiresAt: expiresAt))
+            return .renewed(
+                RefreshToken(
+                    text: Base64.urlSafe.encode(name + next), userID: user, expiresAt: expiresAt, tokenGeneration: row["token_generation"]))
         }
     }
 

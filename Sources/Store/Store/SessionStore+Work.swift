@@ -169,6 +169,7 @@ extension SessionStore {
                 try db.execute(
                     sql: "UPDATE webhooks SET closed_at = ?, status = 'dead' WHERE lane = ? AND closed_at IS NULL AND expires_at <= ?",
                     arguments: [now.milliseconds, lane, now.milliseconds])
+                if db.changesCount > 0 { try Self.deleteClosedTransients(in: db) }
                 guard let row = try Self.firstWaiting(in: lane, db) else {
                     try Self.deleteLane(lane, in: db)
                     return nil
@@ -192,6 +193,7 @@ extension SessionStore {
                     """,
                 arguments: [now.milliseconds, webhook.number, webhook.attempts])
             guard db.changesCount == 1 else { return false }
+            try Self.deleteClosedTransients(in: db)
             try Self.advance(Self.lane(of: webhook.webhook, keychain), in: db, at: now)
             return true
         }
@@ -210,7 +212,10 @@ extension SessionStore {
                     UPDATE webhooks SET closed_at = ?, status = 'dead', reason = ? WHERE number = ? AND attempts = ? AND closed_at IS NULL
                     """,
                 arguments: [now.milliseconds, sealed, webhook.number, webhook.attempts])
-            if db.changesCount == 1 { try Self.advance(lane, in: db, at: now) }
+            if db.changesCount == 1 {
+                try Self.deleteClosedTransients(in: db)
+                try Self.advance(lane, in: db, at: now)
+            }
         }
     }
 
@@ -242,6 +247,17 @@ extension SessionStore {
         }
     }
 
+    /// Webhooks that wait for their delivery, and when the oldest of them was enqueued or replayed.
+    package func waitingWebhooks() async throws(StoreError) -> (count: Int, oldest: WallTime?) {
+        try await reading { db in
+            // Both conditions have an index.
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM webhooks WHERE closed_at IS NULL") ?? 0
+            let expiry = try Int64.fetchOne(
+                db, sql: "SELECT expires_at FROM webhooks WHERE closed_at IS NULL AND is_transient = 0 ORDER BY expires_at LIMIT 1")
+            return (count, expiry.map { WallTime(milliseconds: $0) - StoreLimits.webhookLifetime })
+        }
+    }
+
     /// Enqueues a webhook again for all its endpoints, at its old position.
     ///
     /// - Throws: `notFound`.
@@ -249,7 +265,9 @@ extension SessionStore {
         let keychain = keychain
         try await writing { db in
             try db.execute(
-                sql: "UPDATE webhooks SET status = 'waiting', closed_at = NULL, reason = NULL, expires_at = ? WHERE id = ?",
+                sql: """
+                    UPDATE webhooks SET status = 'waiting', closed_at = NULL, reason = NULL, expires_at = ? WHERE id = ? AND is_transient = 0
+                    """,
                 arguments: [(now + StoreLimits.webhookLifetime).milliseconds, id.text])
             guard db.changesCount > 0 else { throw StoreError.notFound }
             for row in try Row.fetchAll(db, sql: "SELECT * FROM webhooks WHERE id = ?", arguments: [id.text]) {
@@ -263,6 +281,7 @@ extension SessionStore {
         try db.execute(
             sql: "UPDATE webhooks SET closed_at = ?1, status = 'dead' WHERE closed_at IS NULL AND expires_at <= ?1",
             arguments: [now.milliseconds])
+        try deleteClosedTransients(in: db)
         try db.execute(
             sql: """
                 DELETE FROM webhook_lanes
@@ -283,17 +302,23 @@ extension SessionStore {
             let (lane, key, id) = (lane(of: webhook, keychain), keychain.shared, webhook.id.text)
             try db.execute(
                 sql: """
-                    INSERT INTO webhooks (id, lane, event, endpoint, room, body, user_id, session_id, told_at, expires_at, status)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting')
+                    INSERT INTO webhooks (id, lane, event, endpoint, room, body, user_id, session_id, told_at, expires_at, request, status,
+                        is_transient)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?)
                     """,
                 arguments: [
                     id, lane, webhook.event, key.seal(webhook.endpoint, at: location("endpoint", id, lane)),
                     key.seal(webhook.room, at: location("room", id, lane)), key.seal(webhook.body, at: location("body", id, lane)),
                     webhook.userID?.text, webhook.sessionID?.text, now.milliseconds,
-                    (now + StoreLimits.webhookLifetime).milliseconds,
+                    (now + (webhook.lifetime ?? StoreLimits.webhookLifetime)).milliseconds,
+                    webhook.requestID.map { key.seal($0, at: location("request", id, lane)) }, webhook.lifetime != nil,
                 ])
             try openLane(of: webhook, keychain, in: db, at: now)
         }
+    }
+
+    private static func deleteClosedTransients(in db: Database) throws {
+        try db.execute(sql: "DELETE FROM webhooks WHERE is_transient = 1 AND closed_at IS NOT NULL")
     }
 
     private static func lane(of webhook: OutgoingWebhook, _ keychain: Keychain) -> Data {
@@ -350,7 +375,9 @@ extension SessionStore {
             room: try key.openText(row["room"], at: location("room", id, lane)),
             body: try key.openText(row["body"], at: location("body", id, lane)),
             userID: (row["user_id"] as String?).flatMap(UserID.init(text:)),
-            sessionID: (row["session_id"] as String?).flatMap(SessionID.init(text:)))
+            sessionID: (row["session_id"] as String?).flatMap(SessionID.init(text:)),
+            requestID: try (row["request"] as Data?).map { try key.openText($0, at: location("request", id, lane)) },
+            lifetime: row["is_transient"] ? .milliseconds((row["expires_at"] as Int64) - row["told_at"]) : nil)
         return StoredWebhook(
             number: row["number"], webhook: webhook, enqueuedAt: WallTime(milliseconds: row["told_at"]),
             expiresAt: WallTime(milliseconds: row["expires_at"]), status: status, attempts: attempts,

@@ -26,17 +26,19 @@ package final class SessionStore: Sendable {
     private let commits: CommitQueue
     private let keys: Mutex<Keychain>
     private let lock: DirectoryLock?
+    private let observe: StoreObserver
     let passwords: PasswordHasher
 
     /// - Parameters:
     ///   - masterKeys: at least one; must include the key that the store is locked with. A new store is locked with the first.
     ///   - passwordCost: the scrypt parameters of new password hashes.
     ///   - sizeMax: maximum size of the database in bytes; writes beyond it throw `full`. Nil: limited by the disk only.
+    ///   - observe: called after each operation, on any thread.
     /// - Throws: before anything is modified: `alreadyOpen`, `wrongMasterKey`, `missing`, `fromTheFuture`; later: `damaged`, `full`,
     ///   `failed`.
     package init(
         directory: String, masterKeys: [MasterKey], access: Access = .owner, passwordCost: PasswordHash.Cost = .standard,
-        sizeMax: Int? = nil
+        sizeMax: Int? = nil, observing observe: @escaping StoreObserver = { _, _, _ in }
     ) throws(StoreError) {
         precondition(!masterKeys.isEmpty, "a store needs a master key")
         let path = directory + "/" + Self.fileName
@@ -75,7 +77,8 @@ package final class SessionStore: Sendable {
         } catch {
             throw StoreError(error)
         }
-        commits = CommitQueue(pool: pool, log: log)
+        self.observe = observe
+        commits = CommitQueue(pool: pool, log: log, observing: observe)
         passwords = PasswordHasher(cost: passwordCost)
         // The previous owner may have ended right after a deletion.
         if access == .owner { log.emptySoon() }
@@ -85,13 +88,41 @@ package final class SessionStore: Sendable {
 
     /// Reads the keys of the store at `path` without writing anything; nil if there is no store.
     private static func readKeys(path: String, masterKeys: [MasterKey]) throws -> Keychain? {
+        try readUnchanged(path: path, masterKeys: masterKeys)?.keys
+    }
+
+    private static func readUnchanged(path: String, masterKeys: [MasterKey]) throws -> (keys: Keychain, isCurrent: Bool)? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         var configuration = Self.configuration
         configuration.readonly = true
         return try DatabaseQueue(path: path, configuration: configuration).read { db in
             guard try db.tableExists("store_keys") else { return nil }
-            guard try !DatabaseSchema.migrator(fill: { _ in }).hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
-            return try Keychain.open(in: db, with: masterKeys)
+            let migrator = DatabaseSchema.migrator { _ in }
+            guard try !migrator.hasBeenSuperseded(db) else { throw StoreError.fromTheFuture }
+            return (try Keychain.open(in: db, with: masterKeys), try migrator.hasCompletedMigrations(db))
+        }
+    }
+
+    /// The condition of a store's files, read without opening the store.
+    package enum Condition: Sendable, Hashable {
+        /// There is no store yet.
+        case missing
+        case current
+        /// Written by an earlier version; opening it as owner updates its schema.
+        case older
+    }
+
+    /// Tests whether the store could be opened as owner. Creates and changes nothing.
+    ///
+    /// - Throws: `alreadyOpen`, `wrongMasterKey`, `fromTheFuture`, `damaged`, `failed`.
+    package static func condition(directory: String, masterKeys: [MasterKey]) throws(StoreError) -> Condition {
+        do {
+            guard FileManager.default.fileExists(atPath: directory + "/" + fileName) else { return .missing }
+            try DirectoryLock(directory: directory).release()
+            guard let found = try readUnchanged(path: directory + "/" + fileName, masterKeys: masterKeys) else { return .missing }
+            return found.isCurrent ? .current : .older
+        } catch {
+            throw StoreError(error)
         }
     }
 
@@ -137,23 +168,47 @@ extension SessionStore {
 
     /// For short reads.
     func reading<T: Sendable>(_ body: @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do {
-            return try await withTaskExecutorPreference(readers.threads) { try readers.read(body) }
-        } catch {
-            throw StoreError(error)
-        }
+        try await observed(.read) { try await withTaskExecutorPreference(readers.threads) { try readers.read(body) } }
     }
 
     /// For long reads, which must not delay short ones.
     func readingLong<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do { return try await pool.read(body) } catch { throw StoreError(error) }
+        try await observed(.longRead) { try await pool.read(body) }
     }
 
     /// - Parameter body: may run twice (`CommitQueue`).
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        try await commits.write(body)
+        try await observed(.write) { try await commits.write(body) }
+    }
+
+    private func observed<T>(_ operation: StoreOperation, _ body: () async throws -> T) async throws(StoreError) -> T {
+        let began = ContinuousClock.now
+        do {
+            let result = try await body()
+            observe(operation, began.duration(to: .now), nil)
+            return result
+        } catch {
+            let error = StoreError(error)
+            observe(operation, began.duration(to: .now), error)
+            throw error
+        }
     }
 }
+
+/// Kinds of operations that a `StoreObserver` distinguishes.
+package enum StoreOperation: String, Sendable, CaseIterable {
+    /// From the call to the result, including the wait for a thread.
+    case read
+    /// Verification and other reads of everything.
+    case longRead = "long_read"
+    /// From the call to the commit on disk, which several writes share.
+    case write
+    /// One transaction, including the wait for the disk.
+    case commit
+}
+
+/// Called after each operation with its duration and its error, if any.
+package typealias StoreObserver = @Sendable (StoreOperation, Duration, StoreError?) -> Void
 
 extension SessionStore {
     /// The key that signs users' access tokens. It belongs to the store, so tokens survive restarts and end with the store.

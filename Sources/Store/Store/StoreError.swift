@@ -5,6 +5,7 @@ package enum StoreError: Error, Hashable, Sendable {
     /// The record does not exist or belongs to another user; the two cannot be distinguished.
     case notFound
     case emailTaken
+    case handleTaken
     case invalidCursor
     /// An idempotency key that identifies another request.
     case keyReused
@@ -51,11 +52,27 @@ extension StoreError {
     }
 }
 
+extension StoreError {
+    /// The name of an error that concerns operators; nil for those that only concern the caller.
+    package var operationalName: String? {
+        switch self {
+        case .full: "full"
+        case .busy: "busy"
+        case .damaged: "damaged"
+        case .failed: "failed"
+        default: nil
+        }
+    }
+
+    package static let operationalNames = ["full", "busy", "damaged", "failed"]
+}
+
 extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notFound: "There is no such record."
         case .emailTaken: "This e-mail address already has an account."
+        case .handleTaken: "Another user has this handle."
         case .invalidCursor: "The cursor is not valid for this list."
         case .keyReused: "This idempotency key was used for another request; use a new key."
         case .refused(let reason): reason

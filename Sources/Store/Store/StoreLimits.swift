@@ -39,6 +39,13 @@ package enum StoreLimits {
     /// Refresh token families per user. The least recently used one is dropped.
     package static let familiesPerUserMax = 32
 
+    /// How long a code for a password or an address is valid.
+    package static let codeLifetime = Duration.seconds(900)
+    /// Wrong codes after which the right one is void.
+    package static let codeFailuresMax = 5
+    /// The least time between two codes for the same purpose.
+    package static let codeInterval = Duration.seconds(60)
+
     /// Turns per session: nine hours at one in three seconds.
     package static let turnsPerSessionMax = 10_000
     /// In bytes of UTF-8.
@@ -49,6 +56,25 @@ package enum StoreLimits {
     package static let sessionsPerPageMax = 200
     /// Length of a list's summary snippet, in characters.
     package static let snippetLength = 160
+
+    /// Lines in a page of contacts or calls.
+    package static let linesPerPageMax = 200
+    package static let contactsPerUserMax = 1_000
+    /// Calls in a user's history. The oldest ones are dropped.
+    package static let callsPerUserMax = 5_000
+
+    /// Devices of a user that can be woken. The least recently registered one is dropped.
+    package static let pushDevicesPerUserMax = 16
+
+    /// Conversations that a user has joined.
+    package static let conversationsPerUserMax = 1_000
+    /// Conversations that a user is invited to and has not joined.
+    package static let invitationsPerUserMax = 100
+    package static let membersPerConversationMax = 256
+    /// Beyond it, the oldest event of the user with the most events is dropped.
+    package static let eventsPerConversationMax = 10_000
+    /// In bytes of UTF-8.
+    package static let conversationTextMax = 4_096
 
     /// How long an idempotency key identifies a session.
     package static let idempotencyWindow = Duration.seconds(24 * 3_600)

@@ -9,8 +9,9 @@ package import Wire
 package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private let queue: WebhookQueue
     private let backoff: Backoff
-    private let key: IssuerKey
+    private let key: @Sendable () -> IssuerKey
     private let send: Outgoing
+    private let observe: @Sendable (WebhookAttempt) -> Void
     private let clock: C
     /// The polling interval, unless `wake` is called.
     private let pause: Duration
@@ -23,18 +24,21 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
 
     /// - Parameters:
     ///   - urls: all endpoints; each receives every event. Webhooks for other endpoints stay in the store.
-    ///   - key: an HS256 key; its issuer identifies the gateway to receivers.
+    ///   - key: an HS256 key, evaluated for each attempt; its issuer identifies the gateway to receivers.
     ///   - random: random numbers in 0..<1 for jitter.
+    ///   - observe: called after each attempt.
     package init(
-        _ queue: WebhookQueue, to urls: [String], backoff: Backoff = .webhooks, signedWith key: IssuerKey, clock: C,
-        pause: Duration = .seconds(1), now: @escaping @Sendable () -> WallTime, random: @escaping @Sendable () -> Double,
-        sending send: @escaping Outgoing
+        _ queue: WebhookQueue, to urls: [String], backoff: Backoff = .webhooks,
+        signedWith key: @autoclosure @escaping @Sendable () -> IssuerKey, clock: C, pause: Duration = .seconds(1),
+        now: @escaping @Sendable () -> WallTime, random: @escaping @Sendable () -> Double, sending send: @escaping Outgoing,
+        observing observe: @escaping @Sendable (WebhookAttempt) -> Void = { _ in }
     ) {
         self.queue = queue
         endpoints = Mutex(urls.map(WebhookEndpoint.init))
         self.backoff = backoff
         self.key = key
         self.send = send
+        self.observe = observe
         self.clock = clock
         self.pause = pause
         self.now = now
@@ -74,8 +78,11 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     }
 
     private func deliver(_ webhook: StoredWebhook, at index: Int) async {
+        let began = clock.now
         let (answer, reason) = await attempt(webhook)
-        let next = now() + backoff.delay(afterFailures: webhook.attempts, random: random())
+        let duration = began.duration(to: clock.now)
+        let time = now()
+        let next = time + backoff.delay(afterFailures: webhook.attempts, random: random())
         let expires = next >= webhook.expiresAt
         // The outcome is stored before the next lease. If that fails, the lease expires and decides.
         switch answer {
@@ -83,6 +90,13 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
         case .failed where !expires: try? await queue.retry(webhook, next, reason)
         case .failed, .gone: try? await queue.giveUp(webhook, reason, now())
         }
+        let outcome: WebhookAttempt.Outcome =
+            switch answer {
+            case .delivered: .delivered
+            case .failed where !expires: .retried(after: .milliseconds(next.milliseconds - time.milliseconds))
+            case .failed, .gone: .dead
+            }
+        observe(WebhookAttempt(webhook: webhook, outcome: outcome, reason: reason, duration: duration))
         endpoints.withLock { endpoints in
             switch answer {
             case .delivered, .gone: endpoints[index].answered()
@@ -96,20 +110,36 @@ package final class WebhookDelivery<C: Clock<Duration>>: Sendable {
     private func attempt(_ webhook: StoredWebhook) async -> (WebhookAnswer, reason: String) {
         do {
             let body = Array(webhook.webhook.body.utf8)
-            let request = OutgoingHTTPRequest(
-                url: webhook.webhook.endpoint,
-                headers: [
-                    OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("user-agent", "Patchbay"),
-                    // Without "Bearer", as LiveKit's receivers expect.
-                    OutgoingHeader("authorization", try BodySignature.token(for: body, at: now().milliseconds / 1_000, with: key)),
-                ],
-                body: body)
+            var headers = [
+                OutgoingHeader("content-type", "application/webhook+json"), OutgoingHeader("user-agent", "Patchbay"),
+                // Without "Bearer", as LiveKit's receivers expect.
+                OutgoingHeader("authorization", try BodySignature.token(for: body, at: now().milliseconds / 1_000, with: key())),
+            ]
+            if let request = webhook.webhook.requestID { headers.append(OutgoingHeader("x-request-id", request)) }
+            let request = OutgoingHTTPRequest(url: webhook.webhook.endpoint, headers: headers, body: body)
             let response = try await send(request)
             return (WebhookAnswer(status: response.status), "status \(response.status)")
         } catch {
             return (.failed, "no answer: \(error)")
         }
     }
+}
+
+/// One attempt to deliver a webhook, for logs and metrics.
+package struct WebhookAttempt: Sendable {
+    package enum Outcome: Sendable, Hashable {
+        case delivered
+        case retried(after: Duration)
+        /// Declined by the endpoint, or not delivered within `StoreLimits.webhookLifetime`.
+        case dead
+    }
+
+    package let webhook: StoredWebhook
+    package let outcome: Outcome
+    /// For operators: a status, or why there was no response. Reveals nothing of the URL but its host.
+    package let reason: String
+    /// From sending the request to the complete response.
+    package let duration: Duration
 }
 
 extension Backoff {

@@ -17,6 +17,10 @@ package struct WebhookEvent: Sendable, Hashable {
         case sessionEnded(Session)
         case summaryReady(Session, SummaryID)
         case call(WebhookCall)
+        /// Asks a backend to wake devices for a call. Contains their push tokens.
+        case callPush(CallInfo, of: UserID, [PushDevice], expiresAt: WallTime)
+        /// Asks a backend to send a code to the user's address. Contains the code.
+        case accountCode(User, AccountCode)
     }
 
     /// The same for every attempt and endpoint, so that receivers can deduplicate.
@@ -30,7 +34,7 @@ package struct WebhookEvent: Sendable, Hashable {
         self.content = content
     }
 
-    /// `room_started`, …, `session_ended`, `summary_ready`, `call_…`.
+    /// `room_started`, …, `session_ended`, `summary_ready`, `call_…`, `push.call_incoming`, `account.…`.
     package var name: String {
         switch content {
         case .roomStarted: "room_started"
@@ -44,10 +48,13 @@ package struct WebhookEvent: Sendable, Hashable {
         case .summaryReady: "summary_ready"
         case .call(let call):
             if let member = call.member { "call_member_\(member.state.rawValue)" } else { "call_\(call.info.status.rawValue)" }
+        case .callPush: "push.call_incoming"
+        case .accountCode(_, let code): "account.\(code.purpose.rawValue)_requested"
         }
     }
 
-    /// The delivery lane: the room's name, so that a session's events follow those of its room.
+    /// The delivery lane: the room's name, so that a session's events follow those of its room; one for each user for events of accounts
+    /// and pushes.
     package var lane: String {
         switch content {
         case .roomStarted(let room), .roomFinished(let room), .participantJoined(let room, _), .participantLeft(let room, _, _),
@@ -55,6 +62,8 @@ package struct WebhookEvent: Sendable, Hashable {
             room.info.name
         case .sessionEnded(let session), .summaryReady(let session, _): session.roomName
         case .call(let call): call.info.room
+        case .callPush(_, let user, _, _): "push-" + user.text
+        case .accountCode(let user, _): "account-" + user.id.text
         }
     }
 }
@@ -96,7 +105,7 @@ extension WebhookEvent: Encodable {
     package static let idPrefix = "EV_"
 
     private enum Key: CodingKey {
-        case event, room, participant, id, createdAt, track, session, summary, call
+        case event, room, participant, id, createdAt, track, session, summary, call, account, push
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -122,6 +131,11 @@ extension WebhookEvent: Encodable {
             try event.encode(["id": summary.text, "sessionId": session.id.text], forKey: .summary)
         case .call(let call):
             try event.encode(CallWebhookMessage(call: call), forKey: .call)
+        case .callPush(let call, let user, let devices, let expiresAt):
+            try event.encode(CallWebhookMessage(call: WebhookCall(call)), forKey: .call)
+            try event.encode(PushMessage(user: user, devices: devices, expiresAt: expiresAt), forKey: .push)
+        case .accountCode(let user, let code):
+            try event.encode(AccountCodeMessage(user: user, code: code), forKey: .account)
         }
         try event.encode(Self.idPrefix + id.text, forKey: .id)
         // Floor division, for times before 1970.

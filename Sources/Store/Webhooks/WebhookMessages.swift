@@ -1,3 +1,4 @@
+internal import Identity
 internal import Wire
 
 /// LiveKit's `Room`.
@@ -140,6 +141,50 @@ struct CallWebhookMessage: Encodable {
         if let member = call.member {
             try message.encode(["identity": member.party.text, "status": member.status.rawValue], forKey: .member)
         }
+    }
+}
+
+struct PushMessage: Encodable {
+    let user: UserID
+    let devices: [PushDevice]
+    let expiresAt: WallTime
+
+    private enum Key: CodingKey {
+        case userId, devices, expiresAt
+    }
+
+    private enum DeviceKey: CodingKey {
+        case id, platform, pushToken
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var message = encoder.container(keyedBy: Key.self)
+        try message.encode(user, forKey: .userId)
+        var list = message.nestedUnkeyedContainer(forKey: .devices)
+        for device in devices {
+            var entry = list.nestedContainer(keyedBy: DeviceKey.self)
+            try entry.encode(device.id, forKey: .id)
+            try entry.encode(device.platform.rawValue, forKey: .platform)
+            try entry.encode(device.token.revealedText, forKey: .pushToken)
+        }
+        try message.encode(expiresAt, forKey: .expiresAt)
+    }
+}
+
+struct AccountCodeMessage: Encodable {
+    let user: User
+    let code: AccountCode
+
+    private enum Key: CodingKey {
+        case userId, email, code, expiresAt
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var message = encoder.container(keyedBy: Key.self)
+        try message.encode(user.id, forKey: .userId)
+        try message.encodeIfPresent(user.email, forKey: .email)
+        try message.encode(code.text.revealed, forKey: .code)
+        try message.encode(code.expiresAt, forKey: .expiresAt)
     }
 }
 

@@ -1,3 +1,4 @@
+import GRDB
 import Glibc
 import Store
 import Testing
@@ -31,7 +32,8 @@ struct FullDiskTests {
 
     /// Writes share a commit, and the one that is too big must not take the others with it.
     @Test func aFullDiskFailsOnlyTheWritesThatDoNotFit() async throws {
-        let world = try StoreWorld(sizeMax: 300_000)
+        // Room for two big turns and all small ones, however large an empty store is.
+        let world = try StoreWorld(sizeMax: try Self.emptySize() + 160_000)
         let user = try await world.makeUser()
         let session = try await world.startSession(of: user)
         let outcomes = await withTaskGroup { group in
@@ -46,6 +48,15 @@ struct FullDiskTests {
         #expect(outcomes.allSatisfy { $0.0 != "small" || $0.1 == .stored })
         let kept = outcomes.count { $0.1 == .stored }
         #expect(try await world.store.record(of: session.id, of: user.id).turns.count == kept)
+    }
+
+    /// In bytes.
+    private static func emptySize() throws -> Int {
+        let world = try StoreWorld()
+        return try world.thief { db in
+            let (count, size) = (try Int.fetchOne(db, sql: "PRAGMA page_count"), try Int.fetchOne(db, sql: "PRAGMA page_size"))
+            return (count ?? 0) * (size ?? 0)
+        }
     }
 
     /// In a process of its own, since the limit is a process's.

@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import Store
 import Testing
 
@@ -26,6 +28,29 @@ struct WebhookStoreTests {
             #expect(try await store.delivered(due[0], at: world.now))
         }
         #expect(try await lease().isEmpty)
+    }
+
+    @Test func theRequestThatCausedAWebhookIsKeptAndSealed() async throws {
+        var caused = webhook("one")
+        caused.requestID = "request-of-a-client"
+        try await store.enqueue([caused, webhook("two", room: "r2")], at: world.now)
+        #expect(try await lease().map(\.webhook.requestID).sorted { ($0 ?? "") < ($1 ?? "") } == [nil, "request-of-a-client"])
+        let stored = try world.thief { db in try Data.fetchAll(db, sql: "SELECT request FROM webhooks WHERE request IS NOT NULL") }
+        #expect(stored.count == 1 && stored[0].range(of: Data("request-of-a-client".utf8)) == nil)
+        #expect(try await store.verify().isClean)
+    }
+
+    @Test func whatWaitsIsCountedWithItsAge() async throws {
+        func expect(_ count: Int, since oldest: WallTime?) async throws {
+            let waiting = try await store.waitingWebhooks()
+            #expect(waiting.count == count && waiting.oldest == oldest)
+        }
+        try await expect(0, since: nil)
+        try await store.enqueue([webhook("one")], at: world.now)
+        try await store.enqueue([webhook("two")], at: world.now + .seconds(60))
+        try await expect(2, since: world.now)
+        #expect(try await store.delivered(lease()[0], at: world.now + .seconds(61)))
+        try await expect(1, since: world.now + .seconds(60))
     }
 
     @Test func aFailingRoomDoesNotBlockOtherRooms() async throws {

@@ -1,0 +1,140 @@
+import GRDB
+import Identity
+import Store
+import Testing
+import Wire
+
+/// Contacts, and whom a user may call.
+struct ContactStoreTests {
+    private let world: StoreWorld
+    private var store: SessionStore { world.store }
+
+    init() throws { world = try StoreWorld() }
+
+    private func makeUser(_ name: String, _ reachableBy: ReachableBy = .contacts) async throws -> User {
+        let user = try await world.makeUser("\(name)@example.org")
+        return try await store.updateSettings(of: user.id) {
+            $0.reachableBy = reachableBy
+            $0.handle = name
+        }
+    }
+
+    private func addresses(of user: User, _ name: String) -> [UserAddress] {
+        [.id(user.id), .email("\(name)@EXAMPLE.org"), .handle(name.uppercased())]
+    }
+
+    @Test(arguments: [(ReachableBy.nobody, false, 0), (.contacts, false, 1), (.contacts, true, 3), (.anyone, false, 3), (.nobody, true, 0)])
+    func aUserIsFoundByThoseItWantsToReachIt(reachableBy: ReachableBy, isContact: Bool, count: Int) async throws {
+        let (ann, bob) = (try await makeUser("ann"), try await makeUser("bob", reachableBy))
+        if isContact { try await store.setContacts([Contact(address: "Ann@example.org")], of: bob.id) }
+        let found = try await store.callees(at: addresses(of: bob, "bob"), for: ann.id)
+        #expect(found.count == count && found.values.allSatisfy { $0 == bob.id })
+        #expect(found[.id(bob.id)] != nil || reachableBy == .nobody, "an id that was given away stays valid")
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func aContactIsRecognizedByEachOfItsAddresses(index: Int) async throws {
+        let (ann, bob) = (try await makeUser("ann"), try await makeUser("bob"))
+        let contact = [ann.id.text, "ANN@example.org", "@Ann"][index]
+        try await store.setContacts([Contact(address: contact)], of: bob.id)
+        #expect(try await store.callees(at: [.handle("bob")], for: ann.id).count == 1)
+        let eve = try await makeUser("eve")
+        #expect(try await store.callees(at: [.handle("bob")], for: eve.id).isEmpty)
+    }
+
+    @Test func anExternalIssuersClaimOfAnAddressProvesNothing() async throws {
+        let bob = try await makeUser("bob")
+        try await store.setContacts([Contact(address: "ann@example.org")], of: bob.id)
+        let impostor = try await store.user(issuer: "https://id", subject: "7", email: "ann@example.org", at: world.now)
+        #expect(try await store.callees(at: [.email("bob@example.org")], for: impostor.id).isEmpty)
+    }
+
+    @Test func anUnconfirmedAddressNamesNobodyWhereConfirmationIsRequired() async throws {
+        let (ann, bob) = (try await makeUser("ann"), try await makeUser("bob", .anyone))
+        #expect(try await store.callees(at: [.email("bob@example.org")], for: ann.id, isConfirmed: true).isEmpty)
+        #expect(try await store.callees(at: [.handle("bob")], for: ann.id, isConfirmed: true)[.handle("bob")] == bob.id)
+    }
+
+    @Test func aDeletedUserIsNotFoundAndItsHandleIsFree() async throws {
+        let (ann, bob) = (try await makeUser("ann"), try await makeUser("bob", .anyone))
+        await #expect(throws: StoreError.handleTaken) { try await store.updateSettings(of: ann.id) { $0.handle = "BOB" } }
+        try await store.deleteUser(bob.id)
+        #expect(try await store.callees(at: addresses(of: bob, "bob"), for: ann.id).isEmpty)
+        #expect(try await store.updateSettings(of: ann.id) { $0.handle = "BOB" }.settings.handle == "BOB")
+    }
+
+    @Test func contactsAreListedInTheirOrderPageByPage() async throws {
+        let ann = try await makeUser("ann")
+        let contacts = (0..<5).map { Contact(address: "friend\($0)@example.org", name: "Friend \($0)") }
+        try await store.setContacts(contacts.reversed(), of: ann.id)
+        try await store.setContacts(contacts, of: ann.id)
+        var (found, cursor): ([Contact], NumberCursor?) = ([], nil)
+        repeat {
+            let page = try await store.contacts(of: ann.id, after: cursor, limit: 2)
+            found += page.elements
+            cursor = try page.next.map { try NumberCursor(text: $0.text) }
+        } while cursor != nil
+        #expect(found == contacts)
+        #expect(try world.files(with: "friend1@example.org".utf8).isEmpty)
+        #expect(try await store.verify().isClean)
+    }
+
+    @Test(arguments: ["ann", "@a", "@", "a@b@c", "@ann bob", "", "@-ann", "7C0B8F3C-6A52-4C1B-9A57-3F0A5F7F2B11"])
+    func whatIsNoAddressIsRefused(text: String) async throws {
+        let ann = try await makeUser("ann")
+        #expect(UserAddress(text: text) == nil)
+        await #expect(throws: StoreError.self) { try await store.setContacts([Contact(address: text)], of: ann.id) }
+    }
+
+    @Test func contactsAreLimitedAndUnique() async throws {
+        let ann = try await makeUser("ann")
+        let many = (0...StoreLimits.contactsPerUserMax).map { Contact(address: "f\($0)@example.org") }
+        await #expect(throws: StoreError.self) { try await store.setContacts(many, of: ann.id) }
+        let twice = [Contact(address: "bob@example.org"), Contact(address: "Bob@example.org")]
+        await #expect(throws: StoreError.self) { try await store.setContacts(twice, of: ann.id) }
+    }
+
+    // MARK: Call history
+
+    private func entry(_ id: String, endedAt: WallTime) -> CallLogEntry {
+        let ann = CallParty.user(Identity(text: "ann"))
+        return CallLogEntry(
+            id: CallID(text: id), caller: ann, callerName: "Secret Santa", status: .completed,
+            members: [.init(party: ann, status: .completed)], startedAt: endedAt - .seconds(60), answeredAt: nil, endedAt: endedAt)
+    }
+
+    private func note(_ id: String, of user: User, at time: WallTime) async throws {
+        var announcement = Announcement()
+        announcement.call = (user.id, entry(id, endedAt: time))
+        try await store.announce(announcement, at: time)
+    }
+
+    @Test func callsAreListedNewestFirstAndKeptAsLongAsSessions() async throws {
+        let (ann, bob) = (try await makeUser("ann"), try await makeUser("bob"))
+        _ = try await store.updateSettings(of: bob.id) { $0.retentionDays = 60 }
+        for (index, id) in ["CA_a", "CA_b", "CA_c"].enumerated() {
+            for user in [ann, bob] { try await note(id, of: user, at: world.now + .seconds(index)) }
+        }
+        let first = try await store.calls(of: ann.id, limit: 2)
+        #expect(first.entries.map(\.id.text) == ["CA_c", "CA_b"])
+        let rest = try await store.calls(of: ann.id, after: try first.next.map { try TimeCursor(text: $0.text) }, limit: 2)
+        #expect(rest.entries == [entry("CA_a", endedAt: world.now)] && rest.next == nil)
+        #expect(try await store.verify().isClean)
+        #expect(try world.files(with: "Secret Santa".utf8).isEmpty)
+        try await store.expire(at: world.now + .seconds(30 * 86_400 + 2))
+        #expect(try await store.calls(of: ann.id).entries.map(\.id.text) == ["CA_c"])
+        #expect(try await store.calls(of: bob.id).entries.count == 3)
+    }
+
+    @Test func historyAndContactsAreDeletedWithTheirUser() async throws {
+        let ann = try await makeUser("ann")
+        try await store.setContacts([Contact(address: "bob@example.org")], of: ann.id)
+        try await note("CA_a", of: ann, at: world.now)
+        try await store.deleteUser(ann.id)
+        try await note("CA_b", of: ann, at: world.now)
+        let left = try world.thief { db in
+            try Int.fetchOne(db, sql: "SELECT (SELECT count(*) FROM calls) + (SELECT count(*) FROM contacts)")
+        }
+        #expect(left == 0)
+    }
+}
