@@ -13,8 +13,10 @@ package struct TLSFiles: Sendable, Hashable {
 
     /// Loads both into a context of its own, so that an unusable file is found early.
     ///
+    /// - Returns: the certificate, which may have expired.
     /// - Throws: `TLSFileError` with the file, the reason and the remedy.
-    package func check() throws(TLSFileError) {
+    @discardableResult
+    package func check() throws(TLSFileError) -> ServerCertificate {
         try TLSFileRole.certificate.checkReadable(certificatePath)
         try TLSFileRole.privateKey.checkReadable(privateKeyPath)
         guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
@@ -22,6 +24,10 @@ package struct TLSFiles: Sendable, Hashable {
         }
         defer { unsafe SSL_CTX_free(context) }
         try unsafe load(into: context)
+        guard let certificate = unsafe SSL_CTX_get0_certificate(context) else {
+            throw .unusable(.certificate, certificatePath)
+        }
+        return unsafe ServerCertificate(certificate)
     }
 
     /// Loads both into a context. Established connections keep what they had.
