@@ -2,6 +2,7 @@
 // Wrappers for what Swift cannot import: a computed macro, a variadic call, GNU extensions, and casts between libuv's handle types.
 #include <libwebsockets.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
@@ -32,6 +33,13 @@ static inline uv_handle_t *patchbay_check_handle(uv_check_t *check) { return (uv
 static inline uv_handle_t *patchbay_prepare_handle(uv_prepare_t *prepare) { return (uv_handle_t *)prepare; }
 static inline uv_handle_t *patchbay_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
 static inline int patchbay_poll_descriptor(const uv_poll_t *poll) { return poll->io_watcher.fd; }
+
+// Bytes that the program has allocated, by either of malloc's ways.
+static inline unsigned long patchbay_heap_used(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
+static inline int patchbay_heap_trim(void) { return malloc_trim(0); }
 
 // Prefetches cache lines; harmless for invalid addresses.
 static inline void patchbay_prefetch(const void *start, int lines) {

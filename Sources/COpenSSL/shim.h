@@ -2,6 +2,7 @@
 #include <openssl/ssl.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
+#include <openssl/x509v3.h>
 // Provider functions of ciphers, and their parameters.
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>

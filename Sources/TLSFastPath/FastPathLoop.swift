@@ -90,7 +90,7 @@ internal import Wire
             // `SSL_read` already leads to the new object.
             var content = [UInt8](repeating: 0, count: rest)
             unsafe SSL_peek(ssl, &content, Int32(rest))
-            unsafe content.withUnsafeBytes { unsafe records.keepForLibrary($0) }
+            unsafe content.withUnsafeMutableBytes { unsafe records.keepForLibrary($0) }
         }
         let index = Int(records.descriptor)
         if unsafe index >= connections.count { unsafe connections += Array(repeating: nil, count: index + 64 - connections.count) }

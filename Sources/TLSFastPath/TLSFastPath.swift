@@ -1,7 +1,8 @@
 internal import COpenSSL
 package import Sockets
 
-/// The server's record layer: checks client frames, and after the handshake seals and opens TLS records itself where that is safe.
+/// The server's record layer: checks requests and client frames, and after the handshake seals and opens TLS records itself where that is
+/// safe.
 ///
 /// Linked only into programs that run gateways or swarms of test clients, because it defines functions of OpenSSL, libwebsockets and libuv
 /// anew for the whole process. README.md in this folder lists them.
@@ -34,6 +35,7 @@ package struct TLSFastPath: RecordLayer {
     }
 
     package func configure(_ tlsContext: OpaquePointer) {
+        unsafe GatedContexts.add(tlsContext)
         if state.isActive { unsafe HandshakeSecrets.record(of: tlsContext) }
     }
 

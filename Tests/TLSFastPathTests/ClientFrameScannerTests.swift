@@ -17,15 +17,42 @@ struct ClientFrameScannerTests {
         return [first] + length + (masked ? mask : []) + [UInt8](repeating: 0x82, count: count)
     }
 
-    private static func violation(_ bytes: [UInt8], piece: Int = .max) -> Int? {
-        var scanner = ClientFrameScanner()
-        var start = 0
-        while start < bytes.count {
-            let end = piece < bytes.count - start ? start + piece : bytes.count
-            if let offset = bytes[start..<end].withUnsafeBytes({ scanner.firstViolation(in: $0) }) { return start + offset }
-            start = end
+    private static func close(_ payload: [UInt8]) -> [UInt8] {
+        [0x88, 0x80 | UInt8(payload.count)] + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
+    }
+
+    private static func close(_ code: UInt16, _ reason: [UInt8] = []) -> [UInt8] {
+        close([UInt8(code >> 8), UInt8(code & 0xFF)] + reason)
+    }
+
+    /// What is found in a stream that arrives in pieces of this size.
+    private struct Scan {
+        /// What is left for libwebsockets.
+        var kept: [UInt8] = []
+        var violation: ClientFrameScanner.Violation?
+        var pings: [[UInt8]] = []
+        var closeCode: UInt16?
+
+        init(_ bytes: [UInt8], piece: Int = .max) {
+            var scanner = ClientFrameScanner()
+            var start = 0
+            while start < bytes.count, violation == nil {
+                let end = piece < bytes.count - start ? start + piece : bytes.count
+                var some = Array(bytes[start..<end])
+                let findings = some.withUnsafeMutableBytes { scanner.scan($0) }
+                kept += some.prefix(findings.kept)
+                if let ping = findings.ping { pings.append(ping) }
+                closeCode = findings.closeCode ?? closeCode
+                violation = findings.violation.map { .init(offset: start + $0.offset, reason: $0.reason) }
+                start = end
+            }
         }
-        return nil
+    }
+
+    private static func violation(_ bytes: [UInt8], piece: Int = .max) -> Int? {
+        let violation = Scan(bytes, piece: piece).violation
+        #expect(violation == nil || violation?.reason == .webSocketProtocol)
+        return violation?.offset
     }
 
     /// Whole, and cut into pieces of every small size.
@@ -36,7 +63,7 @@ struct ClientFrameScannerTests {
         let stream =
             [0, 1, 125, 126, 1_000, 65_535, 65_536].flatMap { Self.frame(0x82, $0) }
             + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5) + Self.frame(0x80, 0) + Self.frame(0x8A, 125)
-            + Self.frame(0x88, 2)
+            + Self.close(1000)
         #expect(Self.violation(stream, piece: piece) == nil)
     }
 
@@ -70,7 +97,49 @@ struct ClientFrameScannerTests {
     }
 
     @Test func theLongestLengthDoesNotOverflow() {
-        #expect(Self.violation([0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 8) + [UInt8](repeating: 0, count: 1_000)) == nil)
+        #expect(Self.violation([0x82, 0xFF, 0x7F] + [UInt8](repeating: 0xFF, count: 7) + [UInt8](repeating: 0, count: 1_000)) == nil)
+    }
+
+    @Test(arguments: pieces)
+    func aLengthWithTheTopBitSetIsFoundAtThatByte(piece: Int) {
+        #expect(Self.violation([0x82, 0xFF, 0x80] + [UInt8](repeating: 0, count: 7), piece: piece) == 2)
+    }
+
+    @Test(arguments: pieces)
+    func pingsAreTakenOutAndAllElseIsLeft(piece: Int) {
+        let (text, pong) = (Self.frame(0x01, 5), Self.frame(0x8A, 4))
+        let scan = Scan(
+            Self.frame(0x89, 0) + text + Self.frame(0x89, 125) + Self.frame(0x80, 300) + pong + Self.frame(0x89, 3), piece: piece)
+        #expect(scan.kept == text + Self.frame(0x80, 300) + pong)
+        #expect(scan.pings.last == [0x83, 0x80, 0x81])
+        #expect(scan.violation == nil)
+    }
+
+    @Test(
+        arguments: [
+            (code: [0, 1, 999], isAllowed: false), ([1000, 1001, 1002, 1003], true), ([1004, 1005, 1006], false),
+            ([1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014], true), ([1015, 1016, 1100, 1999, 2000, 2999], false),
+            ([3000, 3999, 4000, 4999], true), ([5000, 32_768, 65_535], false),
+        ] as [([UInt16], Bool)], pieces)
+    func closeCodesAreThoseOfTheRegister(codes: ([UInt16], isAllowed: Bool), piece: Int) {
+        for code in codes.0 {
+            let frame = Self.close(code, Array("bye".utf8))
+            let scan = Scan(frame, piece: piece)
+            #expect(scan.violation == (codes.isAllowed ? nil : .init(offset: frame.count - 1, reason: .webSocketProtocol)), "\(code)")
+            #expect(scan.closeCode == (codes.isAllowed ? code : nil))
+            #expect(scan.kept == (codes.isAllowed ? frame : Array(frame.prefix(scan.kept.count))))
+        }
+    }
+
+    @Test func aCloseFrameMayBeEmptyButNotHalfACode() {
+        #expect(Scan(Self.close([])).closeCode == 1005)
+        #expect(Self.violation(Self.close([3])) == 1)
+    }
+
+    @Test(arguments: [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]] as [[UInt8]], pieces)
+    func aReasonMustBeUTF8(reason: [UInt8], piece: Int) {
+        #expect(Scan(Self.close(1000, reason), piece: piece).violation?.reason == .invalidText)
+        #expect(Scan(Self.close(1000, Array("Grüße, 🙂".utf8)), piece: piece).violation == nil)
     }
 }
 

@@ -10,6 +10,7 @@ extension FuzzTarget {
         case .json: [#"[1,-0.5e10,true,null,"a\u00e9\n",[],{"a":"b"}]"#, "1e308", #""\ud83d\ude00""#].map { Array($0.utf8) }
         case .tokens: [[1] + Self.claims.utf8, [0] + "eyJhbGciOiJIUzI1NiJ9.e30.AAAA".utf8]
         case .heads: ["Bearer abc\0patchbay.v1, patchbay.bearer.abc\0abc".utf8, "\0\0abc".utf8].map { Array($0) }
+        case .gates: Self.streams.map { Array($0.utf8) }
         case .messages: [[1, 3, 0, 0, 0, 0, 0x82, 0x82, 1, 2, 3, 4, 5, 6], [2, 200] + [UInt8](repeating: 0x81, count: 600)]
         case .records:
             [
@@ -24,6 +25,13 @@ extension FuzzTarget {
             [[1] + "RIFF".utf8 + [40, 0, 0, 0] + "WAVEfmt ".utf8 + [16, 0, 0, 0, 1, 0, 1, 0], [2] + "OggS".utf8, [0, 0x78], [4, 0x8F]]
         case .trunks: [[10, 70, 129, 193, 20, 128, 194, 195]]
         case .providers: Self.answers.map { [$0.reader, 6] + $0.text.utf8 }
+        case .proxies:
+            [
+                Self.proxySignature + [0x21, 0x11, 0, 15, 192, 0, 2, 1, 127, 0, 0, 1, 0x12, 0x34, 0x1E, 0xC8, 0x04, 0, 0],
+                Self.proxySignature + [0x21, 0x21, 0, 36] + [UInt8](repeating: 0x20, count: 36), Self.proxySignature + [0x20, 0, 0, 0],
+                Array("PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n".utf8),
+                Array("192.0.2.1, [2001:db8::1]:443,10.0.0.1:80, ::ffff:10.0.0.2".utf8), Array("10.0.0.0/8".utf8),
+            ]
         case .assistants: (Self.assistantTexts + Self.channelTexts).map { Array($0.utf8) }
         }
     }
@@ -55,6 +63,14 @@ extension FuzzTarget {
         #"{"type":"stats","seq":26,"data":{"rtt_ms":12.5,"sent":1500,"dropped":0,"late_p99_ms":2}}"#,
         #"{"type":"error","re":7,"data":{"code":1502,"message":"m","retryable":false}}"#,
         #"{"type":"bye","seq":29,"data":{"reason":"SERVER_SHUTDOWN","retryable":true}}"#,
+    ]
+
+    private static let proxySignature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
+    private static let streams = [
+        "\u{7}POST /v1/rooms?a=%20 HTTP/1.1\r\nHost: h:1\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.0\r\n\r\n",
+        "\u{1}GET /v1/rtc HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\nabc",
+        "\u{40}PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ]
 
     private static let assistantTexts = [

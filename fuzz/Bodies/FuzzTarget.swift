@@ -3,7 +3,7 @@ private import Wire
 
 /// The fuzz targets. Each has a folder in `fuzz/cases` with inputs that once failed.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    case frames, requests, events, json, tokens, heads, messages, records, files, trunks, providers, assistants
+    case frames, requests, events, json, tokens, heads, gates, messages, records, files, trunks, providers, assistants, proxies
 
     /// Feeds the target with arbitrary bytes. It always returns; a trap is a finding.
     package func run(_ bytes: [UInt8]) {
@@ -14,6 +14,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .json: WireFuzzing.readJSON(bytes)
         case .tokens: TokenFuzzing.verify(bytes)
         case .heads: TokenExtractionFuzzing.extract(bytes)
+        case .gates: SocketsFuzzing.admit(bytes)
         case .messages:
             SocketsFuzzing.read(bytes)
             SocketsFuzzing.scan(bytes)
@@ -24,6 +25,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .assistants:
             WireFuzzing.readAssistantMessage(bytes)
             WireFuzzing.readChannelRequest(bytes)
+        case .proxies:
+            ProxyFuzzing.readHeader(bytes)
+            ProxyFuzzing.readAddresses(bytes)
         }
     }
 }

@@ -25,16 +25,47 @@ enum SocketsFuzzing {
         assembly.reset()
     }
 
-    /// A frame is refused at the same byte, however reads cut the stream.
+    /// The findings in a stream, and the bytes left of it, do not depend on how reads split it.
     static func scan(_ bytes: [UInt8]) {
         var whole = ClientFrameScanner()
-        let expected = bytes.withUnsafeBytes { whole.firstViolation(in: $0) }
+        var all = bytes
+        let expected = all.withUnsafeMutableBytes { whole.scan($0) }
         var byByte = ClientFrameScanner()
-        for (index, byte) in bytes.enumerated() {
-            let violation = withUnsafeBytes(of: byte) { byByte.firstViolation(in: $0) }
-            guard violation != nil else { continue }
-            return precondition(expected == index, "a violation depends on how the stream is cut")
+        var nothing: [UInt8] = []
+        var found = nothing.withUnsafeMutableBytes { byByte.scan($0) }
+        var kept: [UInt8] = []
+        for (index, byte) in bytes.enumerated() where found.violation == nil {
+            var piece = [byte]
+            let findings = piece.withUnsafeMutableBytes { byByte.scan($0) }
+            kept += piece.prefix(findings.kept)
+            found.ping = findings.ping ?? found.ping
+            found.closeCode = findings.closeCode ?? found.closeCode
+            found.violation = findings.violation
+            found.violation?.offset = index
         }
-        precondition(expected == nil, "a violation depends on how the stream is cut")
+        found.kept = kept.count
+        precondition(found == expected, "what is found depends on how the stream is cut")
+        precondition(kept == Array(all.prefix(expected.kept)), "what is left depends on how the stream is cut")
+    }
+
+    /// The first byte selects how the rest, the stream, is split. The bytes that pass do not depend on the split, and never exceed the
+    /// reader's buffer.
+    static func admit(_ bytes: [UInt8]) {
+        guard let pieceLength = bytes.first.map({ Int($0) + 1 }) else { return }
+        var whole = RequestGate()
+        var expected: [UInt8] = []
+        whole.admit(bytes.dropFirst(), to: &expected)
+        var inPieces = RequestGate()
+        var passed: [UInt8] = []
+        var rest = bytes.dropFirst()
+        while !rest.isEmpty {
+            let piece = rest.prefix(pieceLength)
+            let before = passed.count + inPieces.heldBytes
+            inPieces.admit(piece, to: &passed)
+            precondition(
+                passed.count + inPieces.heldBytes <= before + piece.count + RequestGate.refusalBytesMax, "more passes than was received")
+            rest = rest.dropFirst(pieceLength)
+        }
+        precondition(passed == expected && inPieces.isOver == whole.isOver, "what passes depends on how the stream is cut")
     }
 }

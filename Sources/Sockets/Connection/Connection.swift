@@ -40,7 +40,7 @@ package import Wire
     var endpoint: Endpoint? {
         didSet { unsafe layer.isServer = endpoint == nil }
     }
-    private var closing = Closing()
+    private var control = ControlFrames()
 
     /// The paths of messages in and out.
     @safe private struct Layer {
@@ -55,15 +55,19 @@ package import Wire
         init(media: MediaReceiver? = nil) { unsafe self.media = unsafe media.map { unsafe Unmanaged.passUnretained($0) } }
     }
 
-    /// The reason and deadline of this side's close.
-    private struct Closing {
-        /// Set once, by the first close.
+    /// The state of the control frames to send and of those received (RFC 6455 section 5.5).
+    private struct ControlFrames {
+        /// The payload of the last ping that was not answered yet.
+        var pong: [UInt8]?
+        /// Of this side's close. Set once, by the first close.
         var reason: CloseReason?
         var deadline: Instant?
         /// The peer broke the protocol; to be refused when the timer fires.
         var violation: CloseReason?
         /// The code of the peer's CLOSE frame.
         var peerCode: UInt16?
+        /// The peer's CLOSE frame is answered with this side's.
+        var isAnswered = false
     }
 
     init(wsi: OpaquePointer?, loop: Loop) {
@@ -78,7 +82,7 @@ package import Wire
     package var tcp: TCPSocket { socket }
     package var peerAddress: String { socket.peerAddress }
     /// The code of the peer's CLOSE frame.
-    package var peerCloseCode: UInt16? { closing.peerCode }
+    package var peerCloseCode: UInt16? { control.peerCode }
 
     // MARK: Sending
 
@@ -270,7 +274,23 @@ package import Wire
     /// The socket takes bytes again.
     func writable() {
         if let direct = unsafe layer.direct, unsafe !direct._withUnsafeGuaranteedRef({ $0.flush() }) { return }
+        if control.pong != nil { sendPong() }
         unsafe loop.delegate.writable(self)
+    }
+
+    /// The record layer has read a ping. Of several before the socket takes a pong, only the last is answered (RFC 6455 section 5.5.3).
+    package func owePong(_ payload: [UInt8]) {
+        guard phase == .open, let wsi = unsafe wsi else { return }
+        control.pong = payload
+        unsafe lws_callback_on_writable(wsi)
+    }
+
+    private func sendPong() {
+        guard phase == .open, let payload = control.pong else { return }
+        control.pong = nil
+        unsafe payload.withUnsafeBytes { bytes in
+            _ = unsafe loop.withScratch(copying: bytes) { unsafe write($0, bytes.count, .pong, .batch) }
+        }
     }
 
     // MARK: Closing
@@ -281,9 +301,9 @@ package import Wire
     /// Closes with a code after what has been written so far, at once or within `closeSpan` if the peer does not read.
     /// Only the first reason counts.
     package func close(_ reason: CloseReason) {
-        guard phase != .closed, closing.reason == nil else { return }
-        closing.reason = reason
-        closing.deadline = unsafe loop.now + Self.closeSpan
+        guard phase != .closed, control.reason == nil else { return }
+        control.reason = reason
+        control.deadline = unsafe loop.now + Self.closeSpan
         phase = .closing
         startCloseTimer()
     }
@@ -296,10 +316,25 @@ package import Wire
     }
 
     /// The record layer has seen a frame that RFC 6455 forbids. The messages before it are still delivered.
-    package func failProtocol() {
-        guard phase != .closed, closing.reason == nil else { return }
-        closing.violation = .webSocketProtocol
+    package func failProtocol(_ reason: CloseReason) {
+        guard phase != .closed, control.reason == nil else { return }
+        control.violation = reason
         startCloseTimer()
+    }
+
+    /// How long a peer that violated the protocol may take to close after it has got a CLOSE frame, in microseconds. libwebsockets would
+    /// wait 5 s.
+    private static let lingerMicroseconds: lws_usec_t = 900_000
+
+    /// The CLOSE frame for a violation was sent. Input is no longer read, so the peer's CLOSE frame is not noticed.
+    package func linger() { end(after: Self.lingerMicroseconds) }
+
+    /// Ends the connection after a while, and after bytes that the socket has not taken.
+    private func end(after microseconds: lws_usec_t) {
+        guard let wsi = unsafe wsi else { return }
+        control.deadline = unsafe loop.now + Self.closeSpan
+        unsafe lws_set_timer_usecs(wsi, microseconds)
+        unsafe Self.wake(lws_get_context(wsi))
     }
 
     /// libwebsockets sends its CLOSE from a timer or a receive callback only.
@@ -316,9 +351,9 @@ package import Wire
 
     /// - Returns: false, for libwebsockets to close with the reason.
     private func refuse(_ reason: CloseReason) -> Bool {
-        guard closing.reason == nil else { return false }
+        guard control.reason == nil else { return false }
         unsafe loop.delegate.refused(reason, on: self)
-        closing.reason = reason
+        control.reason = reason
         phase = .closing
         unsafe layer.attached?._withUnsafeGuaranteedRef { $0.holdInput() }
         writeCloseReason(reason)
@@ -327,14 +362,14 @@ package import Wire
 
     /// - Returns: false to close now.
     func closeTimerFired() -> Bool {
-        if closing.reason == nil, let violation = closing.violation { return refuse(violation) }
-        guard let reason = closing.reason, let wsi = unsafe wsi else { return true }
-        let mayWait = unsafe isCongested && loop.now < closing.deadline ?? loop.now
+        if control.reason == nil, let violation = control.violation { return refuse(violation) }
+        guard control.reason != nil || control.isAnswered, let wsi = unsafe wsi else { return true }
+        let mayWait = unsafe isCongested && loop.now < control.deadline ?? loop.now
         if mayWait {
             unsafe lws_set_timer_usecs(wsi, 10_000)
             return true
         }
-        writeCloseReason(reason)
+        if let reason = control.reason { writeCloseReason(reason) }
         return false
     }
 
@@ -346,11 +381,11 @@ package import Wire
 
     func closed() {
         guard phase != .closed else { return }
-        if closing.reason == nil, let reason = libraryCloseReason {
-            closing.reason = reason
+        if control.reason == nil, let reason = libraryCloseReason {
+            control.reason = reason
             unsafe loop.delegate.refused(reason, on: self)
         }
-        let end: ConnectionEnd = closing.reason.map(ConnectionEnd.closed) ?? .lost
+        let end: ConnectionEnd = control.reason.map(ConnectionEnd.closed) ?? .lost
         phase = .closed
         assembly.reset()
         unsafe loop.delegate.closed(self, end)
@@ -358,7 +393,7 @@ package import Wire
 
     /// Why libwebsockets itself closed a client's connection. It does not report the reason, but its CLOSE payload is still there.
     private var libraryCloseReason: CloseReason? {
-        guard isServer, closing.peerCode == nil, let wsi = unsafe wsi, unsafe lws_get_close_length(wsi) >= 2,
+        guard isServer, control.peerCode == nil, let wsi = unsafe wsi, unsafe lws_get_close_length(wsi) >= 2,
             let payload = unsafe lws_get_close_payload(wsi)
         else { return nil }
         let code = unsafe UInt16(payload[0]) << 8 | UInt16(payload[1])
@@ -375,13 +410,31 @@ package import Wire
         phase = .closed
     }
 
-    func peerClosed(_ payload: UnsafeRawBufferPointer) {
+    /// The record layer has read a whole CLOSE frame; libwebsockets gets it next.
+    package func peerSentClose(_ code: UInt16) {
+        control.peerCode = code
+    }
+
+    /// - Returns: whether libwebsockets is to echo the frame; if not, it sends the reason that it has been given.
+    func peerClosed(_ payload: UnsafeRawBufferPointer) -> Bool {
         guard payload.count >= 2 else {
             // No status code (RFC 6455 section 7.1.5).
-            closing.peerCode = 1005
-            return
+            control.peerCode = 1005
+            return true
         }
-        closing.peerCode = unsafe UInt16(payload[0]) << 8 | UInt16(payload[1])
+        // libwebsockets has replaced codes that it does not know by 1002.
+        let code = unsafe control.peerCode ?? (UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        control.peerCode = code
+        guard 1012...1014 ~= code, isServer, let wsi = unsafe wsi else { return true }
+        var reason = unsafe Array(payload.dropFirst(2))
+        unsafe lws_close_reason(wsi, lws_close_status(rawValue: UInt32(code)), &reason, reason.count)
+        control.isAnswered = true
+        return false
+    }
+
+    /// libwebsockets has written a CLOSE frame. It would wait for the peer's, which it has got already if this one is the answer.
+    package func closeFrameLeft() {
+        if control.isAnswered { end(after: 1) }
     }
 
     // MARK: Outgoing connections
@@ -408,6 +461,7 @@ extension WebSocketOpcode {
         case .text: LWS_WRITE_TEXT
         case .binary: LWS_WRITE_BINARY
         case .ping: LWS_WRITE_PING
+        case .pong: LWS_WRITE_PONG
         }
     }
 }

@@ -104,6 +104,7 @@ public enum WebSocketOpcode: UInt8, Sendable {
     case text = 1
     case binary = 2
     case ping = 9
+    case pong = 10
 }
 
 /// The first byte of the frames that may be read past libwebsockets: final, without reserved bits.

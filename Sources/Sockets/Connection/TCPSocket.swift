@@ -29,6 +29,9 @@ package struct TCPSocket: Sendable {
     /// up to 3 s later.
     private static let retransmissionMillisecondsMax: Int32 = 44
 
+    /// Sends a FIN after the bytes already written. The socket can still be read.
+    func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Bytes that the peer has not acknowledged, sent or not (`SIOCOUTQ`); nil if the socket is closed.
     package var unacknowledgedBytes: Int? {
         let bytes = patchbay_unacknowledged(descriptor)
@@ -44,29 +47,20 @@ package struct TCPSocket: Sendable {
             roundTrip: .microseconds(Int64(info.tcpi_rtt)), roundTripVariation: .microseconds(Int64(info.tcpi_rttvar)))
     }
 
-    /// The peer's address without its port, for logs and limits; of an IPv6 address the network (/64), which one customer typically has.
-    package var peerAddress: String {
+    /// The peer's address; nil if the socket is closed.
+    var peer: IPAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let isKnown = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+        return unsafe withUnsafeMutablePointer(to: &storage) { storage in
             unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                guard unsafe getpeername(descriptor, address, &length) == 0 else { return false }
-                if unsafe address.pointee.sa_family == sa_family_t(AF_INET6) { unsafe Self.keepNetwork(of: address) }
-                return unsafe getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+                guard unsafe getpeername(descriptor, address, &length) == 0 else { return nil }
+                return unsafe IPAddress(address)
             }
         }
-        return isKnown ? String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) : "unknown"
     }
 
-    /// Clears the lower half of an IPv6 address, unless it is an IPv4-mapped address (::ffff:a.b.c.d, RFC 4291 section 2.5.5.2).
-    private static func keepNetwork(of address: UnsafeMutablePointer<sockaddr>) {
-        let start = unsafe UnsafeMutableRawPointer(address) + MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr)!
-        let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: 16)
-        let isMapped = unsafe bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-        guard !isMapped else { return }
-        for index in 8..<16 { unsafe bytes[index] = 0 }
-    }
+    /// The peer's address for logs and limits.
+    package var peerAddress: String { peer?.forLimits ?? "unknown" }
 
     private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value

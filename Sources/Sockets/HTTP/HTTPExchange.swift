@@ -1,4 +1,5 @@
 internal import CLibwebsockets
+internal import COpenSSL
 package import HTTPTypes
 internal import Wire
 
@@ -29,8 +30,11 @@ internal import Wire
     package private(set) var headers: HTTPFields = [:]
     /// The `Host` header: the server's name and port as the client knows them.
     package let host: String?
+    /// The request arrived over TLS, or at a listener that has none.
     package let isSecure: Bool
-    package let peerAddress: String
+    package let source: RequestSource
+    /// Of a connection without TLS; kept for the requests that follow on it.
+    var arrival: PlainArrival?
     package private(set) var body: [UInt8] = []
     /// Why the request is refused and its body not read. The connection ends after the response, because the next bytes are not a request.
     package private(set) var fault: Fault?
@@ -44,6 +48,8 @@ internal import Wire
         /// The path or query has an encoded line end, which libwebsockets takes for the end of the request line. Detected by the version,
         /// which is missing then, or cut off (`HeaderLimits`).
         case pathCutOff
+        /// `RequestGate` has refused the request.
+        case malformed(RequestFault)
     }
 
     private unowned let loop: Loop
@@ -79,21 +85,24 @@ internal import Wire
         case nothing, body(Int)
     }
 
-    init(wsi: OpaquePointer, loop: Loop, method: String, path: String, peerAddress: String) {
+    init(wsi: OpaquePointer, loop: Loop, method: String, path: String, source: RequestSource) {
         unsafe self.wsi = unsafe wsi
         self.loop = loop
         self.method = HTTPRequest.Method(method) ?? .get
         self.path = path
-        self.peerAddress = peerAddress
+        self.source = source
         query = unsafe Query(of: wsi)
         host = unsafe RequestHeader.host.text(of: wsi)
-        isSecure = unsafe lws_is_ssl(wsi) != 0
+        isSecure = unsafe source.entrance != .clients || lws_is_ssl(wsi) != 0
         deadline = loop.now + loop.bodyTimeout
         isLastAsked = unsafe RequestHeader.connection.items(of: wsi).contains { $0.lowercased() == "close" }
         super.init()
         for (name, header) in RequestHeader.ofRequests { headers[name] = unsafe header.text(of: wsi) }
         for name in RequestHeader.customOfRequests { headers[name] = unsafe RequestHeader.custom(name.canonicalName, of: wsi) }
     }
+
+    /// The client's address, as limits and logs see it.
+    package var peerAddress: String { source.address }
 
     /// Sends the response. Only the first one counts.
     package func respond(_ response: HTTPServerResponse) {
@@ -112,7 +121,9 @@ internal import Wire
         let lengthText = unsafe RequestHeader.contentLength.text(of: wsi)
         // With more digits than libwebsockets reads, its length and ours would differ.
         let length = lengthText.map { $0.utf8.count <= 10 ? Int($0) ?? -1 : -1 } ?? 0
-        if unsafe RequestHeader.isPathCutOff(in: wsi) {
+        if method == .post, length == 1, let refused = RequestGate.refused(at: path) {
+            fault = .malformed(refused)
+        } else if unsafe RequestHeader.isPathCutOff(in: wsi) {
             fault = .pathCutOff
         } else if unsafe RequestHeader.transferEncoding.text(of: wsi) != nil {
             // libwebsockets waits forever for the end of a chunked body.
@@ -236,13 +247,20 @@ internal import Wire
             guard !isLengthUnknown, !isLastAsked else { return false }
             unsafe lws_rx_flow_control(wsi, 1)
             return unsafe lws_http_transaction_completed(wsi) == 0
-        case .bodyTooBig, .bodyTooSlow, .noRoom:
+        case .bodyTooBig, .bodyTooSlow, .noRoom, .malformed:
+            if case .malformed = fault { unsafe endWriting(wsi) }
             discardsUntil = loop.now + .seconds(Self.discardingSecondsMax)
             unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.discardingSecondsMax))
             return true
         case .bodyInChunks, .bodyUnasked, .pathCutOff:
             return false
         }
+    }
+
+    /// Shows the client the end of the connection while its own bytes are still read and dropped.
+    private func endWriting(_ wsi: OpaquePointer) {
+        if let ssl = unsafe lws_get_ssl(wsi) { unsafe SSL_shutdown(ssl) }
+        unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)).endWriting()
     }
 
     override func destroyed() {

@@ -40,6 +40,8 @@ extension HTTPField.Name {
     package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
     /// RFC 8288.
     package static let link = HTTPField.Name("Link")!
+    /// Fetch Metadata: the relation of the page that asks to the server, as the browser sees it.
+    package static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
 }
 
 // MARK: Writing through libwebsockets
@@ -76,7 +78,11 @@ extension HTTPServerResponse {
                 guard unsafe lws_add_http_header_by_name(wsi, name, value, Int32(value.count), &cursor, end) == 0 else { return false }
             }
             // No length for a response without content (RFC 9110 section 8.6).
-            if status != .noContent, unsafe lws_add_http_header_content_length(wsi, UInt64(body.count), &cursor, end) != 0 { return false }
+            if status != .noContent, status != .notModified,
+                unsafe lws_add_http_header_content_length(wsi, UInt64(body.count), &cursor, end) != 0
+            {
+                return false
+            }
             guard unsafe lws_finalize_http_header(wsi, &cursor, end) == 0, let cursor = unsafe cursor else { return false }
             return unsafe lws_write(wsi, start, cursor - start, LWS_WRITE_HTTP_HEADERS) >= 0
         }

@@ -9,6 +9,7 @@ struct RequestHeader {
     static let authorization = RequestHeader(token: WSI_TOKEN_HTTP_AUTHORIZATION)
     static let subprotocol = RequestHeader(token: WSI_TOKEN_PROTOCOL)
     static let host = RequestHeader(token: WSI_TOKEN_HOST)
+    static let forwardedFor = RequestHeader(token: WSI_TOKEN_X_FORWARDED_FOR)
     static let origin = RequestHeader(token: WSI_TOKEN_ORIGIN)
     static let contentLength = RequestHeader(token: WSI_TOKEN_HTTP_CONTENT_LENGTH)
     static let contentType = RequestHeader(token: WSI_TOKEN_HTTP_CONTENT_TYPE)
@@ -31,10 +32,11 @@ struct RequestHeader {
         (.authorization, authorization), (.contentType, contentType), (.origin, origin),
         (.accept, RequestHeader(token: WSI_TOKEN_HTTP_ACCEPT)), (.acceptEncoding, RequestHeader(token: WSI_TOKEN_HTTP_ACCEPT_ENCODING)),
         (.ifNoneMatch, RequestHeader(token: WSI_TOKEN_HTTP_IF_NONE_MATCH)), (.range, RequestHeader(token: WSI_TOKEN_HTTP_RANGE)),
+        (.secWebSocketProtocol, subprotocol),
     ]
 
     /// Further ones that libwebsockets has no token for.
-    static let customOfRequests: [HTTPField.Name] = [.idempotencyKey, .requestID, .accessControlRequestMethod]
+    static let customOfRequests: [HTTPField.Name] = [.idempotencyKey, .requestID, .accessControlRequestMethod, .secFetchSite]
 
     /// Whether libwebsockets took an encoded line end in the path or query for the end of the request line.
     static func isPathCutOff(in wsi: OpaquePointer) -> Bool {
@@ -60,17 +62,17 @@ struct RequestHeader {
         return text
     }
 
-    /// The items of a list (RFC 9110 section 5.6.1) without surrounding blanks.
-    func items(of wsi: OpaquePointer) -> [Substring] {
-        let text = unsafe text(of: wsi) ?? ""
-        // By bytes, because tokens are long and searching characters is slow.
-        return text.utf8.split(separator: UInt8(ascii: ",")).map { item in
-            var item = item
-            while let first = item.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { item.removeFirst() }
-            while let last = item.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") { item.removeLast() }
-            return Substring(item)
-        }
+    /// The values of all headers of this name, joined by commas, however many there are; nil if there is none.
+    func joinedText(of wsi: OpaquePointer) -> String? {
+        let length = unsafe Int(lws_hdr_total_length(wsi, token))
+        guard length > 0 else { return nil }
+        var buffer = [CChar](repeating: 0, count: length + 2)
+        guard unsafe lws_hdr_copy(wsi, &buffer, Int32(buffer.count), token) >= 0 else { return nil }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
+
+    /// The items of a list (RFC 9110 section 5.6.1) without surrounding blanks.
+    func items(of wsi: OpaquePointer) -> [Substring] { unsafe HeaderList.items(of: text(of: wsi) ?? "") }
 
     /// The value of a header that libwebsockets has no token for; nil if it is missing. Only the first of several is found.
     static func custom(_ name: String, of wsi: OpaquePointer) -> String? {
@@ -81,6 +83,20 @@ struct RequestHeader {
         var buffer = [CChar](repeating: 0, count: length + 1)
         guard unsafe lws_hdr_custom_copy(wsi, &buffer, Int32(buffer.count), name, nameLength) >= 0 else { return nil }
         return String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// Header fields whose value is a list (RFC 9110 section 5.6.1).
+package enum HeaderList {
+    /// The items without surrounding blanks.
+    package static func items(of text: String) -> [Substring] {
+        // By bytes, because tokens are long and searching characters is slow.
+        text.utf8.split(separator: UInt8(ascii: ",")).map { item in
+            var item = item
+            while let first = item.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { item.removeFirst() }
+            while let last = item.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") { item.removeLast() }
+            return Substring(item)
+        }
     }
 }
 
@@ -110,7 +126,8 @@ package struct Query: Sendable {
 /// A request to upgrade to WebSocket. Valid during `SocketDelegate.admit` only.
 @safe package struct UpgradeRequest {
     let wsi: OpaquePointer
-    package let peerAddress: String
+    package let source: RequestSource
+    /// The request arrived over TLS, or at a listener that has none.
     package let isSecure: Bool
 
     package let path: String
@@ -119,10 +136,10 @@ package struct Query: Sendable {
     /// The items of `Sec-WebSocket-Protocol`, in the client's order.
     package let subprotocols: [Substring]
 
-    init(wsi: OpaquePointer, peerAddress: String, isSecure: Bool) {
+    init(wsi: OpaquePointer, source: RequestSource) {
         unsafe self.wsi = unsafe wsi
-        self.peerAddress = peerAddress
-        self.isSecure = isSecure
+        self.source = source
+        isSecure = unsafe source.entrance != .clients || lws_is_ssl(wsi) != 0
         path = unsafe RequestHeader.uri.text(of: wsi) ?? ""
         isPathCutOff = unsafe RequestHeader.isPathCutOff(in: wsi)
         subprotocols = unsafe RequestHeader.subprotocol.items(of: wsi)
@@ -130,7 +147,12 @@ package struct Query: Sendable {
 
     /// The `Host` header: the server's name and port as the client knows them.
     package var host: String? { unsafe RequestHeader.host.text(of: wsi) }
+    /// The client's address, as limits and logs see it.
+    package var peerAddress: String { source.address }
+    /// The origin of the web page that connects; nil for clients other than browsers.
+    package var origin: String? { unsafe RequestHeader.origin.text(of: wsi) }
     package var authorization: String? { unsafe RequestHeader.authorization.text(of: wsi) }
+    package var requestID: String? { unsafe RequestHeader.custom(HTTPField.Name.requestID.canonicalName, of: wsi) }
 
     /// A value of the URL's query; nil if it is missing.
     package func query(_ name: String) -> String? {

@@ -37,8 +37,8 @@ func lwsCallback(
         unsafe connection.loop.delegate.ponged(UnsafeRawBufferPointer(start: input, count: length), from: connection)
         return 0
     case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-        unsafe websocket(user)?.takeUnretainedValue().peerClosed(UnsafeRawBufferPointer(start: input, count: length))
-        return 0
+        guard let connection = unsafe websocket(user)?.takeUnretainedValue() else { return 0 }
+        return unsafe connection.peerClosed(UnsafeRawBufferPointer(start: input, count: length)) ? 0 : -1
     case LWS_CALLBACK_TIMER:
         guard let wsi = unsafe wsi, let connection = unsafe attachment(of: wsi) as? Connection else { return 0 }
         return connection.closeTimerFired() ? 0 : -1
@@ -83,7 +83,8 @@ func lwsCallback(
         let attached = unsafe attachment(of: wsi)
         // The name of its vhost would not do: it is freed before the last wsi when the context is destroyed.
         let isServer = (attached as? Connection)?.endpoint == nil
-        unsafe loop(of: wsi).wsiDestroyed(isServer: isServer, madeARequest: attached != nil)
+        let entrance = isServer ? attached?.entrance ?? .clients : nil
+        unsafe loop(of: wsi).wsiDestroyed(at: entrance, madeARequest: attached != nil && !(attached is PlainArrival))
         unsafe attach(nil, to: wsi)
         return 0
     default:
@@ -108,21 +109,30 @@ private func attachment(of wsi: OpaquePointer) -> Attachment? {
 }
 
 /// Gives libwebsockets its reference and releases the previous one.
-private func attach(_ object: Attachment?, to wsi: OpaquePointer) {
+func attach(_ object: Attachment?, to wsi: OpaquePointer) {
     let before = unsafe lws_get_opaque_user_data(wsi)
     unsafe lws_set_opaque_user_data(wsi, object.map { unsafe Unmanaged<Attachment>.passRetained($0).toOpaque() })
     object?.isHeldByLws = true
     if let before = unsafe before {
         let old = unsafe Unmanaged<Attachment>.fromOpaque(before)
+        object?.entrance = unsafe old.takeUnretainedValue().entrance
         unsafe old.takeUnretainedValue().destroyed()
         unsafe old.takeUnretainedValue().isHeldByLws = false
         unsafe old.release()
     }
 }
 
+/// The arrival of a plain connection, which its first request or an earlier one on it holds; nil with TLS.
+private func arrival(of wsi: OpaquePointer) -> PlainArrival? {
+    let attached = unsafe attachment(of: wsi)
+    return attached as? PlainArrival ?? (attached as? HTTPExchange)?.arrival
+}
+
 /// An object that libwebsockets holds a reference to: a connection or an HTTP exchange.
 package class Attachment {
     var isHeldByLws = false
+    /// Of a server's connection; passed on to the object that replaces this one.
+    var entrance = Entrance.clients
     func destroyed() {}
 }
 
@@ -137,7 +147,7 @@ private func admit(_ wsi: OpaquePointer) -> Int32 {
     }
     let loop = unsafe loop(of: wsi)
     let connection = unsafe Connection(wsi: wsi, loop: loop)
-    let request = unsafe UpgradeRequest(wsi: wsi, peerAddress: connection.peerAddress, isSecure: lws_is_ssl(wsi) != 0)
+    let request = unsafe UpgradeRequest(wsi: wsi, source: loop.source(of: wsi, arrival(of: wsi)))
     if let response = unsafe loop.delegate.admit(request, as: connection) {
         // Counts as a request, not as an abandoned handshake.
         unsafe attach(Attachment(), to: wsi)
@@ -151,9 +161,11 @@ private func admit(_ wsi: OpaquePointer) -> Int32 {
 private func startExchange(_ wsi: OpaquePointer) -> Int32 {
     let uri = RequestHeader.uriByMethod.lazy.compactMap { method, header in unsafe header.text(of: wsi).map { (method, $0) } }.first
     guard let (method, path) = uri else { return -1 }
-    let address = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)).peerAddress
     let loop = unsafe loop(of: wsi)
-    let exchange = unsafe HTTPExchange(wsi: wsi, loop: loop, method: method, path: path, peerAddress: address)
+    let arrival = unsafe arrival(of: wsi)
+    let source = unsafe loop.source(of: wsi, arrival)
+    let exchange = unsafe HTTPExchange(wsi: wsi, loop: loop, method: method, path: path, source: source)
+    exchange.arrival = arrival
     unsafe attach(exchange, to: wsi)
     guard exchange.readHead() else { return 0 }
     return unsafe exchange.handOver(to: loop.delegate) ? 0 : -1

@@ -6,6 +6,7 @@ internal import Glibc
 /// Not libwebsockets' own, whose port sharing fails in Debian's build.
 package struct Listener: Sendable {
     package let descriptor: Int32
+    package let entrance: Entrance
     /// The bound port, also if 0 was requested.
     package let port: Int
 
@@ -15,8 +16,9 @@ package struct Listener: Sendable {
     ///   - host: a numeric IPv4 or IPv6 address.
     ///   - port: 0 for any free one.
     ///   - shared: whether other listeners of this process may bind the same port.
+    ///   - entrance: what its connections are for.
     /// - Throws: `ListenError` with the system's reason.
-    package init(host: String, port: Int, shared: Bool) throws(ListenError) {
+    package init(host: String, port: Int, shared: Bool, entrance: Entrance = .clients) throws(ListenError) {
         var hints = unsafe addrinfo()
         unsafe hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -38,6 +40,7 @@ package struct Listener: Sendable {
             throw ListenError(host: host, port: port, errno: code)
         }
         self.descriptor = descriptor
+        self.entrance = entrance
         self.port = Self.boundPort(of: descriptor) ?? port
     }
 
@@ -94,6 +97,8 @@ package struct ListenError: Error, CustomStringConvertible {
     package var reason: String
     /// Another socket is bound to it.
     package var isTaken: Bool
+    /// The setting with the port.
+    package var setting = "--port"
 
     init(host: String, port: Int, reason: String, isTaken: Bool) {
         self.host = host
@@ -108,7 +113,7 @@ package struct ListenError: Error, CustomStringConvertible {
 
     package var description: String {
         isTaken
-            ? "port \(port) on \(host) is taken; stop the program that has it or choose another with --port"
+            ? "port \(port) on \(host) is taken; stop the program that has it or choose another with \(setting)"
             : "cannot listen on \(host) port \(port): \(reason)"
     }
 }
@@ -160,7 +165,7 @@ package struct AcceptError: Error, Hashable, CustomStringConvertible {
         do {
             for _ in 0..<Self.acceptsPerTurn {
                 guard let descriptor = try listener.accept() else { return }
-                loop.adopt(descriptor)
+                loop.accepted(descriptor, at: listener.entrance)
             }
         } catch {
             unsafe uv_poll_stop(poll)

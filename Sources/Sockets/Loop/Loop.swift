@@ -10,15 +10,15 @@ package import Wire
     package unowned(unsafe) let delegate: any SocketDelegate
     /// The same object, for media.
     let mediaReceiver: MediaReceiver
-    private let settings: LoopSettings
-    private let lws = LwsContext()
+    let settings: LoopSettings
+    let lws = LwsContext()
     private var uv: UVLoop!
     private(set) var recordLayer = LoopRecordLayer()
-    private var listeners: [ListenerWatch] = []
+    private var acceptor: Acceptor!
     private var scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
     /// Of HTTP request bodies that are being received or processed.
     private var bodyBytes = 0
-    package private(set) var counters = LoopCounters()
+    package internal(set) var counters = LoopCounters()
 
     private static let bodyBytesMax = 64 << 20
 
@@ -29,6 +29,7 @@ package import Wire
         mediaReceiver = .forwarding(to: delegate)
         try settings.server?.check()
         lws_set_log_level(0, nil)
+        acceptor = Acceptor(self)
         uv = try UVLoop(for: self)
         do {
             try open()
@@ -44,7 +45,10 @@ package import Wire
         if let layer = settings.recordLayer, let context = unsafe lws.pointer {
             recordLayer = unsafe layer.makeLoopLayer(for: self, handles: LoopHandles(uv: UnsafeMutableRawPointer(uv.pointer), lws: context))
         }
-        if let server = settings.server { try lws.makeServerVhost(server, handshakeSecondsMax: settings.handshakeSecondsMax) }
+        if let server = settings.server {
+            try lws.makeServerVhost(server, handshakeSecondsMax: settings.handshakeSecondsMax)
+            try lws.makePlainVhost(handshakeSecondsMax: settings.handshakeSecondsMax)
+        }
         if let trust = settings.client { try lws.makeClientVhost(trust, handshakeSecondsMax: settings.handshakeSecondsMax) }
     }
 
@@ -79,6 +83,7 @@ package import Wire
 
     private func freeAll() {
         stopListening()
+        acceptor.closePending()
         let mayRun = lws.destroy()
         recordLayer.stop()
         if mayRun {
@@ -100,6 +105,7 @@ package import Wire
     }
 
     package var waker: LoopWaker { uv.waker }
+    var uvPointer: UnsafeMutablePointer<uv_loop_t> { unsafe uv.pointer }
 
     /// Whether libwebsockets is working on leftover bytes of an earlier read, which it does outside of socket events.
     var isServingLeftover: Bool { !uv.isProcessingEvents }
@@ -130,15 +136,12 @@ package import Wire
 
     /// Accepts from a listener until the loop ends or `stopListening`, and then closes it.
     package func listen(on listener: Listener) {
-        let watch = ListenerWatch(listener: listener, loop: self)
-        unsafe watch.start(on: uv.pointer)
-        listeners.append(watch)
+        unsafe acceptor.listen(on: listener, uv.pointer)
     }
 
     /// Closes the listeners. Established connections stay.
     package func stopListening() {
-        for listener in listeners { listener.close() }
-        listeners.removeAll()
+        acceptor.stopListening()
     }
 
     /// Uses another certificate for new connections; on an error the old one stays.
@@ -148,20 +151,27 @@ package import Wire
         try unsafe files.load(into: serverTLS)
     }
 
-    /// Takes over an accepted TCP connection.
-    func adopt(_ descriptor: Int32) {
-        guard settings.quota.take() else {
-            counters.turnedAway += 1
-            Listener.discard(descriptor)
-            return
+    /// A listener has accepted a TCP connection.
+    func accepted(_ descriptor: Int32, at entrance: Entrance) {
+        acceptor.accepted(descriptor, at: entrance)
+    }
+
+    /// The source of a request on a server's connection.
+    ///
+    /// - Parameter arrival: nil for a connection with TLS.
+    func source(of wsi: OpaquePointer, _ arrival: PlainArrival?) -> RequestSource {
+        guard let arrival else {
+            let address = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)).peerAddress
+            return RequestSource(entrance: .clients, address: address, isTrusted: true)
         }
-        TCPSocket(descriptor: descriptor).tuneForMedia()
-        guard let wsi = unsafe lws_adopt_socket_vhost(lws.serverVhost, descriptor) else {
-            settings.quota.giveBack()
-            return
+        guard arrival.entrance == .proxies else {
+            return RequestSource(entrance: arrival.entrance, address: arrival.peer.forLimits, isTrusted: true)
         }
-        // libwebsockets has a timeout of its own for TLS, whatever the context says.
-        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(settings.handshakeSecondsMax))
+        let client = settings.proxies.client(of: arrival.peer, forwardedFor: unsafe RequestHeader.forwardedFor.joinedText(of: wsi))
+        if client.isMalformed { counters.forwardedForMalformed += 1 }
+        // With the PROXY protocol, the connection itself was checked when it was accepted.
+        let isTrusted = settings.proxies.usesProxyProtocol || settings.proxies.trusts(arrival.peer)
+        return RequestSource(entrance: .proxies, address: client.address.forLimits, isTrusted: isTrusted)
     }
 
     /// A listener has stopped accepting for a while.
@@ -170,9 +180,10 @@ package import Wire
         unsafe delegate.acceptFailed(error)
     }
 
-    func wsiDestroyed(isServer: Bool, madeARequest: Bool) {
-        guard isServer else { return }
-        settings.quota.giveBack()
+    /// - Parameter entrance: of a server's connection; nil for an outgoing one.
+    func wsiDestroyed(at entrance: Entrance?, madeARequest: Bool) {
+        guard let entrance else { return }
+        settings.quota(of: entrance).giveBack()
         if !madeARequest { counters.handshakesAbandoned += 1 }
     }
 
@@ -282,6 +293,10 @@ package struct LoopCounters: Sendable {
     package var handshakesAbandoned: UInt64 = 0
     /// How often a listener stopped accepting for want of descriptors or memory.
     package var acceptFailures: UInt64 = 0
+    /// Connections closed for their PROXY header.
+    package var proxyHeadersRefused: [ProxyHeader.Fault: UInt64] = [:]
+    /// Requests of proxies with an `X-Forwarded-For` that is no list of addresses.
+    package var forwardedForMalformed: UInt64 = 0
 }
 
 /// Why a loop could not be created.

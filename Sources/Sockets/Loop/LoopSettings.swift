@@ -8,22 +8,33 @@ package struct LoopSettings: Sendable {
     package var server: TLSFiles?
     /// Which servers outgoing connections trust; nil for a loop that only serves.
     package var client: ClientTrust?
-    /// Limits connections in all states; beyond it a new one is closed as soon as it is accepted.
+    /// Limits connections of clients and proxies in all states; beyond it a new one is closed as soon as it is accepted.
     package var quota: ConnectionQuota
+    /// The same for health checks and metrics, which work when there are too many clients.
+    package var operationsQuota: ConnectionQuota
     /// How long a peer may take for TLS, and again for its request, in seconds.
     package var handshakeSecondsMax: Int
+    /// The peers that are trusted at listeners for proxies.
+    package var proxies: ProxyTrust
     /// Nil: libwebsockets and OpenSSL do everything.
     package var recordLayer: (any RecordLayer)?
 
     package init(
         server: TLSFiles? = nil, client: ClientTrust? = nil, quota: ConnectionQuota = ConnectionQuota(limit: 60_000),
-        handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil
+        operationsQuota: ConnectionQuota = ConnectionQuota(limit: 64), handshakeSecondsMax: Int = 10, proxies: ProxyTrust = ProxyTrust(),
+        recordLayer: (any RecordLayer)? = nil
     ) {
         self.server = server
         self.client = client
         self.quota = quota
+        self.operationsQuota = operationsQuota
         self.handshakeSecondsMax = handshakeSecondsMax
+        self.proxies = proxies
         self.recordLayer = recordLayer
+    }
+
+    func quota(of entrance: Entrance) -> ConnectionQuota {
+        entrance == .operations ? operationsQuota : quota
     }
 }
 
@@ -46,6 +57,8 @@ package final class ConnectionQuota: Sendable {
         self.limit = limit
     }
 
+    /// Counts a connection.
+    ///
     /// - Returns: false if the limit is reached.
     func take() -> Bool {
         guard taken.add(1, ordering: .relaxed).newValue > limit else { return true }

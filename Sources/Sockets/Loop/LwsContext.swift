@@ -7,6 +7,8 @@ internal import Wire
 @safe final class LwsContext {
     private(set) var pointer: OpaquePointer?
     private(set) var serverVhost: OpaquePointer?
+    /// For accepted connections without TLS.
+    private(set) var plainVhost: OpaquePointer?
     private(set) var clientVhost: OpaquePointer?
     /// The server's `SSL_CTX`, known once libwebsockets has created it.
     var serverTLS: OpaquePointer?
@@ -20,7 +22,8 @@ internal import Wire
         var info = unsafe lws_context_creation_info()
         unsafe info.port = CONTEXT_PORT_NO_LISTEN
         unsafe info.options = UInt64(LWS_SERVER_OPTION_LIBUV) | UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
-        unsafe info.pt_serv_buf_size = 16_384
+        // The longest incomplete head, and a whole TLS record behind it (`RequestGate`).
+        unsafe info.pt_serv_buf_size = 33_792
         unsafe info.max_http_header_data = 16_384
         unsafe info.token_limits = unsafe UnsafePointer(headerLimits.pointer)
         unsafe info.timeout_secs = UInt32(handshakeSecondsMax)
@@ -87,6 +90,20 @@ internal import Wire
             }
         }
         guard unsafe serverVhost != nil else { throw LoopError("libwebsockets does not take the certificate \(files.certificatePath)") }
+    }
+
+    func makePlainVhost(handshakeSecondsMax: Int) throws(LoopError) {
+        var info = unsafe lws_context_creation_info()
+        // Not the port of the other virtual host: libwebsockets would choose between the two by the `Host` header.
+        unsafe info.port = CONTEXT_PORT_NO_LISTEN
+        unsafe info.protocols = unsafe UnsafePointer(protocols.pointer)
+        unsafe info.timeout_secs = UInt32(handshakeSecondsMax)
+        unsafe info.keepalive_timeout = 30
+        unsafe plainVhost = unsafe "patchbay-plain".withCString { name in
+            unsafe info.vhost_name = unsafe name
+            return unsafe lws_create_vhost(pointer, &info)
+        }
+        guard unsafe plainVhost != nil else { throw LoopError("libwebsockets cannot create a virtual host without TLS") }
     }
 
     func makeClientVhost(_ trust: ClientTrust, handshakeSecondsMax: Int) throws {

@@ -12,6 +12,12 @@ enum InterposedTLS {
     fileprivate static func connection(of ssl: UnsafeMutableRawPointer?) -> Unmanaged<InterposedConnection>? {
         unsafe ssl.flatMap { unsafe slot.object(of: OpaquePointer($0)) }
     }
+
+    /// As `connection(of:)`; a server's connection that has none yet gets a gate.
+    fileprivate static func reader(of ssl: UnsafeMutableRawPointer?) -> Unmanaged<InterposedConnection>? {
+        if let connection = unsafe connection(of: ssl) { return unsafe connection }
+        return unsafe ssl.flatMap { unsafe GatedContexts.gate(for: OpaquePointer($0)) }
+    }
 }
 
 /// OpenSSL's own functions.
@@ -33,7 +39,7 @@ enum OpenSSLFunction {
 
 @_cdecl("SSL_read")
 public func interposedRead(_ ssl: UnsafeMutableRawPointer?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32) -> Int32 {
-    guard let connection = unsafe InterposedTLS.connection(of: ssl), let ssl = unsafe ssl, let buffer = unsafe buffer else {
+    guard let connection = unsafe InterposedTLS.reader(of: ssl), let ssl = unsafe ssl, let buffer = unsafe buffer else {
         return unsafe OpenSSLFunction.read?(ssl, buffer, count) ?? -1
     }
     return unsafe connection._withUnsafeGuaranteedRef { unsafe $0.sslRead(ssl, buffer, Int(count)) }

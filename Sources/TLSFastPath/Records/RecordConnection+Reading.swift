@@ -90,8 +90,9 @@ extension RecordConnection {
             case .others: break
             case .fragments: unsafe reader.readsMessages = false
             }
-            unsafe keepForLibrary(UnsafeRawBufferPointer(content))
-            return false
+            unsafe keepForLibrary(content)
+            // A ping alone is not for libwebsockets.
+            return pending == 0
         case .processed, .incomplete: return true
         case .ended: return false
         }
@@ -122,7 +123,7 @@ extension RecordConnection {
             }
             defer { releaseOwn() }
             switch nextContent() {
-            case .content(let content): unsafe keepForLibrary(UnsafeRawBufferPointer(content))
+            case .content(let content): unsafe keepForLibrary(content)
             case .ended: return unsafe reader.ending == .closed ? 0 : -1
             default: return -1
             }
@@ -180,13 +181,13 @@ extension RecordConnection {
             if got < 0 { return errno == EAGAIN || errno == EINTR ? .incomplete : end(.broken) }
         }
         guard let bytes = unsafe reader.bytes, unsafe reader.count >= RecordCipher.headerBytes else { return .incomplete }
+        guard unsafe bytes.load(as: UInt8.self) == ContentType.applicationData.rawValue else { return fail(.unexpectedMessage) }
         let sealed = unsafe FastPathLoop.sealedBytes(bytes)
         guard sealed <= RecordCipher.sealedMax else { return fail(.recordOverflow) }
         let whole = RecordCipher.headerBytes + sealed
         guard unsafe reader.count >= whole else { return .incomplete }
         unsafe reader.count -= whole
         unsafe reader.bytes = unsafe bytes + whole
-        guard unsafe bytes.load(as: UInt8.self) == ContentType.applicationData.rawValue else { return fail(.unexpectedMessage) }
         switch unsafe ciphers.opening.open(bytes, sealed: sealed) {
         case .content(let length, let type):
             let content = unsafe UnsafeMutableRawBufferPointer(start: bytes + RecordCipher.headerBytes, count: length)
@@ -213,7 +214,8 @@ extension RecordConnection {
     var hasWholeRecord: Bool {
         guard let bytes = unsafe reader.bytes, unsafe reader.count >= RecordCipher.headerBytes else { return false }
         let sealed = unsafe FastPathLoop.sealedBytes(bytes)
-        return unsafe sealed > RecordCipher.sealedMax || reader.count >= RecordCipher.headerBytes + sealed
+        if unsafe sealed > RecordCipher.sealedMax || reader.count >= RecordCipher.headerBytes + sealed { return true }
+        return unsafe bytes.load(as: UInt8.self) != ContentType.applicationData.rawValue
     }
 
     var hasMoreThanOneRecord: Bool {
@@ -292,7 +294,7 @@ extension RecordConnection {
         unsafe reader.bytes = nil
     }
 
-    func keepForLibrary(_ content: UnsafeRawBufferPointer) {
+    func keepForLibrary(_ content: UnsafeMutableRawBufferPointer) {
         let allowed = unsafe check(content)
         unsafe reader.plain = unsafe Array(content.prefix(allowed))
         unsafe reader.plainTaken = 0

@@ -277,8 +277,8 @@ internal import Wire
 
 /// Data that a connection has yet to write.
 struct RecordWriter {
-    /// Records that the socket did not take. Bounded by the callers: none starts a message while there are any, except that
-    /// libwebsockets answers one ping each time the socket accepts data.
+    /// Records that the socket did not take. Bounded by the callers: none starts a message or a pong while there are any, and
+    /// libwebsockets writes one CLOSE frame.
     var unsent: [UInt8] = []
     /// Messages without a record yet; at most one record's worth. Sealed at the end of the batch or turn, or with the next message.
     var deferred: [UInt8] = []
