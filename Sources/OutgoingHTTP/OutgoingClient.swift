@@ -19,11 +19,22 @@ package final class OutgoingClient: Sendable {
 
     private let client: AsyncHTTPClient.HTTPClient
     private let requestsMax: Int
+    private let httpVersion: Version
+
+    package enum Version: Sendable {
+        /// Each request has a connection of its own.
+        case http1
+        /// Requests to a server share a connection, if it speaks HTTP/2.
+        case http2
+    }
+
     private let requests = Atomic(0)
 
     /// - Parameter requestsMax: requests in flight or waiting for a connection. Beyond it requests fail with `OutgoingError.busy`.
     /// - Throws: `OutgoingError.trust` if the authority's certificate cannot be read.
-    package init(trusting trust: ClientTrust = .system, requestsMax: Int = OutgoingClient.requestsMax) throws {
+    package init(
+        trusting trust: ClientTrust = .system, version: Version = .http1, requestsMax: Int = OutgoingClient.requestsMax
+    ) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         switch trust {
         case .system: break
@@ -37,12 +48,13 @@ package final class OutgoingClient: Sendable {
         }
         var configuration = AsyncHTTPClient.HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow, decompression: .disabled)
-        configuration.httpVersion = .http1Only
+        configuration.httpVersion = version == .http1 ? .http1Only : .automatic
         // Never reached: `requestsMax` is the limit.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 192
         configuration.connectionPool.retryConnectionEstablishment = false
         client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         self.requestsMax = requestsMax
+        httpVersion = version
     }
 
     deinit {
@@ -71,7 +83,7 @@ package final class OutgoingClient: Sendable {
         outgoing.method = .POST
         for header in request.headers { outgoing.headers.add(name: header.name, value: header.value) }
         // A server may close an idle connection just as it is reused, and a POST must not be repeated blindly.
-        outgoing.headers.add(name: "connection", value: "close")
+        if httpVersion == .http1 { outgoing.headers.add(name: "connection", value: "close") }
         outgoing.body = .bytes(ByteBuffer(bytes: request.body))
         let deadline = NIODeadline.now() + TimeAmount(timeout)
         do {

@@ -61,12 +61,15 @@ package struct HTTPServerRequest: Sendable {
     }
 }
 
-/// The request identifier, for correlation in logs.
-enum RequestID {
+/// The request identifier, which correlates the response, log lines and webhooks.
+package enum RequestID {
     /// Longer identifiers are replaced.
     static let charactersMax = 128
 
-    static func chosen(byClient text: String?) -> String {
+    /// The identifier of the HTTP request that the current task handles; nil outside of requests.
+    @TaskLocal package static var current: String?
+
+    package static func chosen(byClient text: String?) -> String {
         if let text, 1...charactersMax ~= text.utf8.count, text.utf8.allSatisfy(isHarmless) { return text }
         return Hex.encode(randomBytes(8))
     }

@@ -61,20 +61,43 @@ extension HTTPServerResponse {
     }
 }
 
-/// The origins whose web pages may call the API from a browser (CORS, Fetch standard). None by default.
+/// The origins whose web pages may connect with WebSockets (RFC 6455 section 10.2) and call the API from a browser (CORS, Fetch standard).
+/// None by default.
 package struct AllowedOrigins: Sendable {
     private let origins: Set<String>
+    /// WebSockets, and the routes that a page needs to open one (`pathsForConnecting`).
+    private let admitsAny: Bool
+    /// Pages that the gateway serves itself may open WebSockets.
+    private let admitsOwnPages: Bool
 
-    /// - Parameter origins: for example `https://app.example`, or `*` for all.
-    package init(_ origins: [String]) {
+    private static let pathsForConnecting: Set<String> = ["/v1/rtc/validate"]
+
+    /// - Parameters:
+    ///   - origins: for example `https://app.example`, or `*` for all.
+    ///   - admitsAny: for development: web pages of all origins may connect with WebSockets.
+    ///   - admitsOwnPages: pages of the origin under which a request reaches the gateway may connect with WebSockets.
+    package init(_ origins: [String], admitsAny: Bool = false, admitsOwnPages: Bool = false) {
         self.origins = Set(origins)
+        self.admitsAny = admitsAny
+        self.admitsOwnPages = admitsOwnPages
     }
+
+    /// Whether a WebSocket may be opened. Browsers always state the page's origin; other clients need not, and could state any.
+    ///
+    /// - Parameter host: the request's Host header.
+    package func admits(_ origin: String?, to host: @autoclosure () -> String?) -> Bool {
+        guard let origin, !admitsAny else { return true }
+        return isListed(origin) || admitsOwnPages && host().map { origin == "https://" + $0 } ?? false
+    }
+
+    private func isListed(_ origin: String) -> Bool { origins.contains(origin) || origins.contains("*") }
 
     /// Adds the CORS fields for a request's origin.
     func mark(_ response: inout HTTPServerResponse, for request: HTTPServerRequest) {
-        guard !origins.isEmpty else { return }
+        let isOpen = admitsAny && Self.pathsForConnecting.contains(request.path)
+        guard isOpen || !origins.isEmpty else { return }
         response.addVary("Origin")
-        guard let origin = request.headers[.origin], origins.contains(origin) || origins.contains("*") else { return }
+        guard let origin = request.headers[.origin], isOpen || isListed(origin) else { return }
         response.fields[.accessControlAllowOrigin] = origin
         if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
             response.fields[.accessControlAllowMethods] = response.fields[.allow]

@@ -9,6 +9,8 @@ internal import Wire
 package struct Access<Caller: Sendable>: Sendable {
     /// Whether a token is required. Also stated in the OpenAPI document.
     let needsToken: Bool
+    /// Whether the router limits and counts failures. False if the handler does so itself.
+    var limitsFailures = true
     /// Additional error statuses for the OpenAPI document. 401 and 429 are implied if a token is required.
     let statuses: [Int]
     /// Runs `identify` and the handler; nil is the concurrent executor.
@@ -29,6 +31,11 @@ package struct Access<Caller: Sendable>: Sendable {
 extension Access<Void> {
     /// Anyone may call the route.
     package static var open: Access { Access(needsToken: false, statuses: [], executor: nil) { _ in } }
+
+    /// Requires a token that the handler verifies. It also limits failures (`AuthFailureLimiter`).
+    package static var verifiedByHandler: Access {
+        Access(needsToken: true, limitsFailures: false, statuses: [403], executor: nil) { _ in }
+    }
 }
 
 extension Access<AccessToken> {

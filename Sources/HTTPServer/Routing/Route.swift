@@ -28,6 +28,7 @@ package struct Route: Sendable {
     /// Shown in the OpenAPI document.
     package let summary: String
     let needsToken: Bool
+    let limitsFailures: Bool
     package let executor: (any TaskExecutor)?
     let parameters: [RouteParameter]
     let body: Schema?
@@ -73,6 +74,7 @@ package struct Route: Sendable {
         self.body = body
         self.handle = handle
         needsToken = access.needsToken
+        limitsFailures = access.needsToken && access.limitsFailures
         executor = access.executor
         var statuses = access.statuses + Self.statusesEverywhere
         if access.needsToken { statuses += [401, 429] }
@@ -116,6 +118,7 @@ package struct RouteOutcome: Sendable {
     }
 
     package static let noContent = RouteOutcome(status: .noContent, contentType: nil, schema: nil)
+    package static let notModified = RouteOutcome(status: .notModified, contentType: nil, schema: nil)
 
     package static func error(_ status: HTTPResponse.Status) -> RouteOutcome { .json(.error, status: status) }
 }

@@ -48,7 +48,7 @@ package struct Router: Sendable {
         var response: HTTPServerResponse
         if let route = found.route {
             request.parameters = found.parameters
-            response = await run(route, request)
+            response = await RequestID.$current.withValue(request.requestID) { [request] in await run(route, request) }
         } else if found.methodsElsewhere.isEmpty {
             response = HTTPServerResponse(HTTPError(.notFound, "not_found", Self.absence(at: request.path)))
         } else {
@@ -78,14 +78,14 @@ package struct Router: Sendable {
 
     private func run(_ route: Route, _ request: HTTPServerRequest) async -> HTTPServerResponse {
         do {
-            if route.needsToken, !failures.allowsVerification(from: request.peerAddress, at: request.receivedAt) {
+            if route.limitsFailures, !failures.allowsVerification(from: request.peerAddress, at: request.receivedAt) {
                 throw HTTPError.tooManyAttempts
             }
             return try await route.handle(request)
         } catch let error as any HTTPErrorConvertible {
             let error = error.httpError
             // A request without a token is not a guess.
-            let isGuess = route.needsToken && error.status == .unauthorized && error.code != TokenError.missing.code
+            let isGuess = route.limitsFailures && error.status == .unauthorized && error.code != TokenError.missing.code
             guard isGuess else { return HTTPServerResponse(error) }
             let isOverLimit = failures.recordFailure(from: request.peerAddress, at: request.receivedAt)
             return HTTPServerResponse(isOverLimit ? .tooManyAttempts : error)
