@@ -18,8 +18,10 @@ package struct BackendServices: Sendable {
     package let callInbox: CallInbox
     package let assistants: AssistantDirectory
     private let dispatch: DispatchInbox?
+    private let pushes = PushQueue()
     private let publicURL: String?
     private let webhooks: WebhookWriter
+    private let operatorLog: OperatorLog
 
     /// - Parameters:
     ///   - externalIssuer: another issuer of user tokens.
@@ -28,9 +30,12 @@ package struct BackendServices: Sendable {
     ///   - dispatch: receives the assistants that sessions and calls ask for; nil: they are not dispatched.
     ///   - endpoints: URLs that receive the webhooks of all rooms, sessions and calls.
     ///   - assistants: contains the configuration's; `restore()` adds the store's.
+    ///   - accountSettings: the configuration section `accounts`.
+    ///   - operatorLog: the operator's log of sessions and calls.
     package init(
         store: SessionStore, externalIssuer: ExternalIssuer? = nil, publicURL: String? = nil, recordingsDirectory: String? = nil,
-        dispatch: DispatchInbox? = nil, webhookEndpoints endpoints: [String] = [], assistants: AssistantDirectory = AssistantDirectory()
+        dispatch: DispatchInbox? = nil, webhookEndpoints endpoints: [String] = [], assistants: AssistantDirectory = AssistantDirectory(),
+        accountSettings: AccountSettings = AccountSettings(), operatorLog: OperatorLog = .silent
     ) throws {
         self.store = store
         self.assistants = assistants
@@ -38,12 +43,13 @@ package struct BackendServices: Sendable {
         sessionRooms = rooms
         recordings = try recordingsDirectory.map { try SessionRecordings(store: store, rooms: rooms, directory: $0) }
         let tokens = try UserTokens(key: store.userTokenKey, externalIssuer: externalIssuer)
-        accounts = AccountService(store: store, tokens: tokens)
+        webhooks = WebhookWriter(to: endpoints)
+        accounts = AccountService(store: store, tokens: tokens, webhooks: webhooks, settings: accountSettings)
         let inbox = CallInbox(tokens: tokens)
         callInbox = inbox
         self.dispatch = dispatch
         self.publicURL = publicURL
-        webhooks = WebhookWriter(to: endpoints)
+        self.operatorLog = operatorLog
         let reportsAllRooms = !endpoints.isEmpty
         auditEvents = AuditEventQueue(
             reporting: { room in
@@ -71,7 +77,7 @@ package struct BackendServices: Sendable {
     package func sessionService(_ rooms: RoomService, keys: KeysInUse) -> SessionService {
         SessionService(
             store: store, sessionRooms: sessionRooms, rooms: rooms, tokens: RoomTokenMinter(keys: keys, publicURL: publicURL),
-            recordings: recordings, webhooks: webhooks, dispatch: dispatch, assistants: assistants,
+            recordings: recordings, webhooks: webhooks, dispatch: dispatch, assistants: assistants, operatorLog: operatorLog,
             tell: { [callInbox] user, event in callInbox.post(.message(event.bytes, to: Identity(text: user.text))) })
     }
 
@@ -93,7 +99,7 @@ package struct BackendServices: Sendable {
 
     /// Calls to assistants with workers become jobs.
     private func defaultCollaborators(_ server: ServerInfo) -> CallCollaborators {
-        CallCollaborators(
+        var collaborators = CallCollaborators(
             server: server, announcement: { [webhooks] in webhooks.announcement(of: $0, at: .now) },
             dispatch: { [dispatch] assistant, call in
                 guard let dispatch, dispatch.registry.hasWorkers(of: assistant) else { return false }
@@ -101,6 +107,25 @@ package struct BackendServices: Sendable {
                     .create(JobRequest(room: call.room, assistant: assistant, metadata: call.metadata, reason: .call, call: call.id)))
             },
             recall: { [dispatch] assistant, call in dispatch?.post(.recall(assistant: assistant, call)) })
+        collaborators.operatorLog = operatorLog
+        collaborators.push = { [pushes] in pushes.post($0) }
+        return collaborators
+    }
+
+    /// The service that wakes phones for the calls of `calls`.
+    ///
+    /// - Parameters:
+    ///   - apns: nil: all pushes are webhooks.
+    ///   - send: speaks HTTP/2; for `apns`.
+    package func pushService(
+        calls: CallService, apns: APNsSettings? = nil, sending send: @escaping Outgoing, counters: ServiceCounters = ServiceCounters()
+    ) -> PushService {
+        let sender = apns.map {
+            APNsSender($0, clock: ContinuousClock(), now: { .now }, random: { Double.random(in: 0..<1) }, sending: send)
+        }
+        return PushService(pushes, store: store, webhooks: webhooks, apns: sender, counters: counters) {
+            await calls.isRinging($0.call.id, $0.user)
+        }
     }
 
     /// The service of speech clips, which reports progress on the channels of `calls`.
@@ -127,6 +152,9 @@ package struct BackendServices: Sendable {
             })
         let user = self.accounts.userAccess
         let turnAuthor = Access.turnAuthor(self.accounts, sessions.tokens.keys)
-        return accounts + SessionRoutes.routes(sessions, user: user, turnAuthor: turnAuthor) + CallRoutes.routes(calls, user: user)
+        return accounts + PasswordRoutes.routes(self.accounts, revoked: { await calls.closeDevices(of: $0) })
+            + ExportRoutes.routes(self.accounts) + SessionRoutes.routes(sessions, user: user, turnAuthor: turnAuthor)
+            + CallRoutes.routes(calls, store, user: user) + ContactRoutes.routes(store, user: user)
+            + PushRoutes.routes(store, user: user) + ConversationRoutes.routes(self.accounts)
     }
 }

@@ -36,19 +36,21 @@ struct RefreshBody: Decodable, Sendable, Described {
 struct UserView: Encodable, Sendable, Described {
     var id: UserID
     var email: String?
+    var emailConfirmed: Bool
     var settings: UserSettings
     var createdAt: WallTime
 
     init(_ user: User) {
         id = user.id
         email = user.email
+        emailConfirmed = user.isEmailConfirmed
         settings = user.settings
         createdAt = user.createdAt
     }
 
     static let fields: [Schema.Field] = [
-        .required("id", .uuid), .optional("email", .text(1...254)), .required("settings", UserSettings.schema),
-        .required("created_at", .time),
+        .required("id", .uuid), .optional("email", .text(1...254)), .required("email_confirmed", .boolean),
+        .required("settings", UserSettings.schema), .required("created_at", .time),
     ]
     static let schema = Schema.named("User", .object(fields))
 }
@@ -73,10 +75,15 @@ extension UserSettings: Described {
             .required("logging_enabled", .boolean), .required("retention_days", .integer(7...365)), .optional("voice", .text(0...128)),
             .required("has_seen_onboarding", .boolean), .required("shares_past_summaries", .boolean),
             .optional("language", .text(0...LanguageTag.bytesMax)), .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
+            .required("reachable_by", ReachableBy.schema), .optional("handle", .text(0...UserHandle.lengths.upperBound)),
         ]))
 }
 
-/// Settings to change; omitted ones keep their value. An empty voice, language or time zone selects the default.
+extension ReachableBy {
+    static let schema = Schema.choice(allCases.map(\.rawValue))
+}
+
+/// Settings to change; omitted ones keep their value. An empty voice, language, time zone or handle removes it.
 struct SettingsChange: Decodable, Sendable, Described {
     struct Settings: Decodable, Sendable {
         var loggingEnabled: Bool?
@@ -86,6 +93,8 @@ struct SettingsChange: Decodable, Sendable, Described {
         var sharesPastSummaries: Bool?
         var language: String?
         var timeZone: String?
+        var reachableBy: ReachableBy?
+        var handle: String?
     }
 
     var settings: Settings
@@ -100,6 +109,7 @@ struct SettingsChange: Decodable, Sendable, Described {
                     .optional("voice", .text(0...128)), .optional("has_seen_onboarding", .boolean),
                     .optional("shares_past_summaries", .boolean), .optional("language", .text(0...LanguageTag.bytesMax)),
                     .optional("time_zone", .text(0...TimeZone.ianaNameBytesMax)),
+                    .optional("reachable_by", ReachableBy.schema), .optional("handle", .text(0...UserHandle.lengths.upperBound)),
                 ]))
         ]))
 
@@ -111,6 +121,8 @@ struct SettingsChange: Decodable, Sendable, Described {
         if let voice = change.voice { settings.voice = chosen(voice) }
         if let language = change.language { settings.language = chosen(language) }
         if let timeZone = change.timeZone { settings.timeZone = chosen(timeZone) }
+        if let reachableBy = change.reachableBy { settings.reachableBy = reachableBy }
+        if let handle = change.handle { settings.handle = chosen(handle) }
         if let hasSeen = change.hasSeenOnboarding { settings.hasSeenOnboarding = hasSeen }
         if let shares = change.sharesPastSummaries { settings.sharesPastSummaries = shares }
     }

@@ -15,9 +15,9 @@ enum AccountRoutes {
         return [
             Route(
                 .post, "/v1/auth/register", "Creates an account", access: .open, body: Credentials.self,
-                responses: [.json(RegisteredView.self, status: .created), .error(.conflict), storage]
-            ) { _, _, account in
-                let (user, tokens) = try await accounts.register(account)
+                responses: [.json(RegisteredView.self, status: .created), .error(.conflict), .error(.tooManyRequests), storage]
+            ) { request, _, account in
+                let (user, tokens) = try await accounts.register(account, request)
                 return try .json(RegisteredView(user: UserView(user), tokens: tokens), status: .created)
             },
             Route(
@@ -39,20 +39,21 @@ enum AccountRoutes {
                 try await accounts.store.logOut(body.refreshToken)
                 return .noContent
             },
-            Route(.get, "/v1/users/me", "Shows the user and its settings", access: accounts.userAccess, responses: [.json(UserView.self)]) {
+            Route(.get, "/v1/users/me", "Shows the user and its settings", access: accounts.ownerAccess, responses: [.json(UserView.self)])
+            {
                 _, user in
                 try .json(UserView(try await accounts.store.user(user)))
             },
             Route(
                 .patch, "/v1/users/me", "Changes settings", access: accounts.userAccess, body: SettingsChange.self,
-                responses: [.json(UserView.self), storage]
-            ) { _, user, change in
-                let settings = try await accounts.store.updateSettings(of: user) { change.apply(to: &$0) }
+                responses: [.json(UserView.self), .error(.conflict), storage]
+            ) { request, user, change in
+                let settings = try await accounts.changeSettings(of: user, change, request)
                 await changed(user)
                 return try .json(UserView(settings))
             },
             Route(
-                .delete, "/v1/users/me", "Deletes the account and all its data", access: accounts.userAccess,
+                .delete, "/v1/users/me", "Deletes the account and all its data", access: accounts.ownerAccess,
                 responses: [.noContent, storage]
             ) { _, user in
                 try await accounts.store.deleteUser(user)

@@ -12,7 +12,8 @@ package struct UserTokens: Sendable {
 
     /// A verified token's subject.
     package enum Subject: Sendable, Hashable {
-        case user(UserID)
+        /// Of the gateway itself. Changing the password starts the next generation, which invalidates all earlier tokens.
+        case user(UserID, generation: Int)
         /// Of the external issuer. The user is created on first use.
         case external(UserClaims)
     }
@@ -31,8 +32,10 @@ package struct UserTokens: Sendable {
         self.externalIssuer = externalIssuer
     }
 
-    package func mint(for user: UserID, now: Int64) throws(MintError) -> String {
-        let claims = AccessToken(identity: user.text, notBefore: now, expires: now + Self.lifetimeSeconds)
+    /// - Parameter generation: the user's current one (`User.tokenGeneration`).
+    package func mint(for user: UserID, generation: Int = 0, now: Int64) throws(MintError) -> String {
+        let claims = AccessToken(
+            identity: user.text, notBefore: now, expires: now + Self.lifetimeSeconds, metadata: generation == 0 ? "" : String(generation))
         return try TokenMinter.mint(claims, with: key)
     }
 
@@ -42,7 +45,7 @@ package struct UserTokens: Sendable {
         do throws(TokenError) {
             let claims = try verifier.verifyUser(token, keys: own, audience: nil, now: now)
             guard let user = UserID(text: claims.subject) else { throw .badIdentity }
-            return (.user(user), claims.expires)
+            return (.user(user, generation: Int(claims.metadata) ?? 0), claims.expires)
         } catch .unknownIssuer {
             guard let externalIssuer else { throw .unknownIssuer }
             let claims = try verifier.verifyUser(token, keys: externalIssuer.keys, audience: externalIssuer.audience, now: now)

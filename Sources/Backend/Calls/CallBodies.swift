@@ -1,4 +1,5 @@
 package import HTTPServer
+package import Store
 internal import Wire
 
 extension CallStatus {
@@ -41,6 +42,21 @@ extension CallStart: Described {
             .required("to", CallParty.calledSchema),
             .optional("caller_name", .text(0...ProtocolLimits.participantNameBytesMax)),
             .optional("metadata", .text(0...ProtocolLimits.callMetadataBytesMax)),
+        ]))
+}
+
+extension CallLogEntry: Described {
+    package static let schema = Schema.named(
+        "PastCall",
+        .object([
+            .required("id", .text(1...64)), .required("caller", CallParty.schema),
+            .required("caller_name", .text(0...ProtocolLimits.participantNameBytesMax)), .required("status", CallStatus.schema),
+            .required(
+                "members",
+                .array(
+                    of: .object([.required("party", CallParty.schema), .required("status", CallStatus.schema)]),
+                    atMost: ProtocolLimits.callMembersMax)),
+            .required("started_at", .time), .optional("answered_at", .time), .required("ended_at", .time),
         ]))
 }
 

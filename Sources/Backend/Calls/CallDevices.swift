@@ -66,12 +66,10 @@ struct CallDevices {
         return owner
     }
 
+    /// Nil until the owner is known.
+    func owner(of id: DeviceID) -> Identity? { devices[id]?.owner }
+
     func address(of id: DeviceID) -> DeviceAddress? { devices[id]?.address }
 
     func all(of owner: Identity) -> Set<DeviceID> { byOwner[owner] ?? [] }
-}
-
-/// Why an admitted device is closed again.
-struct DeviceError: Error {
-    let reason: CloseReason
 }

@@ -6,7 +6,7 @@ internal import Wire
 
 /// `/v1/calls…`: the same requests as on the user's channel. Another user's call is answered with 404.
 enum CallRoutes {
-    static func routes(_ calls: CallService, user: Access<UserID>) -> [Route] {
+    static func routes(_ calls: CallService, _ store: SessionStore, user: Access<UserID>) -> [Route] {
         [
             Route(
                 .post, "/v1/calls", "Calls users and assistants; the same Idempotency-Key gives the same call", access: user,
@@ -22,6 +22,16 @@ enum CallRoutes {
                 responses: [.json(.array(of: CallInfo.schema)), .error(.serviceUnavailable)]
             ) { _, user in
                 try .json(try await calls.calls(of: user))
+            },
+            Route(
+                .get, "/v1/calls/history", "Lists the user's past calls, the last ended first; a Link header gives the next page",
+                access: user,
+                parameters: [PageQuery.limit, PageQuery.cursor], responses: [.json(.array(of: CallLogEntry.schema))]
+            ) { request, user in
+                let cursor = try request.query("cursor").map { text throws(StoreError) in try TimeCursor(text: text) }
+                let limit = PageQuery.limit(of: request)
+                let page = try await store.calls(of: user, after: cursor, limit: limit)
+                return try PageQuery.response(page.entries, "/v1/calls/history", limit: limit, next: page.next?.text)
             },
             Route(
                 .get, "/v1/calls/:id", "Shows a call, up to two minutes after its end", access: user, parameters: [id],

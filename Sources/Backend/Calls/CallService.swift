@@ -30,6 +30,11 @@ package actor CallService: Service {
     /// Assistants' processes that take jobs instead of calls.
     private var workers: Set<DeviceID> = []
     private var exchange = Exchange()
+    private var history = CallHistory()
+    private var pushes = CallPushes()
+    /// Callees that were not found, by requester: limits how fast existing addresses can be enumerated.
+    private var unknownCallees = FailureLimiter()
+    private let ringTime: Duration
     private var timer = DeadlineTimer()
     private var phase = Phase.serving
 
@@ -54,6 +59,7 @@ package actor CallService: Service {
         self.rooms = rooms
         self.tokens = tokens
         self.collaborators = collaborators
+        ringTime = settings.ringTime
         webhooks = WebhookBacklog(store: accounts.store, batchesMax: Self.webhookBatchesMax)
         calls = CallStateMachine(settings: settings, seed: .random(in: 0 ... .max))
     }
@@ -76,12 +82,12 @@ package actor CallService: Service {
         try rooms.checkNotDraining()
     }
 
-    /// The response to a start waits until its webhooks are stored, so that the end of every call that a backend knows of is announced, even
-    /// if the gateway is killed.
+    /// The response to a start waits until its webhooks are stored, so that the end of every call that a backend knows of is announced,
+    /// even if the gateway is killed.
     ///
     /// - Parameter host: the request's Host header, used for the room's URL unless one is configured.
     func perform(_ request: CallRequest, of user: UserID, host: String?) async throws(CallError) -> CallReply {
-        let unknown = await unknownUsers(in: strangers(in: request))
+        let (request, unknown) = try await resolve(request, of: Identity(text: user.text))
         let reply = try answer(to: request, of: user, unknown: unknown, host: host)
         if case .start = request { await webhooks.settle(within: Self.webhooksWaitMax) }
         return reply
@@ -110,13 +116,23 @@ package actor CallService: Service {
         return call
     }
 
+    /// Whether a user is called and has not answered.
+    func isRinging(_ id: CallID, _ user: UserID) -> Bool {
+        calls.ongoing(id)?.member(.user(Identity(text: user.text)))?.state == .invited
+    }
+
     /// Removes a deleted user from all calls and closes its devices.
     func remove(_ user: UserID) {
         let identity = Identity(text: user.text)
         for call in calls.snapshot(of: identity) {
             handle(.failed(call.id, .user(identity), reason: "the account has been deleted"))
         }
-        for device in devices.all(of: identity) { close(device, .tokenRevoked) }
+        closeDevices(of: user)
+    }
+
+    /// Closes a user's channels because their tokens are revoked. Its calls continue.
+    func closeDevices(of user: UserID) {
+        for device in devices.all(of: Identity(text: user.text)) { close(device, .tokenRevoked) }
     }
 
     /// Sends a message of another service on all channels of a user or an assistant; they receive it between events of calls.
@@ -125,6 +141,8 @@ package actor CallService: Service {
     }
 
     private static let noAnswer = CallError(.limitExceeded, "the gateway cannot answer now; try again", retryable: true)
+
+    private static let tooManyUnknown = CallError(.limitExceeded, "too many callees were not found; wait a minute", retryable: true)
 
     private func checkNotEnded() throws(CallError) {
         guard phase != .ended else { throw Self.noAnswer }
@@ -147,12 +165,16 @@ package actor CallService: Service {
                     await $0.workOff(address.id)
                 }
             case .assistant(let assistant):
-                greet(address.id, .success(assistant))
+                greet(address.id, as: assistant)
                 _ = devices.nextWaiting(of: address.id)
             }
         case .closed(let device):
             workers.remove(device)
-            if devices.remove(device) != nil { handle(.disconnected(device)) }
+            if let owner = devices.remove(device) {
+                handle(.disconnected(device))
+                // The connection may have been dead since the call began to ring.
+                for call in calls.snapshot(of: owner) { push(call, to: CallParty(owner)) }
+            }
         case .request(let request, let number, let device):
             receive(request, number: number, from: device) { start { await $0.workOff(device) } }
         case .room(let call, let change): note(change, in: call)
@@ -191,25 +213,22 @@ package actor CallService: Service {
 
     private func identify(_ device: DeviceID, _ subject: UserTokens.Subject) async {
         do {
-            greet(device, .success(Identity(text: try await accounts.user(subject).text)))
+            let user = try await accounts.user(subject)
+            greet(device, as: Identity(text: user.text))
+            // If the token was revoked before the device was registered, `closeDevices` has missed it.
+            guard try await accounts.user(subject) == user else { return close(device, .tokenRevoked) }
         } catch is HTTPError {
-            greet(device, .failure(DeviceError(reason: .tokenRevoked)))
+            close(device, .tokenRevoked)
         } catch {
             // The store is unavailable: let the device reconnect.
-            greet(device, .failure(DeviceError(reason: .serverShutdown)))
+            close(device, .serverShutdown)
         }
     }
 
-    private func greet(_ device: DeviceID, _ outcome: Result<Identity, DeviceError>) {
-        guard let address = devices.address(of: device) else { return }
-        switch outcome {
-        case .failure(let error):
-            _ = devices.remove(device)
-            send(.close(address.number, error.reason), to: address.shard)
-        case .success(let owner):
-            devices.identify(device, as: owner)
-            handle(.connected(device, of: owner))
-        }
+    private func greet(_ device: DeviceID, as owner: Identity) {
+        guard devices.address(of: device) != nil else { return }
+        devices.identify(device, as: owner)
+        handle(.connected(device, of: owner))
     }
 
     /// - Parameter wait: called if the request waits for the store.
@@ -220,7 +239,7 @@ package actor CallService: Service {
                 .failure(CallError(.notAllowed, "a registered worker takes jobs; its agent leaves the room to hang up")), requester)
         }
         switch devices.admit(request, number: number, from: device) {
-        case .handle where strangers(in: request).isEmpty: handle(.request(request, from: requester))
+        case .handle where called(by: request).isEmpty: handle(.request(request, from: requester))
         case .handle:
             devices.pause(device, with: request, number: number)
             wait()
@@ -234,14 +253,20 @@ package actor CallService: Service {
     /// Handles a device's waiting requests in order.
     private func workOff(_ device: DeviceID) async {
         while let (request, number) = devices.nextWaiting(of: device) {
-            let unknown = await unknownUsers(in: strangers(in: request))
-            if phase != .ended { handle(.request(request, from: .device(device, id: number), unknown: unknown)) }
+            let requester = CallStateMachine.Requester.device(device, id: number)
+            guard let owner = devices.owner(of: device) else { continue }
+            do throws(CallError) {
+                let (resolved, unknown) = try await resolve(request, of: owner)
+                if phase != .ended { handle(.request(resolved, from: requester, unknown: unknown)) }
+            } catch {
+                answer(.failure(error), requester)
+            }
         }
     }
 
-    /// Users that a request calls and that are not connected, so that only the store knows whether they exist. Empty if they are more than a
-    /// call may have, because such a request is refused.
-    private func strangers(in request: CallRequest) -> [CallParty] {
+    /// The users that a request calls: only the store knows whether they exist and are reachable. Empty if there are more than a call may
+    /// have, because such a request is refused.
+    private func called(by request: CallRequest) -> [CallParty] {
         let parties: [CallParty] =
             switch request {
             case .start(let start): start.to
@@ -249,16 +274,29 @@ package actor CallService: Service {
             default: []
             }
         guard parties.count < ProtocolLimits.callMembersMax else { return [] }
-        return parties.filter { $0.user.map { devices.all(of: $0).isEmpty } ?? false }
+        return parties.filter { !$0.isAssistant }
     }
 
-    /// If the store fails, all count as known: their calls ring in vain.
-    private func unknownUsers(in parties: [CallParty]) async -> Set<CallParty> {
-        guard !parties.isEmpty else { return [] }
-        let ids = parties.compactMap { UserID(text: $0.text) }
-        guard let known = try? await accounts.store.known(among: ids) else { return [] }
-        let texts = Set(known.map(\.text))
-        return Set(parties.filter { !texts.contains($0.text) })
+    /// Replaces the addresses of the users that a request calls by their ids.
+    ///
+    /// - Returns: the request, and those of its parties that do not exist or are not reachable for the requester.
+    /// - Throws: `limitExceeded` for a requester of too many such parties, whomever it calls.
+    private func resolve(_ request: CallRequest, of caller: Identity) async throws(CallError) -> (CallRequest, unknown: Set<CallParty>) {
+        let parties = called(by: request)
+        guard !parties.isEmpty else { return (request, []) }
+        guard unknownCallees.verdict(on: caller.text, at: now) == .allowed else { throw Self.tooManyUnknown }
+        let addresses = Dictionary(parties.map { ($0, UserAddress(text: $0.text)) }) { first, _ in first }.compactMapValues(\.self)
+        let found: [UserAddress: UserID]
+        do {
+            found = try await accounts.store.callees(
+                at: Array(addresses.values), for: UserID(text: caller.text), isConfirmed: accounts.settings.confirmsEmail)
+        } catch {
+            throw Self.noAnswer
+        }
+        let users = addresses.compactMapValues { found[$0].map { CallParty.user(Identity(text: $0.text)) } }
+        let unknown = Set(parties.filter { users[$0] == nil })
+        for _ in unknown { unknownCallees.recordFailure(from: caller.text, at: now) }
+        return (request.calling { users[$0] ?? $0 }, unknown)
     }
 
     private func close(_ device: DeviceID, _ reason: CloseReason) {
@@ -341,8 +379,22 @@ package actor CallService: Service {
             let room = CallInfo.room(of: id)
             inbox.rooms.close(room)
             rooms.send(.close(.roomClosed), to: room)
-        case .record(let record): webhooks.append(collaborators.announcement(record))
+        case .record(let record):
+            collaborators.operatorLog.changed(record)
+            var announcement = collaborators.announcement(record)
+            announcement.call = history.note(record, at: .now)
+            webhooks.append(announcement)
+            pushes.note(record, at: .now)
+            if case .member(let party, .invited) = record.change { push(record.call, to: party) }
         }
+    }
+
+    /// Asks for a push to a called user without a connected device, once for each invitation.
+    private func push(_ call: CallInfo, to party: CallParty) {
+        guard let identity = party.user, let user = UserID(text: identity.text), devices.all(of: identity).isEmpty,
+            call.member(party)?.state == .invited, let invitedAt = pushes.take(call.id, party)
+        else { return }
+        collaborators.push(PushRequest(call: call, user: user, expiresAt: invitedAt + ringTime))
     }
 
     private func admit(_ user: Identity, to call: CallInfo, _ requester: CallStateMachine.Requester) {
@@ -390,6 +442,9 @@ package struct CallCollaborators: Sendable {
     package var dispatch: @Sendable (_ assistant: String, CallInfo) -> Bool
     /// Cancels a dispatch.
     package var recall: @Sendable (_ assistant: String, CallID) -> Void
+    package var operatorLog = OperatorLog.silent
+    /// Wakes the devices of a called user.
+    package var push: @Sendable (PushRequest) -> Void = { _ in }
 
     package init(
         server: ServerInfo, announcement: @escaping @Sendable (CallRecord) -> Announcement = { _ in Announcement() },
@@ -400,5 +455,18 @@ package struct CallCollaborators: Sendable {
         self.announcement = announcement
         self.dispatch = dispatch
         self.recall = recall
+    }
+}
+
+extension CallRequest {
+    /// The request with the parties that it calls replaced.
+    fileprivate func calling(_ replacement: (CallParty) -> CallParty) -> CallRequest {
+        switch self {
+        case .start(var start):
+            start.to = start.to.map(replacement)
+            return .start(start)
+        case .invite(let call, let parties): return .invite(call, parties.map(replacement))
+        default: return self
+        }
     }
 }

@@ -11,7 +11,7 @@ package enum ChannelOwner: Sendable {
     /// Whether two tokens have the same owner.
     package func isSame(as other: ChannelOwner) -> Bool {
         switch (self, other) {
-        case (.user(.user(let one)), .user(.user(let other))): one == other
+        case (.user(.user(let one, _)), .user(.user(let other, _))): one == other
         case (.user(.external(let one)), .user(.external(let other))): one.issuer == other.issuer && one.subject == other.subject
         case (.assistant(let one), .assistant(let other)): one == other
         default: false

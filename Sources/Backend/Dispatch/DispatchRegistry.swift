@@ -82,6 +82,9 @@ package final class DispatchRegistry: Sendable {
 
     func hasWorkers(of assistant: String) -> Bool { state.withLock { $0.workers[assistant] != nil } }
 
+    /// The assistants that have workers, by id.
+    var assistantsWithWorkers: [String] { state.withLock { $0.workers.keys.sorted() } }
+
     /// Why an agent may not join with the token of a job: the job has ended, or another worker has it. Nil if it may, also if the job is
     /// unknown: after a restart its worker has not registered yet.
     package func joinError(attributes: [String: String]) -> HTTPError? {

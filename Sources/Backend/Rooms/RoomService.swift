@@ -92,7 +92,7 @@ package struct RoomService: Sendable {
 
     private func post(_ request: RoomQuery, to shard: Int) -> AsyncStream<RoomQueryResult> {
         let (answers, reply) = AsyncStream.makeStream(of: RoomQueryResult.self, bufferingPolicy: .bufferingOldest(1))
-        shards.send(.query(request, RoomQueryReply(reply)), shard)
+        shards.send(.query(request, QueryReply(reply)), shard)
         return answers
     }
 }
@@ -118,10 +118,10 @@ package enum RoomQueryResult: Sendable {
 }
 
 /// Receives a query's result. If the query is dropped with a stopped shard's mailbox, `deinit` ends the wait without a result.
-package final class RoomQueryReply: Sendable {
-    private let answers: AsyncStream<RoomQueryResult>.Continuation
+package final class QueryReply<Answer: Sendable>: Sendable {
+    private let answers: AsyncStream<Answer>.Continuation
 
-    init(_ answers: AsyncStream<RoomQueryResult>.Continuation) {
+    package init(_ answers: AsyncStream<Answer>.Continuation) {
         self.answers = answers
     }
 
@@ -129,7 +129,7 @@ package final class RoomQueryReply: Sendable {
         answers.finish()
     }
 
-    package func callAsFunction(_ answer: RoomQueryResult) {
+    package func callAsFunction(_ answer: Answer) {
         answers.yield(answer)
         answers.finish()
     }
@@ -162,6 +162,6 @@ package struct ShardControl: Sendable {
 
 /// A request to one shard.
 package enum ShardRequest: Sendable {
-    case query(RoomQuery, RoomQueryReply)
+    case query(RoomQuery, QueryReply<RoomQueryResult>)
     case device(DeviceCommand)
 }

@@ -22,15 +22,16 @@ package struct RoomTokenMinter: Sendable {
         _ = try (signer(), url(host: host))
     }
 
+    /// - Parameter agents: assistants to dispatch to a room that the token opens.
     func ticket(
         to room: String, for user: Identity, host: String?, name: String = "", kind: ParticipantKind = .standard, sessionID: String? = nil,
-        receivesText: Bool = true
+        receivesText: Bool = true, lifetimeSeconds: Int64 = lifetimeSeconds, agents: [TokenAgent]? = nil
     ) throws(HTTPError) -> Ticket {
         let url = try url(host: host)
         let now = WallClock.seconds
         let claims = AccessToken(
-            identity: user.text, notBefore: now, expires: now + Self.lifetimeSeconds, name: name, kind: kind, video: .joining(room),
-            sessionID: sessionID, receivesText: receivesText)
+            identity: user.text, notBefore: now, expires: now + lifetimeSeconds, name: name, kind: kind, video: .joining(room),
+            sessionID: sessionID, receivesText: receivesText, roomSettings: agents.map { TokenRoomSettings(agents: $0) })
         return Ticket(url: url, token: try mint(claims))
     }
 

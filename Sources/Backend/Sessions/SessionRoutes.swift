@@ -55,10 +55,7 @@ enum SessionRoutes {
             },
             Route(
                 .get, "/v1/sessions", "Lists the user's sessions, newest first; a Link header gives the next page", access: user,
-                parameters: [
-                    .query("limit", .integer(1...200), "Maximum number; 50 by default"),
-                    .query("cursor", .text(1...256), "Start of the page, from the Link header"),
-                ], responses: [.json(.array(of: SessionLine.schema))]
+                parameters: [PageQuery.limit, PageQuery.cursor], responses: [.json(.array(of: SessionLine.schema))]
             ) { request, user in
                 try await list(request, user, store)
             },
@@ -124,10 +121,10 @@ enum SessionRoutes {
 
     private static func list(_ request: HTTPServerRequest, _ user: UserID, _ store: SessionStore) async throws -> HTTPServerResponse {
         let cursor = try request.query("cursor").map { text throws(StoreError) in try SessionCursor(text: text) }
-        let limit = request.query("limit").flatMap { Int($0) } ?? 50
+        let limit = PageQuery.limit(of: request)
         let page = try await store.sessions(of: user, after: cursor, limit: limit)
         var response = HTTPServerResponse.json(page.sessions.map(SessionLine.init), capacity: 512 * page.sessions.count)
-        if let next = page.next { response.fields[.link] = "</v1/sessions?limit=\(limit)&cursor=\(next.text)>; rel=\"next\"" }
+        PageQuery.link(response: &response, to: page.next.map { "cursor=\($0.text)" }, request.path, limit: limit)
         return response
     }
 

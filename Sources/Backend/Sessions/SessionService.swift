@@ -16,6 +16,7 @@ package struct SessionService: Sendable {
     /// Dispatches the assistant that a session asks for; nil without dispatch.
     let dispatch: DispatchInbox?
     let assistants: AssistantDirectory
+    var operatorLog = OperatorLog.silent
     /// Sends a message to a user's connected devices.
     let tell: @Sendable (UserID, SessionEvent) -> Void
 
@@ -32,6 +33,7 @@ package struct SessionService: Sendable {
         guard session.endedAt == nil else {
             throw HTTPError(.conflict, "session_ended", "the session started with this Idempotency-Key has ended; use a new key")
         }
+        if isNew { operatorLog.started(session) }
         sessionRooms.add(session, clientContext: request.clientContext)
         if isNew { tell(user, SessionEvent(.started, session)) }
         await sessionRooms.brief(session.roomName, from: store)
@@ -66,8 +68,10 @@ package struct SessionService: Sendable {
     /// Ends a session and closes its room. Idempotent.
     @discardableResult
     package func end(_ id: SessionID, of user: UserID) async throws -> Session {
+        let request = RequestID.current
         let (session, isEndedNow) = try await store.endSession(
-            id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now) }, at: .now)
+            id, of: user, webhooks: { webhooks.webhooks(forEndOf: $0, at: .now, request: request) }, at: .now)
+        if isEndedNow { operatorLog.ended(session) }
         sessionRooms.end(session.roomName, at: .now)
         if isEndedNow { tell(user, SessionEvent(.ended, session)) }
         // Its room may not be open.

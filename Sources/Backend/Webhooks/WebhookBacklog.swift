@@ -22,9 +22,9 @@ package struct WebhookBacklog: Sendable {
     }
 
     package func append(_ announcement: Announcement) {
-        guard !announcement.webhooks.isEmpty else { return }
+        guard !announcement.webhooks.isEmpty || announcement.call != nil else { return }
         if case .dropped = continuation.yield(.announcement(announcement)) {
-            log.error("webhooks of a call were dropped; the store was too slow")
+            log.error("webhooks or the history of a call were dropped; the store was too slow")
         }
     }
 
@@ -56,7 +56,7 @@ package struct WebhookBacklog: Sendable {
         do {
             try await StoreError.retryingWhileUnavailable { try await store.announce(announcement, at: .now) }
         } catch {
-            log.error("webhooks of a call were lost", metadata: ["error": "\(error)"])
+            log.error("webhooks or the history of a call were lost", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -1,8 +1,11 @@
 package import Engine
+internal import HTTPServer
 package import Store
 internal import Wire
 
 /// Writes webhooks for events: one per endpoint, with the same identifier and body.
+///
+/// Webhooks contain the identifier of the HTTP request whose task makes them.
 ///
 /// A webhook is stored in the transaction of the change that it reports, if any. `user` and `session` must be in the store: deleting them
 /// deletes the webhook.
@@ -61,9 +64,15 @@ package struct WebhookWriter: Sendable {
             event.map { webhooks(for: $0, of: open.sessionID, user: open.userID) } ?? [], effect: .closes(key: open.key))
     }
 
-    /// - Parameter session: the ended session.
-    package func webhooks(forEndOf session: Session, at now: WallTime, id: WebhookID = WebhookID()) -> [OutgoingWebhook] {
-        webhooks(for: WebhookEvent(id: id, createdAt: now, content: .sessionEnded(session)), of: session.id, user: session.userID)
+    /// - Parameters:
+    ///   - session: the ended session.
+    ///   - request: the HTTP request that ended it. Passed on, because the store calls this outside of the request's task.
+    package func webhooks(
+        forEndOf session: Session, at now: WallTime, id: WebhookID = WebhookID(), request: String? = nil
+    ) -> [OutgoingWebhook] {
+        webhooks(
+            for: WebhookEvent(id: id, createdAt: now, content: .sessionEnded(session)), of: session.id, user: session.userID,
+            request: request)
     }
 
     /// - Parameter session: its summary status must be `ready`.
@@ -74,12 +83,37 @@ package struct WebhookWriter: Sendable {
         return webhooks(for: event, of: session.id, user: session.userID)
     }
 
-    private func webhooks(for event: WebhookEvent, of session: SessionID?, user: UserID?) -> [OutgoingWebhook] {
+    /// Whether there are endpoints that receive webhooks.
+    var hasEndpoints: Bool { !endpoints.isEmpty }
+
+    /// Makes the webhooks that deliver a code to its user. They cannot be replayed, and are deleted when the code expires.
+    ///
+    /// - Parameter request: the HTTP request that asked for the code.
+    package func accountCodes(at now: WallTime, request: String? = RequestID.current) -> AccountCodeWebhooks {
+        { user, code in
+            let event = WebhookEvent(id: WebhookID(), createdAt: now, content: .accountCode(user, code))
+            return webhooks(for: event, of: nil, user: user.id, request: request, lifetime: StoreLimits.codeLifetime)
+        }
+    }
+
+    /// - Parameter devices: to be woken; not empty.
+    func webhooks(for push: PushRequest, to devices: [PushDevice], at now: WallTime) -> [OutgoingWebhook] {
+        let content = WebhookEvent.Content.callPush(push.call, of: push.user, devices, expiresAt: push.expiresAt)
+        let lifetime = Duration.milliseconds(push.expiresAt.milliseconds - now.milliseconds)
+        guard lifetime > .zero else { return [] }
+        return webhooks(
+            for: WebhookEvent(id: WebhookID(), createdAt: now, content: content), of: nil, user: push.user, lifetime: lifetime)
+    }
+
+    private func webhooks(
+        for event: WebhookEvent, of session: SessionID?, user: UserID?, request: String? = RequestID.current, lifetime: Duration? = nil
+    ) -> [OutgoingWebhook] {
         guard !endpoints.isEmpty else { return [] }
         let body = String(decoding: event.body, as: UTF8.self)
         return endpoints.map { endpoint in
             OutgoingWebhook(
-                id: event.id, event: event.name, endpoint: endpoint, room: event.lane, body: body, userID: user, sessionID: session)
+                id: event.id, event: event.name, endpoint: endpoint, room: event.lane, body: body, userID: user, sessionID: session,
+                requestID: request, lifetime: lifetime)
         }
     }
 
