@@ -45,6 +45,9 @@ let nio: [Target.Dependency] = [
 ]
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client", condition: agents)
 
+/// The tests' own server for pushes; `AsyncHTTPClient` needs it anyway.
+let http2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2", condition: server)
+
 let package = Package(
     name: "patchbay",
     // Required by `Mutex` and `Atomic`. Only `PatchbayClient` and its dependencies support Apple platforms.
@@ -68,6 +71,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-nio-transport-services", from: "1.28.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
@@ -117,10 +121,17 @@ let package = Package(
                 "Wire", "HTTPServer", "Sockets", "Identity", "Engine", "Store", "Audio", deques, httpTypes, logging, serviceLifecycle,
             ],
             swiftSettings: settings),
+        // The gateway's own web pages: the files of the folder Web, inside the program.
+        .target(
+            name: "WebPages", dependencies: ["Wire", "Sockets", "Identity", "HTTPServer", httpTypes], swiftSettings: settings,
+            plugins: [.plugin(name: "EmbedWebPages")]),
+        .plugin(name: "EmbedWebPages", capability: .buildTool()),
         // Drives the engine on sockets: shards, admission, metrics, drain.
         .target(
             name: "Gateway",
-            dependencies: ["Wire", "Sockets", "Identity", "Engine", "HTTPServer", "Backend", httpTypes, logging, serviceLifecycle],
+            dependencies: [
+                "Wire", "Sockets", "Identity", "Engine", "HTTPServer", "Backend", "WebPages", httpTypes, logging, serviceLifecycle,
+            ],
             swiftSettings: settings),
         // Audio for clients: Opus, Ogg and WAV files, levels, resampling, jitter buffer.
         .target(name: "Audio", dependencies: ["Wire", "COpus", "COgg", "CSpeexDSP"], swiftSettings: settingsAtC),
@@ -151,7 +162,8 @@ let package = Package(
         // Counts system calls and allocations per frame; the C part replaces functions of the C library.
         .target(name: "CallCounter", path: "loadtest/CallCounter"),
         .executableTarget(
-            name: "patchbay-budget", dependencies: ["CallCounter", "Gateway", "Identity", "Sockets", "TLSFastPath", argumentParser],
+            name: "patchbay-budget",
+            dependencies: ["CallCounter", "Gateway", "Backend", "Identity", "Sockets", "TLSFastPath", argumentParser, logging],
             path: "loadtest/Budget", swiftSettings: settings),
 
         // Measures interruptions of an assistant.
@@ -195,10 +207,10 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Backend", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath", "Audio",
-                "Wire",
-                "COpenSSL", "CZlib", httpTypes,
-            ],
+                "Gateway", "Backend", "WebPages", "HTTPServer", "OutgoingHTTP", "Engine", "Identity", "Store", "Sockets", "TLSFastPath",
+                "Audio", "Wire",
+                "COpenSSL", "CZlib", httpTypes, logging, yams, http2,
+            ] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "PatchbayClientTests",
@@ -214,10 +226,13 @@ let package = Package(
                 "FuzzBodies", "Wire",
             ],
             swiftSettings: settings),
-        .testTarget(name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire"], swiftSettings: settings),
+        .testTarget(
+            name: "LoadTestTests", dependencies: ["patchbay-loadtest", "Engine", "Wire", argumentParser], swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["patchbay", "PatchbayClient", "Sockets", "Audio", "Identity", "Store", "Wire", argumentParser],
+            dependencies: [
+                "patchbay", "PatchbayClient", "Audio", "Gateway", "Identity", "Sockets", "Store", "Wire", argumentParser, logging,
+            ],
             swiftSettings: settings),
     ]
 )

@@ -1,0 +1,57 @@
+"""Checks the browser library in headless Chromium, against a gateway that it starts on a free port.
+
+    python Tests/Browser/browser.py --patchbay .build/release/patchbay [--only TEXT] [--measure]
+
+Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from checks import assistant, audio, examples, faults, figures, room  # noqa: F401
+from harness import checks
+from world import REPOSITORY, World
+
+TIME_LIMIT = 240
+
+
+async def run(check, command: Path, verbose: bool) -> bool:
+    began = time.monotonic()
+    fault = text = None
+    try:
+        async with asyncio.timeout(TIME_LIMIT), World(command) as world:
+            text = await check.function(world)
+    except TimeoutError:
+        fault = "timed out"
+        if verbose:
+            traceback.print_exc()
+    except Exception as error:
+        fault = str(error) or type(error).__name__
+        if verbose:
+            traceback.print_exc()
+    print(f"{'FAIL' if fault else 'ok  '} {time.monotonic() - began:5.1f} s  {check.title}", flush=True)
+    for line in (fault or text or "").splitlines():
+        print(f"               {line}", flush=True)
+    return fault is None
+
+
+async def main() -> int:
+    parser = argparse.ArgumentParser(description="Checks the browser library in headless Chromium.")
+    parser.add_argument("--patchbay", type=Path, default=REPOSITORY / ".build/release/patchbay", help="the command")
+    parser.add_argument("--only", help="run the checks whose titles contain this")
+    parser.add_argument("--measure", action="store_true", help="run the measurements instead of the checks")
+    parser.add_argument("--verbose", action="store_true", help="print tracebacks")
+    arguments = parser.parse_args()
+    chosen = [check for check in checks if check.is_measurement == arguments.measure and (arguments.only or "") in check.title]
+    if not chosen:
+        parser.error("no such check")
+    results = [await run(check, arguments.patchbay, arguments.verbose) for check in chosen]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

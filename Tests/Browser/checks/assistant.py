@@ -1,0 +1,51 @@
+"""A call with the embedded assistant: it understands the microphone, and the page shows and plays its answer."""
+
+import asyncio
+import re
+
+from devtools import Browser
+from harness import SPEECH, World, check, expect, expect_equal, expect_quiet_console, join_page, open_page
+
+WORDS = "go forward ten meters"
+
+
+def words(text: str) -> str:
+    return " ".join(re.findall(r"[a-z]+", text.lower()))
+
+
+@check("the assistant understands the microphone, and its answer is heard and highlighted")
+async def conversation(world: World):
+    agent = await world.start("agent", "start", "--dev", "--url", world.gateway)
+    async with Browser(microphone=SPEECH) as browser:
+        page = await open_page(browser, world)
+        await join_page(page, world, "assistant", "page", "--name", "Ann")
+        for _ in range(60):
+            dispatch = await world.start("dispatch", "create", "--dev", "--url", world.gateway, "--room", "assistant", "--assistant", "default")
+            await dispatch.wait()
+            await dispatch.reader
+            if dispatch.returncode == 0:
+                break
+            await asyncio.sleep(1)
+        await page.until("[...room.remoteParticipants.values()].some(({kind}) => kind === 'agent')", timeout=60)
+        await page.run(
+            """
+            window.states = []
+            window.highlights = {}
+            window.loudest = 0
+            room.on('agentState', (participant, state) => states.push(state))
+            room.on('playout', ({ segment, spokenChars }) => (highlights[segment.id] = [segment.text, spokenChars]))
+            room.tap(null, (samples) => (loudest = Math.max(loudest, ...samples)))
+            """)
+        await page.until("states.includes('listening') && room.transcript.some(({role}) => role === 'assistant')", timeout=60)
+        await page.until("room.localParticipant.tracks.size === 0 && !room.remoteParticipants.values().next().value.speaking", timeout=60)
+        await page.run("await room.localParticipant.setMicrophoneEnabled(true)")
+        await page.until("room.transcript.some(({role, final}) => role === 'user' && final)", timeout=60)
+        heard = words(" ".join(await page.run("return room.transcript.filter(({role, final}) => role === 'user' && final).map(({text}) => text)")))
+        expect(WORDS in heard, f"understood: {heard}")
+        await page.until("room.transcript.some(({role, text}) => role === 'assistant' && /ten meters/i.test(text))", timeout=30)
+        await page.until("Object.values(highlights).some(([text, chars]) => /ten meters/i.test(text) && chars >= [...text].length - 1)", timeout=30)
+        expect(await page.run("return loudest") > 0.02, "the answer is silent")
+        for state in ("speaking", "thinking", "listening"):
+            expect(state in await page.run("return states"), f"no state {state}")
+        expect_quiet_console(page)
+    expect_equal(agent.returncode, None, "the assistant's exit code")

@@ -1,0 +1,158 @@
+"""Drives headless Chromium over the DevTools protocol."""
+
+import asyncio
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from websockets.asyncio.client import connect
+
+FLAGS = [
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--ignore-certificate-errors", "--remote-debugging-port=0", "--mute-audio",
+]
+
+
+class PageError(Exception):
+    """A script in the page threw."""
+
+
+class Browser:
+    """A Chromium of its own, with a fresh profile. `microphone`: a WAV file that is played once as the microphone."""
+
+    def __init__(
+        self, *, microphone: Path | None = None, autoplay: bool = True, permission: bool = True, has_device: bool = True, repeat: bool = False,
+    ):
+        self.flags = list(FLAGS)
+        if autoplay:
+            self.flags.append("--autoplay-policy=no-user-gesture-required")
+        if has_device:
+            self.flags.append("--use-fake-device-for-media-stream")
+        if permission:
+            self.flags.append("--use-fake-ui-for-media-stream")
+        if microphone:
+            self.flags.append(f"--use-file-for-fake-audio-capture={microphone}{'' if repeat else '%noloop'}")
+
+    async def __aenter__(self) -> "Browser":
+        self.profile = tempfile.mkdtemp(prefix="patchbay-browser-")
+        self.process = await asyncio.create_subprocess_exec(
+            shutil.which("chromium") or "chromium", *self.flags, f"--user-data-dir={self.profile}", "about:blank",
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+        )
+        address = await asyncio.wait_for(self._address(), 60)
+        self.drain = asyncio.create_task(self._drain())
+        self.socket = await connect(address, max_size=1 << 28, ping_interval=None, compression=None, proxy=None)
+        self.next_id = 0
+        self.replies: dict[int, asyncio.Future] = {}
+        self.pages: dict[str, Page] = {}
+        self.reader = asyncio.create_task(self._read())
+        return self
+
+    async def __aexit__(self, *_):
+        try:
+            await asyncio.wait_for(self.send("Browser.close"), 5)
+        except Exception:
+            pass
+        try:
+            await asyncio.wait_for(self.process.wait(), 5)
+        except TimeoutError:
+            self.process.kill()
+            await self.process.wait()
+        self.reader.cancel()
+        self.drain.cancel()
+        await self.socket.close()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    async def _address(self) -> str:
+        async for line in self.process.stderr:
+            if b"DevTools listening on " in line:
+                return line.decode().split("DevTools listening on ")[1].strip()
+        raise RuntimeError("Chromium ended before DevTools was ready")
+
+    async def _drain(self):
+        async for _ in self.process.stderr:
+            pass
+
+    async def _read(self):
+        async for text in self.socket:
+            message = json.loads(text)
+            if "id" in message:
+                future = self.replies.pop(message["id"], None)
+                if future and not future.done():
+                    if "error" in message:
+                        future.set_exception(PageError(message["error"]["message"]))
+                    else:
+                        future.set_result(message["result"])
+            elif page := self.pages.get(message.get("sessionId")):
+                page.note(message["method"], message["params"])
+
+    async def send(self, method: str, session: str | None = None, **parameters) -> dict:
+        self.next_id += 1
+        future = self.replies[self.next_id] = asyncio.get_running_loop().create_future()
+        message = {"id": self.next_id, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
+        await self.socket.send(json.dumps(message))
+        return await future
+
+    async def open(self, url: str) -> "Page":
+        """Opens a page and waits until it is loaded."""
+        target = (await self.send("Target.createTarget", url="about:blank"))["targetId"]
+        session = (await self.send("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
+        page = self.pages[session] = Page(self, session)
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            await page.send(f"{domain}.enable")
+        await page.send("Page.navigate", url=url)
+        await asyncio.wait_for(page.loaded.wait(), 30)
+        return page
+
+
+class Page:
+    """One tab. `console` collects messages and errors."""
+
+    def __init__(self, browser: Browser, session: str):
+        self.browser, self.session = browser, session
+        self.console: list[str] = []
+        self.loaded = asyncio.Event()
+
+    def note(self, method: str, parameters: dict):
+        if method == "Page.loadEventFired":
+            self.loaded.set()
+        elif method == "Runtime.consoleAPICalled":
+            values = [str(value.get("value", value.get("description"))) for value in parameters["args"]]
+            self.console.append(f"{parameters['type']}: {' '.join(values)}")
+        elif method == "Runtime.exceptionThrown":
+            details = parameters["exceptionDetails"]
+            self.console.append(f"exception: {details.get('exception', {}).get('description', details['text'])}")
+        elif method == "Log.entryAdded":
+            self.console.append(f"{parameters['entry']['level']}: {parameters['entry']['text']} {parameters['entry'].get('url', '')}")
+
+    async def send(self, method: str, **parameters) -> dict:
+        return await self.browser.send(method, self.session, **parameters)
+
+    async def run(self, script: str, timeout: float = 60, **values):
+        """Runs the body of an async function in the page and returns its result. `values` are its parameters."""
+        call = f"(async ({', '.join(values)}) => {{ {script}\n}})({', '.join(json.dumps(value) for value in values.values())})"
+        reply = await asyncio.wait_for(
+            self.send("Runtime.evaluate", expression=call, awaitPromise=True, returnByValue=True, userGesture=False), timeout)
+        if details := reply.get("exceptionDetails"):
+            raise PageError(details.get("exception", {}).get("description", details["text"]))
+        return reply["result"].get("value")
+
+    async def until(self, condition: str, timeout: float = 20):
+        """Waits until an expression in the page is true, and returns its value."""
+        deadline = asyncio.get_running_loop().time() + timeout
+        while True:
+            value = await self.run(f"return {condition}")
+            if value:
+                return value
+            if asyncio.get_running_loop().time() > deadline:
+                raise AssertionError(f"timed out after {timeout} s waiting for {condition}\n  " + "\n  ".join(self.console[-10:]))
+            await asyncio.sleep(0.1)
+
+    async def click(self, x: int = 10, y: int = 10):
+        """A real click, which counts as a user gesture."""
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    async def set_offline(self, offline: bool):
+        await self.send("Network.emulateNetworkConditions", offline=offline, latency=0, downloadThroughput=-1, uploadThroughput=-1)

@@ -1,0 +1,99 @@
+"""The table of checks, what they share, and assertions."""
+
+import base64
+import dataclasses
+import hmac
+import json
+from pathlib import Path
+
+from devtools import Browser, Page
+from world import REPOSITORY, World
+
+DEMO = REPOSITORY / "demo"
+SPEECH = DEMO / "ps-goforward.wav"
+LONG_SPEECH = DEMO / "ps-librivox-0890.wav"
+
+
+@dataclasses.dataclass
+class Check:
+    title: str
+    function: object
+    is_measurement: bool
+
+
+checks: list[Check] = []
+
+
+def check(title: str):
+    """Registers a check: an async function that takes a `World` and raises on failure."""
+
+    def add(function):
+        checks.append(Check(title, function, False))
+        return function
+
+    return add
+
+
+def measurement(title: str):
+    """Registers a measurement: the text that it returns is printed."""
+
+    def add(function):
+        checks.append(Check(title, function, True))
+        return function
+
+    return add
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(str(what))
+
+
+def expect_equal(found, expected, what: str = ""):
+    if found != expected:
+        raise AssertionError(f"{what + ': ' if what else ''}{found!r} instead of {expected!r}")
+
+
+async def open_page(browser: Browser, world: World) -> Page:
+    """An empty page with the library in `patchbay`, the analysis in `analysis`, and `connect()`, which logs events."""
+    page = await browser.open(world.page)
+    await page.run(
+        """
+        window.patchbay = await import('/web/patchbay.js')
+        window.analysis = await import('/tests/analysis.js')
+        window.happened = []
+        window.join = async (url, token, options) => {
+          const room = (window.room = new patchbay.Room(options))
+          room.on('event', ({ type, data }) => happened.push({ name: type, data, at: performance.now() }))
+          for (const name of ['state', 'audioBlocked', 'audioStarted', 'microphoneEnded', 'disconnected'])
+            room.on(name, (value) => happened.push({ name, data: value, at: performance.now() }))
+          await room.connect(url, token)
+        }
+        window.recordTap = (identity) => {
+          const chunks = []
+          const stop = room.tap(identity, (samples) => chunks.push(samples))
+          return () => (stop(), analysis.concatenate(chunks))
+        }
+        """)
+    return page
+
+
+async def join_page(page: Page, world: World, room: str, identity: str = "page", *grants: str, **options):
+    token = await world.token("--room", room, "--identity", identity, *grants)
+    await page.run("await join(url, token, options)", url=world.gateway, token=token, options=options)
+
+
+def mint(**claims) -> str:
+    """A token of the development key with any claims."""
+
+    def encode(part: bytes) -> str:
+        return base64.urlsafe_b64encode(part).rstrip(b"=").decode()
+
+    head = encode(b'{"alg":"HS256","typ":"JWT"}') + "." + encode(json.dumps({"iss": "devkey"} | claims).encode())
+    return head + "." + encode(hmac.digest(b"secret", head.encode(), "sha256"))
+
+
+def expect_quiet_console(page: Page):
+    """No error in the console: a policy violation, an uncaught exception, a listener that failed."""
+    faults = [line for line in page.console if line.startswith(("error", "exception")) and "favicon" not in line]
+    expect(not faults, "the console shows\n  " + "\n  ".join(faults))

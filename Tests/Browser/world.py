@@ -1,0 +1,165 @@
+"""A gateway of its own, participants from the command line, and a server for Web/ where the gateway serves no pages."""
+
+import asyncio
+import functools
+import http.server
+import json
+import os
+import shutil
+import signal
+import ssl
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self' wss: ws: {gateway}; "
+    "media-src 'self' blob:; worker-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+)
+
+
+class World:
+    """`async with World(command) as world`: `world.gateway` is wss://…, `world.page` an empty page that may import /web/patchbay.js."""
+
+    def __init__(self, command: Path):
+        self.command = command
+        self.processes: list[asyncio.subprocess.Process] = []
+
+    async def __aenter__(self) -> "World":
+        self.folder = Path(tempfile.mkdtemp(prefix="patchbay-world-"))
+        await self.start_gateway()
+        self.files = _FileServer(self.gateway, self.folder)
+        served = await asyncio.to_thread(self._is_served)
+        self.page = f"{self.files.origin}/blank"
+        self.gateway_serves_pages = served
+        return self
+
+    async def __aexit__(self, *_):
+        for process in reversed(self.processes):
+            await self.end(process)
+        self.files.shutdown()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def start_gateway(self, port: int = 0):
+        self.server = await self.start("serve", "--dev", "--port", str(port), "--shards", "1", wait_for="listening on ")
+        self.gateway = self.server.ready_line.split("listening on ")[1].strip()
+
+    def _is_served(self) -> bool:
+        try:
+            context = ssl._create_unverified_context()
+            urllib.request.urlopen(self.gateway.replace("wss", "https") + "/web/patchbay.js", context=context, timeout=10)
+            return True
+        except urllib.error.URLError:
+            return False
+
+    async def start(self, *arguments: str, wait_for: str | None = None):
+        """Starts a command; with `wait_for`, waits for a line that contains it. Lines are collected in `process.lines`."""
+        process = await asyncio.create_subprocess_exec(
+            str(self.command), *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, limit=1 << 22)
+        self.processes.append(process)
+        process.lines = []
+        ready = asyncio.get_running_loop().create_future()
+
+        async def read():
+            async for line in process.stdout:
+                text = line.decode(errors="replace").rstrip()
+                process.lines.append(text)
+                if wait_for and wait_for in text and not ready.done():
+                    process.ready_line = text
+                    ready.set_result(None)
+            if not ready.done():
+                ready.set_exception(RuntimeError(f"{' '.join(arguments)} ended:\n" + "\n".join(process.lines[-10:])))
+                ready.exception()
+
+        process.reader = asyncio.create_task(read())
+        if wait_for:
+            await asyncio.wait_for(ready, 60)
+        return process
+
+    async def end(self, process, with_signal=signal.SIGTERM, timeout: float = 10):
+        if process.returncode is None:
+            process.send_signal(with_signal)
+            try:
+                await asyncio.wait_for(process.wait(), timeout)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+        await process.reader
+
+    async def join(self, room: str, identity: str, *arguments: str):
+        """A participant of the command line, in the room when this returns."""
+        return await self.start(
+            "join", "--dev", "--url", self.gateway, "--room", room, "--identity", identity, "--events", *arguments, wait_for='"hello"')
+
+    async def token(self, *arguments: str) -> str:
+        process = await self.start("token", *arguments)
+        await process.wait()
+        await process.reader
+        self.processes.remove(process)
+        return process.lines[-1]
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    def url(self, path: Path) -> str:
+        """Where the page can load a file of the world's folder."""
+        return f"{self.files.origin}/files/{path.name}"
+
+
+class _FileServer:
+    """Serves Web/ at /web/, an empty page at /blank, the world's folder at /files/, with the gateway's policy."""
+
+    def __init__(self, gateway: str, folder: Path):
+        policy = CONTENT_SECURITY_POLICY.format(gateway=gateway.replace("wss", "https"))
+        handler = functools.partial(_Handler, policy, folder)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.origin = f"http://localhost:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def shutdown(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, policy: str, folder: Path, *arguments):
+        self.policy, self.folder = policy, folder
+        super().__init__(*arguments)
+
+    def do_GET(self):
+        if self.path == "/blank":
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><html lang=en><title>Test</title><button id=button>Start</button>")
+        elif self.path == "/v1/rtc/validate":
+            self.validate()
+        else:
+            super().do_GET()
+
+    def validate(self):
+        """Answers as a gateway does; what it answers is the token."""
+        status, _, code = self.headers.get("Authorization", "").removeprefix("Bearer ").partition(".")
+        body = json.dumps({"code": code, "message": "a sentence"} if code else {}).encode()
+        self.send_response(int(status))
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def translate_path(self, path: str) -> str:
+        for prefix, folder in (("/web/", REPOSITORY / "Web"), ("/tests/", REPOSITORY / "Tests/Browser/pages"), ("/files/", self.folder)):
+            if path.startswith(prefix):
+                return str(folder / os.path.normpath(path.removeprefix(prefix)).lstrip("./"))
+        return str(self.folder / "missing")
+
+    def end_headers(self):
+        self.send_header("Content-Security-Policy", self.policy)
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass

@@ -1,0 +1,301 @@
+/**
+ * patchbay.js: a client of the Patchbay gateway for browsers. `README.md` shows how to use it.
+ *
+ * Times of audio (`…Ts`) are on a track's 48 kHz clock and wrap at 2^32. Durations are in milliseconds unless stated otherwise.
+ * Levels are in dBov: 0 is full scale, -127 is silence.
+ */
+
+/** Whether this browser can take part in calls. `reason` is a sentence for people. */
+export interface Support {
+  audio: boolean
+  reason?: string
+}
+
+/** Encodes and decodes a little Opus. Does not ask for any permission. */
+export function checkSupport(): Promise<Support>
+
+export interface RoomOptions {
+  /** Where to play: a `deviceId` of an `audiooutput`. Default: the system's. */
+  outputDevice?: string
+  /** Play through a local peer connection, for browsers whose echo canceller ignores Web Audio. Adds delay. Default: false. */
+  loopback?: boolean
+  /** The playout delay that each live track begins with, and that it returns to. Default: 60 ms. */
+  startDelay?: number
+  /** Subscribe to all tracks. Default: true. */
+  autoSubscribe?: boolean
+  /** How often to try again after a lost connection before giving up. Default: 10. */
+  reconnectAttempts?: number
+}
+
+export type RoomState = 'disconnected' | 'connecting' | 'connected' | 'reconnecting'
+export type AgentState = 'initializing' | 'idle' | 'listening' | 'thinking' | 'speaking' | 'error'
+export type Quality = 'excellent' | 'good' | 'poor' | 'lost'
+
+/** Why a connection could not be established. */
+export class ConnectError extends Error {
+  /**
+   * A code of PROTOCOL.md section 2 (`token_expired`, `room_full`, …), or `connection_failed` if the gateway cannot be reached or
+   * gives no reason, `closed` if it closed the connection before `hello`, `cancelled` after `disconnect()`,
+   * `unsupported_url` if the URL is not one.
+   */
+  code: string
+  /** The HTTP status of the refusal, or 0. */
+  status: number
+}
+
+/** Why a request was refused: `code` as in PROTOCOL.md section 5, or `connection_lost`. */
+export class RequestError extends Error {
+  code: string | number
+  retryable: boolean
+}
+
+/** Why the microphone cannot be used. `message` is a sentence for people. */
+export class MicrophoneError extends Error {
+  code: 'permission_denied' | 'not_found' | 'in_use' | 'unsupported' | 'failed'
+}
+
+export interface Track {
+  sid: string
+  alias: number
+  participant: string
+  name: string
+  source: 'microphone' | 'assistant'
+  mode: 'live' | 'ahead'
+  muted: boolean
+  epoch: number
+}
+
+export interface Participant {
+  sid: string
+  identity: string
+  /** The display name, which may be empty. Text of others: show it with `textContent`, never as HTML. */
+  name: string
+  kind: 'standard' | 'agent' | 'ingress' | 'egress' | 'sip' | 'connector' | 'bridge'
+  metadata: string
+  attributes: Record<string, string>
+  joinedAt: Date
+  /** By sid. */
+  tracks: Map<string, Track>
+  /** False while the participant's connection is lost and it may resume. */
+  connected: boolean
+  held: boolean
+  /** Muted in its call by others (`call.muted`), independently of its tracks. */
+  callMuted: boolean
+  /** Only of kind `agent`. */
+  agentState?: AgentState
+  quality: Quality
+  /** Whether a talkspurt is in progress. */
+  speaking: boolean
+}
+
+export interface MicrophoneOptions {
+  deviceId?: string
+  /** Default: true, all three. */
+  echoCancellation?: boolean
+  noiseSuppression?: boolean
+  autoGainControl?: boolean
+  /** Bits per second. Default: 32000. */
+  bitrate?: number
+}
+
+export interface LocalParticipant extends Participant {
+  readonly microphoneEnabled: boolean
+  /** Whether `setMuted(true)` applies. Kept while the microphone is off. */
+  readonly muted: boolean
+  /** Publishes the microphone, or stops it. With other options while it is on, changes the device. Rejects with `MicrophoneError`. */
+  setMicrophoneEnabled(enabled: boolean, options?: MicrophoneOptions): Promise<void>
+  /** Mutes the published microphone. It stays open, so that unmuting is immediate. */
+  setMuted(muted: boolean): Promise<void>
+  /** Puts this participant on hold: it neither sends nor receives audio. */
+  setHeld(held: boolean): Promise<void>
+  /** Changes name, metadata or attributes, if the token permits it. */
+  update(changes: { name?: string; metadata?: string; attributes?: Record<string, string> }): Promise<void>
+}
+
+export interface Word {
+  text: string
+  startTs: number
+  endTs: number
+  confidence?: number
+}
+
+/** The newest revision of a piece of transcript. Text of others: never show it as HTML. */
+export interface Segment {
+  id: string
+  rev: number
+  role: 'user' | 'assistant'
+  participant: string
+  track?: string
+  text: string
+  final: boolean
+  language: string
+  startTs?: number
+  endTs?: number
+  words?: Word[]
+  spoken?: 'new' | 'in_progress' | 'completed' | 'interrupted'
+  /** How many Unicode scalars of `text` were played; see `splitText`. Only present once the gateway has determined it. */
+  spokenChars?: number
+}
+
+/** Splits a text after a number of Unicode scalars: what was heard, and the rest. */
+export function splitText(text: string, chars: number): [heard: string, rest: string]
+
+/** How far a segment has been heard here, for highlighting. */
+export interface PlayoutPosition {
+  segment: Segment
+  participant: string
+  track: string
+  /** Heard up to here. */
+  playedTs: number
+  /** How many Unicode scalars of `segment.text` have begun to be heard. */
+  spokenChars: number
+  /** Index in `segment.words` of the word being heard, or -1. */
+  word: number
+}
+
+export interface Stats {
+  /** Round-trip time of the last ping; null before the first. */
+  rtt: number | null
+  /** 95th percentile of the arrival jitter of received frames. */
+  jitter: number
+  /** How long received live audio waits before it is played, at most over all tracks. */
+  playoutDelay: number
+  /** Audio received and not yet played, at most over all tracks. */
+  buffered: number
+  /** Delay of the audio output as the browser reports it. */
+  outputLatency: number
+  framesReceived: number
+  /** Lost on the way, by sequence numbers. */
+  framesLost: number
+  /** Discarded by clears. */
+  framesCleared: number
+  /** Arrived too late to be played. */
+  framesLate: number
+  /** Audio that was skipped to reduce delay. */
+  skipped: number
+  /** Times that playout ran out of audio within a talkspurt. */
+  underruns: number
+  framesSent: number
+  /** Microphone frames dropped because the connection was too slow. */
+  microphoneDropped: number
+  /** Connections lost since `connect`. */
+  reconnects: number
+  /** `sent`, `dropped` and `late_p99_ms` of the gateway's last `stats` event. */
+  gateway: { sent: number; dropped: number; lateP99: number } | null
+}
+
+export interface RoomEvents {
+  state: (state: RoomState) => void
+  participantJoined: (participant: Participant) => void
+  participantLeft: (participant: Participant, reason: string) => void
+  participantUpdated: (participant: Participant) => void
+  trackPublished: (track: Track, participant: Participant) => void
+  trackUnpublished: (track: Track, participant: Participant) => void
+  /** Everyone who speaks now, loudest first. `level` is linear, 0 to 1. */
+  activeSpeakers: (speakers: { identity: string; level: number }[]) => void
+  /** A talkspurt of a participant (also the local one) started or ended. */
+  talk: (talk: { participant: string; track: string; speaking: boolean; reason?: string }) => void
+  /** A new segment or revision. Segments keep their order of first appearance in `room.transcript`. */
+  transcript: (segment: Segment) => void
+  /** About 20 times a second while a segment of an `ahead` track is heard. */
+  playout: (position: PlayoutPosition) => void
+  /** An utterance of an `ahead` track started, finished or was cleared, as the gateway reports it. */
+  utterance: (utterance: { type: 'started' | 'finished' | 'cleared'; participant?: string; track: string; playedMs?: number; discardedMs?: number; by?: string; reason?: string }) => void
+  /** A mark that this client set with `room.request('playout.mark', …)` was resolved. */
+  marked: (mark: { track: string; name: string; status: 'played' | 'cleared' | 'dropped' | 'timeout'; playedTs: number | null }) => void
+  agentState: (participant: Participant, state: AgentState) => void
+  /** `payload` is the text, or bytes; `object` is the payload's JSON, if it is JSON. */
+  data: (message: { participant: string; topic: string; payload: string | Uint8Array; object?: unknown }) => void
+  text: (message: { participant: string; id: string; topic: string; text: string }) => void
+  dtmf: (message: { participant: string; digits: string }) => void
+  tool: (tool: { participant: string; type: 'started' | 'finished' | 'failed'; id: string; name: string; message?: string; retry?: boolean }) => void
+  card: (card: { participant: string; id: string; kind: 'draft' | 'error' | 'info'; title: string; body: string; actions: { id: string; title: string }[] }) => void
+  turnMetrics: (metrics: { participant: string; turn: number; endOfTurn?: number; recognition?: number; firstToken?: number; firstAudio?: number; voiceToVoice?: number; interrupted: boolean }) => void
+  onboardingFinished: (result: { participant: string; completed: boolean }) => void
+  quality: (participant: Participant, quality: Quality) => void
+  held: (participant: Participant, held: boolean) => void
+  /** A track of the participant, or the participant in its call (`track` is null), was muted or unmuted. */
+  muted: (participant: Participant, muted: boolean, track: Track | null) => void
+  recording: (recording: { active: boolean; reason?: string }) => void
+  /** The browser does not play before a user gesture: call `startAudio()` in a click handler. */
+  audioBlocked: () => void
+  /** Audio plays (again). */
+  audioStarted: () => void
+  /** The microphone was unplugged or taken away by the browser. The track is unpublished. */
+  microphoneEnded: (reason: string) => void
+  /** The gateway will close this connection at `deadline`. */
+  draining: (deadline: Date) => void
+  /** The connection ended for good. `code` is the WebSocket close code, or 0; `message` is a sentence for people. */
+  disconnected: (end: { reason: string; code: number; message: string; retryable: boolean }) => void
+  /** Every control message as received, for an event log. */
+  event: (message: { type: string; seq?: number; data: any }) => void
+}
+
+export class Room {
+  constructor(options?: RoomOptions)
+
+  readonly state: RoomState
+  readonly name: string
+  readonly sid: string
+  readonly metadata: string
+  readonly sessionId: string | null
+  readonly recording: boolean
+  readonly localParticipant: LocalParticipant
+  /** By identity. */
+  readonly remoteParticipants: Map<string, Participant>
+  readonly transcript: Segment[]
+  /** True while the browser blocks audio. */
+  readonly audioBlocked: boolean
+
+  /** A listener that throws is reported on the console and does not affect others. Returns the room. */
+  on<E extends keyof RoomEvents>(name: E, listener: RoomEvents[E]): this
+  off<E extends keyof RoomEvents>(name: E, listener: RoomEvents[E]): this
+
+  /**
+   * Joins with a LiveKit access token. `url`: `wss://host:port`; by default, the gateway that served the page.
+   * Rejects with `ConnectError`. Lost connections are resumed automatically.
+   */
+  connect(url: string | null, token: string): Promise<void>
+  /** Leaves at once. The room object can connect again. */
+  disconnect(): void
+
+  /** Call it in a click handler after `audioBlocked`, or before `connect`. Resolves when audio plays. */
+  startAudio(): Promise<void>
+  setOutputDevice(deviceId: string): Promise<void>
+  /** 0 to 1, of everything or of one participant. */
+  setVolume(volume: number, identity?: string): void
+  /** The level of the newest frame of a participant, -127 to 0, for meters. Also of the local participant. */
+  level(identity: string): number
+  /**
+   * Calls back with 20 ms (960 samples, mono, 48 kHz) at a time: of what a participant says as it is played, of the microphone
+   * for the local identity, or of everything that is played for null. For waveforms and recordings. Returns a function that stops it.
+   */
+  tap(identity: string | null, listener: (samples: Float32Array) => void): () => void
+
+  sendText(text: string, options?: { topic?: string; to?: string[] }): Promise<{ id: string }>
+  /** `object` is sent as JSON; a string or Uint8Array as it is. */
+  sendData(topic: string, object: unknown, options?: { to?: string[] }): Promise<void>
+  sendDTMF(digits: string): Promise<void>
+  performRpc(identity: string, method: string, payload?: string, options?: { timeout?: number }): Promise<string>
+  /** Throw `RpcError` in the handler for an error of your own. */
+  registerRpcMethod(method: string, handler: (call: { participant: string; payload: string }) => string | Promise<string>): void
+  unregisterRpcMethod(method: string): void
+  /** Answers a card of an assistant. */
+  sendCardAction(card: string, action: string, fields?: Record<string, string>): Promise<void>
+  startOnboarding(): Promise<void>
+  /** Discards what has not been played of a participant's `ahead` tracks, or of all. For a button "stop speaking". */
+  clearPlayout(options?: { identity?: string; reason?: string }): Promise<void>
+  /** With `autoSubscribe: false`. */
+  setSubscribed(trackSid: string, subscribed: boolean): Promise<void>
+  /** Any request of PROTOCOL.md section 5; resolves with the reply's data, rejects with `RequestError`. */
+  request(type: string, data?: object): Promise<any>
+  stats(): Stats
+}
+
+export class RpcError extends Error {
+  constructor(code: number, message: string)
+  code: number
+}
+
+/** The microphones and speakers. Their labels are empty until the microphone has been permitted. */
+export function listDevices(): Promise<{ microphones: MediaDeviceInfo[]; speakers: MediaDeviceInfo[] }>

@@ -1,0 +1,77 @@
+// How long frames are on their way, for `playback-worklet.js`, which explains the terms. Times are in samples.
+
+export const MILLISECOND = 48
+
+const WINDOW = 256
+const FASTEST_WINDOW = 1500 * MILLISECOND
+const JITTER_WINDOW = 6000 * MILLISECOND
+const JITTER_LIMIT = 200 * MILLISECOND
+// Long, because a busy machine renders late and catches up seconds later.
+const LEAD_INTERVAL = 5000 * MILLISECOND
+
+export class DelayEstimator {
+  /** The offset of the fastest recent frame; null before the first measurement. */
+  fastest = null
+  /** The 95th percentile of the other frames' delay behind it. */
+  jitter = 0
+  // Of the last frames.
+  #offsets = new Float64Array(WINDOW)
+  #arrivals = new Float64Array(WINDOW).fill(-Infinity)
+  #count = 0
+  // Maxima of two alternating intervals.
+  #leads = [-Infinity, -Infinity]
+  #leadSince = 0
+
+  /** Notes that a frame has arrived, and returns its offset. */
+  noteArrival(ts) {
+    const now = wallClock()
+    this.#arrivals[this.#count % WINDOW] = now
+    this.#offsets[this.#count % WINDOW] = now - ts
+    this.#count++
+    return now - ts
+  }
+
+  noteRendering(frame) {
+    const now = wallClock()
+    if (now - this.#leadSince > LEAD_INTERVAL || now < this.#leadSince) {
+      this.#leads = [-Infinity, this.#leads[0]]
+      this.#leadSince = now
+    }
+    this.#leads[0] = Math.max(this.#leads[0], frame - now)
+  }
+
+  /** How far rendering is ahead of the wall clock at most. */
+  get lead() {
+    const lead = Math.max(...this.#leads)
+    return lead === -Infinity ? currentFrame - wallClock() : lead
+  }
+
+  /** Updates `fastest` and `jitter`. */
+  measure() {
+    const now = wallClock()
+    let fastest = Infinity
+    for (let index = 0; index < WINDOW; index++) {
+      if (now - this.#arrivals[index] < FASTEST_WINDOW) fastest = Math.min(fastest, this.#offsets[index])
+    }
+    if (fastest === Infinity) return
+    this.fastest = fastest
+    const delays = []
+    for (let index = 0; index < WINDOW; index++) {
+      const delay = Math.max(0, this.#offsets[index] - fastest)
+      if (now - this.#arrivals[index] < JITTER_WINDOW && delay < JITTER_LIMIT) delays.push(delay)
+    }
+    delays.sort((a, b) => a - b)
+    this.jitter = delays.length ? delays[Math.floor(delays.length * 0.95)] : 0
+  }
+
+  /** Starts with new frames: those known belong to another time line. */
+  forget() {
+    this.#arrivals.fill(-Infinity)
+    this.fastest = null
+  }
+}
+
+/** Worklets have no monotonic clock. If this one jumps, the windows forget it within seconds. */
+function wallClock() {
+  return Date.now() * MILLISECOND
+}

@@ -1,0 +1,85 @@
+// Opens a WebSocket to the gateway (PROTOCOL.md section 2), and finds out why it was refused.
+
+import { ConnectError, describeClosing } from './events.js'
+
+const SUBPROTOCOL = 'patchbay.v1'
+const CONNECT_TIMEOUT_MS = 15000
+const VALIDATE_TIMEOUT_MS = 5000
+
+/** `wss://host:port` of a URL, or of the page. */
+export function gatewayAddress(url) {
+  try {
+    const address = new URL(url ?? location.origin, location.href)
+    const scheme = { 'wss:': 'wss:', 'https:': 'wss:', 'ws:': 'ws:', 'http:': 'ws:' }[address.protocol]
+    if (!scheme) throw new TypeError()
+    return `${scheme}//${address.host}${address.pathname.replace(/(\/v1\/rtc)?\/*$/, '')}`
+  } catch {
+    throw new ConnectError('unsupported_url', `This is not the URL of a gateway: ${url}`)
+  }
+}
+
+/**
+ * Connects and waits for `hello`. `received` gets each message up to and including `hello`, and replaces the socket's handlers
+ * there: frames may follow at once. Rejects with `ConnectError`, whose `closeCode` is set if the gateway closed the connection.
+ */
+export function dial(address, token, { query, received, signal }) {
+  return new Promise((resolve, reject) => {
+    let socket
+    try {
+      const text = new URLSearchParams(query).toString()
+      socket = new WebSocket(`${address}/v1/rtc${text && `?${text}`}`, [SUBPROTOCOL, `patchbay.bearer.${token}`])
+    } catch {
+      return reject(new ConnectError('malformed_token', 'The token is not an access token.', 401))
+    }
+    socket.binaryType = 'arraybuffer'
+    let wasOpened = false
+
+    const fail = (error) => {
+      settle()
+      socket.onopen = socket.onmessage = socket.onclose = null
+      socket.close()
+      reject(error)
+    }
+    const cancel = () => fail(new ConnectError('cancelled', 'The connection was cancelled.'))
+    const timer = setTimeout(() => fail(unreachable()), CONNECT_TIMEOUT_MS)
+    const settle = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', cancel)
+    }
+    signal.addEventListener('abort', cancel)
+
+    socket.onopen = () => (wasOpened = true)
+    socket.onmessage = ({ data }) => {
+      if (typeof data !== 'string') return
+      const message = JSON.parse(data)
+      received(message, socket)
+      if (message.type !== 'hello') return
+      settle()
+      resolve()
+    }
+    socket.onclose = async ({ code }) => {
+      if (!wasOpened) return fail(await askWhy(address, token))
+      fail(Object.assign(new ConnectError('closed', describeClosing(code)), { closeCode: code }))
+    }
+  })
+}
+
+/** Asks the gateway why an upgrade with this token fails: pages cannot read the response to a failed upgrade. */
+async function askWhy(address, token) {
+  try {
+    const response = await fetch(`${address.replace(/^ws/, 'http')}/v1/rtc/validate`, {
+      headers: { Authorization: `Bearer ${token}` }, cache: 'no-store', signal: AbortSignal.timeout(VALIDATE_TIMEOUT_MS),
+    })
+    if (response.ok) return unreachable()
+    const { code, message } = await response.json()
+    // A gateway without this route.
+    if (response.status === 404 && code !== 'room_not_found') return unreachable()
+    return new ConnectError(code, message, response.status)
+  } catch {
+    return unreachable()
+  }
+}
+
+function unreachable() {
+  return new ConnectError('connection_failed', 'The gateway cannot be reached.')
+}

@@ -1,0 +1,220 @@
+// What is known of the room, from `hello` and events (PROTOCOL.md sections 3 and 6), and the listeners' events that follow.
+
+import { Transcript } from './transcript.js'
+import { readAssistantMessage } from './assistant.js'
+
+export class RoomState {
+  info = { sid: '', name: '', metadata: '' }
+  sessionId = null
+  isRecording = false
+  remote = new Map()
+  transcript = new Transcript()
+  #local
+  #emit
+  #speakers = new Map()
+
+  constructor(local, emit) {
+    this.#local = local
+    this.#emit = emit
+  }
+
+  participant(identity) {
+    return identity === this.#local.identity ? this.#local : this.remote.get(identity)
+  }
+
+  /** Finds a track by sid, of anyone. */
+  track(sid) {
+    for (const participant of [this.#local, ...this.remote.values()]) {
+      const track = participant.tracks.get(sid)
+      if (track) return track
+    }
+  }
+
+  /** Replaces the state; participants that are gone or new are reported. */
+  reset({ room, participant, participants, session_id: sessionId }, isFresh) {
+    this.info = room
+    this.sessionId = sessionId ?? null
+    const identity = this.#local.identity
+    if (identity !== participant.identity) this.transcript = new Transcript()
+    describe(this.#local, participant)
+    const present = new Map(participants.map((description) => [description.identity, description]))
+    for (const [known, { sid }] of this.remote) if (present.get(known)?.sid !== sid) this.#remove(known, 'SIGNAL_CLOSE')
+    for (const description of participants) {
+      const known = this.remote.get(description.identity)
+      if (!known) this.#add(description)
+      else {
+        describe(known, description)
+        this.#replaceTracks(known, description.tracks)
+      }
+    }
+    if (isFresh) {
+      this.isRecording = false
+      this.#speakers.clear()
+      this.#emit('activeSpeakers', [])
+    }
+  }
+
+  #add(description) {
+    const participant = describe(newParticipant(), description)
+    this.remote.set(participant.identity, participant)
+    this.#emit('participantJoined', participant)
+    for (const track of description.tracks ?? []) this.#publish(participant, track)
+  }
+
+  #remove(identity, reason) {
+    const participant = this.remote.get(identity)
+    if (!participant) return
+    for (const sid of [...participant.tracks.keys()]) this.#unpublish(participant, sid)
+    this.remote.delete(identity)
+    if (this.#speakers.delete(identity)) this.#emitSpeakers()
+    this.#emit('participantLeft', participant, reason)
+  }
+
+  #replaceTracks(participant, descriptions = []) {
+    const sids = new Set(descriptions.map(({ sid }) => sid))
+    for (const sid of [...participant.tracks.keys()]) if (!sids.has(sid)) this.#unpublish(participant, sid)
+    for (const description of descriptions) {
+      const known = participant.tracks.get(description.sid)
+      if (known) Object.assign(known, description)
+      else this.#publish(participant, description)
+    }
+  }
+
+  #publish(participant, description) {
+    const track = { ...description }
+    participant.tracks.set(track.sid, track)
+    this.#emit('trackPublished', track, participant)
+  }
+
+  #unpublish(participant, sid) {
+    const track = participant?.tracks.get(sid)
+    if (!track) return
+    participant.tracks.delete(sid)
+    participant.speaking = false
+    this.#emit('trackUnpublished', track, participant)
+  }
+
+  #emitSpeakers() {
+    const speakers = [...this.#speakers].map(([identity, level]) => ({ identity, level }))
+    this.#emit('activeSpeakers', speakers.sort((a, b) => b.level - a.level))
+  }
+
+  /** Applies an event. Unknown ones are ignored, as the protocol requires. */
+  apply({ type, data }) {
+    const participant = this.participant(data?.participant)
+    this.#handlers[type]?.(data, participant)
+  }
+
+  #handlers = {
+    'participant.joined': (data) => this.#add(data),
+    'participant.left': (data) => this.#remove(data.participant, data.reason),
+    'participant.updated': (data, participant) => {
+      if (!participant) return
+      describe(participant, data)
+      participant.connected = data.connection !== 'reconnecting'
+      this.#emit('participantUpdated', participant)
+    },
+    'agent.state': (data, participant) => {
+      if (!participant) return
+      participant.agentState = data.state
+      this.#emit('agentState', participant, data.state)
+    },
+    'track.published': (data, participant) => participant && this.#publish(participant, data.track),
+    'track.unpublished': (data, participant) => this.#unpublish(participant, data.track),
+    'track.muted': (data, participant) => this.#noteMuted(participant, data.track, true),
+    'track.unmuted': (data, participant) => this.#noteMuted(participant, data.track, false),
+    'call.muted': (data, participant) => this.#noteCall(participant, 'callMuted', true, 'muted'),
+    'call.unmuted': (data, participant) => this.#noteCall(participant, 'callMuted', false, 'muted'),
+    'call.held': (data, participant) => this.#noteCall(participant, 'held', true, 'held'),
+    'call.resumed': (data, participant) => this.#noteCall(participant, 'held', false, 'held'),
+    'talk.started': (data, participant) => this.#noteTalk(participant, data, true),
+    'talk.stopped': (data, participant) => this.#noteTalk(participant, data, false),
+    'speakers.changed': ({ speakers }) => {
+      for (const { participant, level, active } of speakers) {
+        if (active) this.#speakers.set(participant, level)
+        else this.#speakers.delete(participant)
+      }
+      this.#emitSpeakers()
+    },
+    'playout.started': (data) => this.#emit('utterance', { type: 'started', participant: data.participant, track: data.track }),
+    'playout.finished': (data) =>
+      this.#emit('utterance', { type: 'finished', participant: data.participant, track: data.track, playedMs: data.played_ms }),
+    'playout.cleared': (data) => {
+      const track = this.track(data.track)
+      if (track) track.epoch = data.epoch
+      this.#emit('utterance', {
+        type: 'cleared', participant: track?.participant, track: data.track, playedMs: data.played_ms, discardedMs: data.discarded_ms,
+        by: data.by, reason: data.reason,
+      })
+    },
+    'playout.marked': (data) =>
+      this.#emit('marked', { track: data.track, name: data.name, status: data.status, playedTs: data.played_ts }),
+    'transcript.segment': (data) => {
+      const segment = this.transcript.apply(data)
+      if (segment) this.#emit('transcript', segment)
+    },
+    'data': (data) => {
+      const message = readData(data)
+      this.#emit('data', message)
+      const event = readAssistantMessage(message)
+      if (event) this.#emit(event.name, event.value)
+    },
+    'text': ({ participant, id, topic, text }) => this.#emit('text', { participant, id, topic, text }),
+    'dtmf': ({ participant, digits }) => this.#emit('dtmf', { participant, digits }),
+    'quality.changed': (data, participant) => {
+      if (!participant) return
+      participant.quality = data.quality
+      this.#emit('quality', participant, data.quality)
+    },
+    'room.updated': ({ room }) => (this.info = room),
+    'recording.started': () => this.#noteRecording(true),
+    'recording.stopped': ({ reason }) => this.#noteRecording(false, reason),
+    'server.draining': ({ deadline }) => this.#emit('draining', new Date(deadline * 1000)),
+  }
+
+  #noteMuted(participant, sid, isMuted) {
+    const track = participant?.tracks.get(sid)
+    if (!track) return
+    track.muted = isMuted
+    this.#emit('muted', participant, isMuted, track)
+  }
+
+  #noteCall(participant, property, value, event) {
+    if (!participant) return
+    participant[property] = value
+    this.#emit(event, participant, value, null)
+  }
+
+  #noteTalk(participant, { track, reason }, speaking) {
+    if (!participant) return
+    participant.speaking = speaking
+    this.#emit('talk', { participant: participant.identity, track, speaking, ...(reason && { reason }) })
+  }
+
+  #noteRecording(isActive, reason) {
+    this.isRecording = isActive
+    this.#emit('recording', { active: isActive, ...(reason && { reason }) })
+  }
+}
+
+export function newParticipant() {
+  return { tracks: new Map(), connected: true, held: false, callMuted: false, quality: 'excellent', speaking: false }
+}
+
+/** Copies the description that `hello` and events contain. */
+function describe(participant, { sid, identity, name, kind, metadata, attributes, joined_at: joinedAt }) {
+  const agentState = attributes?.['lk.agent.state']
+  Object.assign(participant, { sid, identity, name, kind, metadata, attributes, joinedAt: new Date(joinedAt * 1000) })
+  if (agentState) participant.agentState = agentState
+  return participant
+}
+
+function readData({ participant, topic, payload, payload_base64: base64 }) {
+  const message = { participant, topic, payload: payload ?? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)) }
+  try {
+    message.object = JSON.parse(payload ?? new TextDecoder('utf-8', { fatal: true }).decode(message.payload))
+  } catch {
+    // Not JSON.
+  }
+  return message
+}

@@ -1,0 +1,19 @@
+// The playground: registers its views, and connects state with what is not visible.
+
+import { endSession, initialize } from './model/commands.js'
+import { recorder } from './model/recorder.js'
+import { store } from './model/store.js'
+import './views/announcer.js'
+import './views/call-status.js'
+import './views/call-view.js'
+import './views/problem-list.js'
+import './views/start-view.js'
+
+store.subscribe((state, previous) => {
+  const hasEnded = state.room.state === 'ended' && previous.room.state !== 'ended'
+  if (!hasEnded) return
+  recorder.stop()
+  endSession()
+})
+
+initialize()

@@ -1,0 +1,104 @@
+// The playground's state and how actions change it. No DOM, no network: a pure function of state and action.
+
+import { applyPlayout, applySegment, addLine, emptyTranscript } from './transcript.js'
+
+const LOG_LIMIT = 500
+
+const noCall = {
+  room: { state: 'disconnected', name: '', identity: '', startedAt: null, endedAt: null, mode: null },
+  agent: null,
+  microphone: { state: 'off', muted: false },
+  isHeld: false,
+  isRoomRecorded: false,
+  turn: null,
+  transcript: emptyTranscript,
+}
+
+export const initialState = {
+  stage: 'start',
+  start: { mode: null, hasDevelopment: null, hasVoices: [], assistant: null, isBusy: false, email: null },
+  ...noCall,
+  // By key, in order of appearance; `problems.js` has the texts.
+  problems: [],
+  devices: { microphones: [], speakers: [], microphone: '', speaker: '' },
+  recording: { state: 'none', startedAt: null, url: null, size: 0, isCut: false },
+  log: { entries: [], removed: 0, next: 1 },
+}
+
+const reducers = {
+  'start.mode': (state, { mode }) => withStart(state, { mode }),
+  'start.development': (state, { isAvailable }) =>
+    withStart(state, { hasDevelopment: isAvailable, mode: state.start.mode ?? (isAvailable ? 'development' : 'account') }),
+  'start.voices': (state, { voices }) => withStart(state, { hasVoices: voices }),
+  'start.assistant': (state, { assistant }) => withStart(state, { assistant }),
+  'start.account': (state, { email }) => withStart(state, { email }),
+  'start.busy': (state, { isBusy }) => withStart(state, { isBusy }),
+  'start.show': (state) => ({ ...state, ...noCall, stage: 'start', problems: state.problems.filter(({ key }) => key === 'support') }),
+
+  'call.begin': (state, { mode, at }) => ({
+    ...state,
+    ...noCall,
+    stage: 'call',
+    room: { ...noCall.room, state: 'connecting', mode, startedAt: at },
+    problems: state.problems.filter(({ key }) => key === 'support'),
+  }),
+  'call.failed': (state) => ({ ...state, ...noCall, stage: 'start', start: { ...state.start, isBusy: false } }),
+  'call.ended': (state, { at }) => ({
+    ...state,
+    room: { ...state.room, state: 'ended', endedAt: at },
+    agent: state.agent && { ...state.agent, state: 'gone' },
+    microphone: { ...state.microphone, state: 'off' },
+    problems: state.problems.filter(({ key }) => key === 'ended' || key === 'support'),
+  }),
+  'room.state': (state, { value }) => (state.room.state === 'ended' ? state : withRoom(state, { state: value })),
+  'room.joined': (state, { name, identity, at }) => withRoom(state, { name, identity, startedAt: at }),
+  'room.recorded': (state, { isActive }) => ({ ...state, isRoomRecorded: isActive }),
+  'agent.present': (state, { identity, name, value }) => ({ ...state, agent: { identity, name, state: value ?? 'initializing' } }),
+  'agent.state': (state, { identity, value }) =>
+    state.agent?.identity === identity ? { ...state, agent: { ...state.agent, state: value } } : state,
+  'agent.gone': (state, { identity }) => (state.agent?.identity === identity ? { ...state, agent: { ...state.agent, state: 'gone' } } : state),
+  'microphone.state': (state, { value }) => ({ ...state, microphone: { ...state.microphone, state: value } }),
+  'microphone.muted': (state, { isMuted }) => ({ ...state, microphone: { ...state.microphone, muted: isMuted } }),
+  held: (state, { isHeld }) => ({ ...state, isHeld }),
+  turn: (state, { metrics }) => ({ ...state, turn: metrics }),
+
+  segment: (state, { segment, name }) => withTranscript(state, applySegment(state.transcript, segment, name)),
+  playout: (state, { position }) => withTranscript(state, applyPlayout(state.transcript, position)),
+  line: (state, { line }) => withTranscript(state, addLine(state.transcript, line)),
+
+  'problem.add': (state, { type, at, ...problem }) => ({
+    ...state,
+    problems: [...state.problems.filter(({ key }) => key !== problem.key), { ...problem, since: at }],
+  }),
+  'problem.remove': (state, { key }) =>
+    state.problems.some((problem) => problem.key === key)
+      ? { ...state, problems: state.problems.filter((problem) => problem.key !== key) }
+      : state,
+
+  devices: (state, { microphones, speakers }) => ({ ...state, devices: { ...state.devices, microphones, speakers } }),
+  'devices.chosen': (state, { kind, id }) => ({ ...state, devices: { ...state.devices, [kind]: id } }),
+  recording: (state, { values }) => ({ ...state, recording: { ...state.recording, ...values } }),
+
+  event: (state, { source, name, data, at }) => {
+    const { entries, removed, next } = state.log
+    const kept = entries.length >= LOG_LIMIT ? entries.slice(entries.length - LOG_LIMIT + 1) : entries
+    return {
+      ...state,
+      log: { entries: [...kept, { id: next, at, source, name, data }], removed: removed + entries.length - kept.length, next: next + 1 },
+    }
+  },
+  'log.clear': (state) => ({ ...state, log: { ...state.log, entries: [], removed: 0 } }),
+}
+
+export function reduce(state, action) {
+  const reducer = reducers[action.type]
+  if (!reducer) throw new Error(`There is no action ${action.type}.`)
+  return reducer(state, action)
+}
+
+/** Whether a conversation is in progress, also while its connection is being restored. */
+export const isInCall = (state) => state.stage === 'call' && state.room.state !== 'ended'
+
+const withStart = (state, values) => ({ ...state, start: { ...state.start, ...values } })
+const withRoom = (state, values) => ({ ...state, room: { ...state.room, ...values } })
+const withTranscript = (state, transcript) => (transcript === state.transcript ? state : { ...state, transcript })

@@ -1,0 +1,46 @@
+// Mute, hold, interrupt and leave.
+
+import { call } from '../model/call.js'
+import { commands } from '../model/commands.js'
+import { isInCall } from '../model/state.js'
+import { View, h, setText } from './view.js'
+
+class CallControls extends View {
+  #mute = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => this.#toggleMute() })
+  #hold = h('button', { type: 'button', 'aria-pressed': 'false', text: 'Hold', onclick: () => call.setHeld(!this.#state.isHeld) })
+  #interrupt = h('button', { type: 'button', text: 'Interrupt', onclick: () => call.interrupt() })
+  #leave = h('button', { type: 'button', class: 'danger', text: 'Leave', onclick: commands['call.leave'] })
+  #state
+
+  build() {
+    this.setAttribute('role', 'group')
+    this.setAttribute('aria-label', 'Call controls')
+    this.append(this.#mute, this.#hold, this.#interrupt, this.#leave)
+  }
+
+  update(state) {
+    this.#state = state
+    this.hidden = !isInCall(state)
+    const { room, microphone, isHeld } = state
+    const isConnected = room.state === 'connected'
+    setText(this.#mute, { on: 'Mute', waiting: 'Waiting…', off: 'Turn on mic' }[microphone.state])
+    setPressed(this.#mute, microphone.state === 'on' ? microphone.muted : null)
+    this.#mute.disabled = !isConnected || microphone.state === 'waiting'
+    setPressed(this.#hold, isHeld)
+    this.#hold.disabled = !isConnected
+    this.#interrupt.disabled = !isConnected
+  }
+
+  #toggleMute() {
+    const { state, muted } = this.#state.microphone
+    return state === 'on' ? call.setMuted(!muted) : call.enableMicrophone()
+  }
+}
+
+/** Null: not a toggle at the moment. */
+function setPressed(button, value) {
+  if (value === null) button.removeAttribute('aria-pressed')
+  else button.setAttribute('aria-pressed', String(value))
+}
+
+customElements.define('call-controls', CallControls)

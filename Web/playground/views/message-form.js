@@ -1,0 +1,28 @@
+// Text input: what is typed reaches the assistant like speech.
+
+import { call } from '../model/call.js'
+import { isInCall } from '../model/state.js'
+import { View, h } from './view.js'
+
+class MessageForm extends View {
+  #input = h('input', { type: 'text', 'aria-label': 'Message to the assistant', placeholder: 'Type instead of talking', autocomplete: 'off', maxlength: 4000, dir: 'auto' })
+  #button = h('button', { type: 'submit', text: 'Send' })
+
+  build() {
+    this.append(h('form', { class: 'row', onsubmit: (event) => this.#send(event) }, this.#input, this.#button))
+  }
+
+  update(state) {
+    this.hidden = !isInCall(state)
+    this.#button.disabled = state.room.state !== 'connected'
+  }
+
+  async #send(event) {
+    event.preventDefault()
+    const text = this.#input.value.trim()
+    // Kept if it could not be sent.
+    if (text && (await call.sendText(text))) this.#input.value = ''
+  }
+}
+
+customElements.define('message-form', MessageForm)
