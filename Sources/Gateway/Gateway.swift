@@ -6,20 +6,25 @@ package import Identity
 internal import Logging
 internal import ServiceLifecycle
 package import Sockets
+internal import WebPages
 internal import Wire
 
 /// Runs the gateway as a service: each shard on its own thread, drained on graceful shutdown.
 package final class Gateway: Service {
     let context: GatewayContext
-    /// By shard: a listener on the shared port and, with several shards, one on the shard's own port.
-    private let listeners: [[Listener]]
+    private let listeners: GatewayListeners
     private let log = Logger(label: "patchbay.gateway")
     /// The bound port.
-    package let port: Int
+    package var port: Int { listeners.port }
+    /// The bound port for proxies, and that for operations; nil if there is none.
+    package var plainPort: Int? { listeners.plainPort }
+    package var operationsPort: Int? { listeners.operationsPort }
 
     package var state: GatewayState { context.state }
     package var metrics: MetricsBoard { context.metrics }
-    /// Each shard's own port; empty with a single shard.
+    /// The keys that verify and sign tokens; `reload(keys:)` replaces them.
+    package var keys: KeysInUse { context.keysInUse }
+    /// Each shard's own port; empty if there are none.
     package var shardPorts: [Int] { context.shardPorts }
 
     /// Queries and commands to rooms, from any thread.
@@ -36,38 +41,24 @@ package final class Gateway: Service {
     ///   - calls: the call service's inbox; nil serves no calls.
     ///   - dispatch: the dispatch service's inbox; nil dispatches no assistants.
     ///   - services: counters of services for `/metrics`.
+    ///   - operatorLog: the operator's log of joins, rooms and refusals.
     ///   - routes: makes additional HTTP routes from the room service and the token verification keys.
     package init(
         settings: GatewaySettings, keys: KeyRing, auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil,
         calls: CallInbox? = nil, dispatch: DispatchInbox? = nil, services: ServiceCounters = ServiceCounters(),
+        operatorLog: OperatorLog = .silent,
         routes: (RoomService, KeysInUse) throws -> [Route] = { _, _ in [] }
     ) throws {
-        try settings.tls.check()
-        var settings = settings
-        let isAlone = settings.shardCount == 1
-        var listeners: [[Listener]] = []
-        // Shards share the port among themselves (SO_REUSEPORT), but not with another gateway: bind it exclusively first.
-        let first = try Listener(host: settings.host, port: settings.port, shared: false)
-        settings.port = first.port
-        if isAlone { listeners.append([first]) } else { first.close() }
-        for _ in listeners.count..<settings.shardCount {
-            let listener = try Listener(host: settings.host, port: settings.port, shared: true)
-            settings.port = listener.port
-            listeners.append([listener])
-        }
-        if !isAlone {
-            for index in 0..<settings.shardCount {
-                let port = settings.shardPortsFrom == 0 ? 0 : settings.shardPortsFrom + index
-                listeners[index].append(try Listener(host: settings.host, port: port, shared: false))
-            }
-        }
+        let certificate = try settings.tls.check()
+        let listeners = try GatewayListeners(settings)
         self.listeners = listeners
-        port = settings.port
         var context = GatewayContext(
-            settings: settings, keys: keys, shardPorts: isAlone ? [] : listeners.map { $0[1].port }, auditEvents: auditEvents,
-            recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls, dispatch: dispatch)
+            settings: settings, keys: keys, shardPorts: listeners.shardPorts, auditEvents: auditEvents,
+            recorder: recordings.map { Recorder(store: $0, auditEvents: auditEvents) }, calls: calls, dispatch: dispatch,
+            operatorLog: operatorLog)
         context.serve(try routes(context.rooms, context.keysInUse), services)
         self.context = context
+        context.state.certificateExpiry = certificate.expires
     }
 
     /// Runs until all shards have stopped: after a graceful shutdown, once the rooms are empty or the drain timeout has passed.
@@ -81,6 +72,7 @@ package final class Gateway: Service {
             context.auditEvents?.finish()
         }
         try await withGracefulShutdownHandler {
+            async let _: Void = HeapTrimmer.run()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in context.mailboxes.indices { group.addTask { try await self.runShard(index) } }
                 try await group.waitForAll()
@@ -112,9 +104,9 @@ package final class Gateway: Service {
     /// Uses a certificate for new connections.
     ///
     /// - Throws: `TLSFileError` for an unusable one; the previous one stays in use.
-    package func reload(certificate: TLSFiles) throws {
-        try certificate.check()
-        for mailbox in context.mailboxes { mailbox.post(.reloadCertificate(certificate)) }
+    package func reload(certificate files: TLSFiles) throws {
+        context.state.certificateExpiry = try files.check().expires
+        for mailbox in context.mailboxes { mailbox.post(.reloadCertificate(files)) }
     }
 
     private func runShard(_ index: Int) async throws {
@@ -122,7 +114,7 @@ package final class Gateway: Service {
             let thread = Thread { [context, listeners] in
                 let shard = Shard(index: index, gateway: context, mailbox: context.mailboxes[index])
                 var error: (any Error)?
-                shard.run(listeners: listeners[index]) { problem in
+                shard.run(listeners: listeners.ofShards[index]) { problem in
                     error = problem
                     if problem == nil { context.state.phase = .serving }
                 }
@@ -138,13 +130,17 @@ package final class Gateway: Service {
 extension GatewayContext {
     /// Makes the router from the gateway's own and additional routes.
     mutating func serve(_ others: [Route], _ services: ServiceCounters) {
-        let routes =
-            OperationRoutes.routes(
-                rooms, state, metrics, services: services, dispatch: dispatch?.registry, fastPath: settings.recordLayer?.state ?? .notLinked
-            )
-            + RoomRoutes.routes(rooms, keys: keysInUse) + others
+        let operations = OperationRoutes.routes(
+            rooms, state, metrics, services: services, dispatch: dispatch?.registry, version: settings.version,
+            fastPath: settings.recordLayer?.state ?? .notLinked)
+        let isPublic = settings.edge.publishesOperations
+        let published = operations.filter { isPublic || !OperationRoutes.sensitivePaths.contains($0.path.description) }
+        let pages = settings.edge.servesPages ? WebPages.routes() : []
+        let joins = [OperationRoutes.webSocket, OperationRoutes.validation(mailboxes)]
+        let routes = published + joins + pages + RoomRoutes.routes(rooms, keys: keysInUse) + others
         let document = OperationRoutes.document(of: routes, version: settings.version)
         router = Router(routes: routes + [document], origins: origins, failures: failures)
+        operationsRouter = Router(routes: operations, origins: origins, failures: failures)
     }
 }
 

@@ -16,12 +16,17 @@ struct GatewayContext: Sendable {
     let directory = RoomDirectory()
     let failures = AuthFailureLimiter()
     let quota: ConnectionQuota
+    let operationsQuota = ConnectionQuota(limit: EdgeSettings.operationsConnectionsMax)
     let keysInUse: KeysInUse
     let origins: AllowedOrigins
     /// Set before the shards are made.
     var router: Router
-    /// Each shard's own port; empty with a single shard.
+    /// Of the port for operations.
+    var operationsRouter: Router
+    /// Each shard's own port; empty if there are none.
     var shardPorts: [Int]
+    /// The operator's log.
+    let operatorLog: OperatorLog
     /// Receives audit events; nil if unused.
     let auditEvents: AuditEventQueue?
     /// Writes recordings; nil if recording is disabled.
@@ -34,19 +39,22 @@ struct GatewayContext: Sendable {
 
     init(
         settings: GatewaySettings, keys: KeyRing, shardPorts: [Int], auditEvents: AuditEventQueue?, recorder: Recorder?, calls: CallInbox?,
-        dispatch: DispatchInbox?
+        dispatch: DispatchInbox?, operatorLog: OperatorLog
     ) {
         self.settings = settings
         self.keys = keys
         self.shardPorts = shardPorts
+        self.operatorLog = operatorLog
         self.auditEvents = auditEvents
         self.recorder = recorder
         self.calls = calls
         self.dispatch = dispatch
         quota = ConnectionQuota(limit: settings.connectionsMax)
         keysInUse = KeysInUse(keys)
-        origins = AllowedOrigins(settings.allowedOrigins)
+        origins = AllowedOrigins(
+            settings.edge.allowedOrigins, admitsAny: settings.edge.admitsAnyOrigin, admitsOwnPages: settings.edge.servesPages)
         router = Router(routes: [], origins: origins, failures: failures)
+        operationsRouter = router
         metrics = MetricsBoard(shardCount: settings.shardCount)
         state = GatewayState()
         mailboxes = (0..<settings.shardCount).map { _ in Mailbox() }
@@ -61,7 +69,7 @@ struct GatewayContext: Sendable {
     var rooms: RoomService {
         RoomService(
             shards: ShardControl(
-                count: mailboxes.count, ports: settings.shardPortsFrom == 0 ? [] : shardPorts,
+                count: mailboxes.count, ports: settings.edge.shardPorts == .free ? [] : shardPorts,
                 homeShard: { [directory] in directory.home(of: $0) },
                 isDraining: { [state] in state.phase >= .draining },
                 send: { [mailboxes] request, shard in mailboxes[shard].post(.request(request)) }))

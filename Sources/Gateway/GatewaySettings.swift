@@ -10,8 +10,7 @@ package struct GatewaySettings: Sendable {
     package var port: Int
     /// Shards, each with a thread of its own.
     package var shardCount: Int
-    /// The first of the ports that lead to one shard each; 0 chooses free ports. Unused with one shard.
-    package var shardPortsFrom: Int
+    package var edge: EdgeSettings
     package var tls: TLSFiles
     package var room: RoomSettings
     /// Whether joining creates a room that does not exist; otherwise the token needs the grant `roomCreate`.
@@ -19,8 +18,6 @@ package struct GatewaySettings: Sendable {
     /// How long a drain may take before all connections are closed.
     package var drainTimeout: Duration
     package var connectionsMax: Int
-    /// Origins whose web pages may call the HTTP API: `https://app.example`, or `*` for all.
-    package var allowedOrigins: [String]
     /// How long a peer may take for the TLS handshake, and again for its request, in seconds.
     package var handshakeSecondsMax: Int
     /// The record layer that replaces OpenSSL's; nil in programs without the module `TLSFastPath`.
@@ -32,22 +29,21 @@ package struct GatewaySettings: Sendable {
     package var serverInfo: ServerInfo { ServerInfo(version: version, node: nodeName) }
 
     package init(
-        host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, shardPortsFrom: Int = 0, tls: TLSFiles,
+        host: String = "127.0.0.1", port: Int = 7880, shardCount: Int = 1, edge: EdgeSettings = EdgeSettings(), tls: TLSFiles,
         room: RoomSettings = RoomSettings(),
         createsRooms: Bool = true, drainTimeout: Duration = .seconds(600), connectionsMax: Int = 60_000,
-        allowedOrigins: [String] = [], handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil, nodeName: String = "node",
+        handshakeSecondsMax: Int = 10, recordLayer: (any RecordLayer)? = nil, nodeName: String = "node",
         version: String = "0"
     ) {
         self.host = host
         self.port = port
         self.shardCount = shardCount
-        self.shardPortsFrom = shardPortsFrom
+        self.edge = edge
         self.tls = tls
         self.room = room
         self.createsRooms = createsRooms
         self.drainTimeout = drainTimeout
         self.connectionsMax = connectionsMax
-        self.allowedOrigins = allowedOrigins
         self.handshakeSecondsMax = handshakeSecondsMax
         self.recordLayer = recordLayer
         self.nodeName = nodeName

@@ -9,6 +9,7 @@ package final class GatewayState: Sendable {
     }
 
     private let phaseValue = Atomic(Phase.starting.rawValue)
+    private let expiry = Atomic<Int64>(0)
 
     package init() {}
 
@@ -16,5 +17,11 @@ package final class GatewayState: Sendable {
         get { Phase(rawValue: phaseValue.load(ordering: .acquiring)) ?? .stopped }
         // Never decreases: a drain may be requested before a shard reports that it serves.
         set { phaseValue.max(newValue.rawValue, ordering: .acquiringAndReleasing) }
+    }
+
+    /// When the certificate in use expires, in seconds since 1970.
+    package var certificateExpiry: Int64 {
+        get { expiry.load(ordering: .relaxed) }
+        set { expiry.store(newValue, ordering: .relaxed) }
     }
 }

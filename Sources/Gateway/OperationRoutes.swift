@@ -1,4 +1,5 @@
 internal import Backend
+internal import Engine
 internal import HTTPServer
 internal import HTTPTypes
 internal import Sockets
@@ -6,9 +7,12 @@ internal import Wire
 
 /// Operational routes: health, metrics and the OpenAPI document. No authentication.
 enum OperationRoutes {
+    /// Routes for operators only.
+    static let sensitivePaths: Set<String> = ["/metrics", "/readyz"]
+
     static func routes(
-        _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, services: ServiceCounters, dispatch: DispatchRegistry? = nil,
-        fastPath: RecordLayerState = .notLinked
+        _ rooms: RoomService, _ state: GatewayState, _ metrics: MetricsBoard, services: ServiceCounters, dispatch: DispatchRegistry?,
+        version: String, fastPath: RecordLayerState
     ) -> [Route] {
         [
             Route(.get, "/healthz", "Whether the process serves", access: .open, responses: [.content("text/plain")]) { _, _ in
@@ -27,19 +31,46 @@ enum OperationRoutes {
                 .get, "/metrics", "Counters in Prometheus's text format", access: .open, responses: [.content("text/plain")]
             ) { _, _ in
                 await rooms.publishCounters()
-                let text = PrometheusText(
-                    shards: metrics.snapshot, services: services, draining: state.phase >= .draining, fastPath: fastPath,
-                    dispatch: dispatch?.counters)
+                let sample = PrometheusText.GatewaySample(
+                    version: version, draining: state.phase >= .draining, fastPath: fastPath, certificateExpiry: state.certificateExpiry,
+                    process: ProcessStatistics())
+                let text = PrometheusText(shards: metrics.snapshot, services: services, gateway: sample, dispatch: dispatch?.counters)
                 return HTTPServerResponse(text: text.text, type: "text/plain; version=0.0.4; charset=utf-8")
             },
-            Route(
-                .get, "/v1/rtc", "The WebSocket for joining rooms (PROTOCOL section 2)", access: .open,
-                responses: [.error(.upgradeRequired)]
-            ) { _, _ in
-                throw HTTPError(
-                    .upgradeRequired, "upgrade_required", "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
-            },
         ]
+    }
+
+    /// `/v1/rtc` without an upgrade.
+    static var webSocket: Route {
+        Route(
+            .get, "/v1/rtc", "The WebSocket for joining rooms (PROTOCOL section 2)", access: .open,
+            responses: [.error(.upgradeRequired)]
+        ) { _, _ in
+            throw HTTPError(
+                .upgradeRequired, "upgrade_required", "this is a WebSocket endpoint; upgrade with subprotocol patchbay.v1")
+        }
+    }
+
+    /// `/v1/rtc/validate`: tells web pages, which cannot read the response to a failed upgrade, why it failed.
+    ///
+    /// - Parameter shards: the shards' mailboxes. Any shard can tell.
+    static func validation(_ shards: [Mailbox<ShardMessage>]) -> Route {
+        Route(
+            .get, "/v1/rtc/validate", "Whether a token would be admitted by the WebSocket; refused in the same way",
+            access: .verifiedByHandler,
+            parameters: [
+                .query("access_token", .text, "The token, if it is not in the Authorization header"),
+                .query("resume", .text, "The resume token, if a connection would resume"),
+            ],
+            responses: [.json(ValidJoin.self), .error(.notFound), .error(.conflict)]
+        ) { request, _ in
+            let (answers, reply) = AsyncStream.makeStream(of: Result<JoinRequest, HTTPError>.self, bufferingPolicy: .bufferingOldest(1))
+            shards[Int.random(in: shards.indices)].post(.validate(request, QueryReply(reply)))
+            var answer = Result<JoinRequest, HTTPError>.failure(.draining)
+            for await only in answers { answer = only }
+            let join = try answer.get()
+            return try .json(ValidJoin(room: join.room, identity: join.admission.identity.text))
+        }
     }
 
     /// `/openapi.json`, which describes these routes and itself.
@@ -52,4 +83,17 @@ enum OperationRoutes {
         let body = (try? JSON.encode(document, names: .asDeclared)) ?? []
         return route(HTTPServerResponse(status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-cache"], body: body))
     }
+}
+
+/// The answer to a token that would be admitted.
+private struct ValidJoin: Encodable, Sendable, Described {
+    var room: String
+    var identity: String
+
+    static let schema = Schema.named(
+        "ValidJoin",
+        .object([
+            .required("room", .text(1...ProtocolLimits.roomNameBytesMax)),
+            .required("identity", .text(1...ProtocolLimits.identityBytesMax)),
+        ]))
 }

@@ -1,5 +1,6 @@
 package import Backend
 internal import Engine
+package import Sockets
 internal import Wire
 
 /// The counters of one shard: plain integers on its thread, copied to the metrics board once a second.
@@ -9,6 +10,10 @@ package struct Counters: Sendable {
     package var handshakesAbandoned: UInt64 = 0
     /// Times a listener paused because descriptors or memory ran out.
     package var acceptFailures: UInt64 = 0
+    /// Connections closed for their PROXY header.
+    package var proxyHeadersRefused: [ProxyHeader.Fault: UInt64] = [:]
+    /// Requests of proxies with an `X-Forwarded-For` that is no list of addresses.
+    package var forwardedForMalformed: UInt64 = 0
     package var rooms = 0
     package var participants = 0
     /// Participants whose socket is lost and whose session may be resumed.

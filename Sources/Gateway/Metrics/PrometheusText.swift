@@ -5,18 +5,23 @@ internal import Wire
 
 /// The counters of all shards in Prometheus's text format 0.0.4.
 struct PrometheusText {
+    /// Values that belong to the gateway and not to a shard.
+    struct GatewaySample {
+        var version: String
+        var draining: Bool
+        var fastPath: RecordLayerState
+        /// In seconds since 1970.
+        var certificateExpiry: Int64
+        /// Nil if `/proc` cannot be read.
+        var process: ProcessStatistics?
+    }
+
     private(set) var text = ""
     private let shards: [Counters]
 
-    init(
-        shards: [Counters], services: ServiceCounters, draining: Bool, fastPath: RecordLayerState = .notLinked,
-        dispatch: DispatchRegistry.Counters? = nil
-    ) {
+    init(shards: [Counters], services: ServiceCounters, gateway: GatewaySample, dispatch: DispatchRegistry.Counters? = nil) {
         self.shards = shards
-        gauge("patchbay_draining", "1 while the gateway drains and admits nobody.", [("", draining ? 1 : 0)])
-        gauge(
-            "patchbay_tls_fast_path", "1 for the state of the TLS fast path: whether TLS records are processed without OpenSSL, and why.",
-            [("{state=\"\(fastPath.isActive ? "on" : "off")\",cause=\"\(fastPath.cause)\"}", 1)])
+        describe(gateway)
         for metric in ServiceMetric.all { perService(metric, services) }
         perShard("patchbay_connections", "gauge", "WebSocket connections.") { Double($0.connections) }
         perShard("patchbay_rooms", "gauge", "Open rooms.") { Double($0.rooms) }
@@ -84,10 +89,43 @@ struct PrometheusText {
         perShard("patchbay_accept_failures_total", "counter", "Times a listener paused because descriptors or memory ran out.") {
             Double($0.acceptFailures)
         }
+        labelled("patchbay_proxy_headers_refused_total", "Connections closed for their header of the PROXY protocol.", "reason") {
+            counters in
+            ProxyHeader.Fault.allCases.map { ($0.rawValue, counters.proxyHeadersRefused[$0] ?? 0) }
+        }
+        perShard("patchbay_forwarded_for_malformed_total", "counter", "Requests with an X-Forwarded-For that is no list of addresses.") {
+            Double($0.forwardedForMalformed)
+        }
         if let dispatch { describe(dispatch) }
         histogram("patchbay_http_seconds", "From the complete HTTP request to its response.", \.http.seconds)
         histogram("patchbay_join_seconds", "From the upgrade request to hello.", \.joinSeconds)
         histogram("patchbay_loop_lag_seconds", "How late a shard's timer fired.", \.loopLagSeconds)
+    }
+
+    private mutating func describe(_ gateway: GatewaySample) {
+        gauge("patchbay_build_info", "1 for the version of the gateway.", [("{version=\"\(Self.escaped(gateway.version))\"}", 1)])
+        gauge("patchbay_draining", "1 while the gateway drains and admits nobody.", [("", gateway.draining ? 1 : 0)])
+        // Both states are exported, as in OpenMetrics' StateSet, so that a query for either finds a series.
+        gauge(
+            "patchbay_tls_fast_path", "1 for the state of the TLS fast path: whether TLS records are processed without OpenSSL, and why.",
+            [("on", gateway.fastPath.isActive), ("off", !gateway.fastPath.isActive)].map { state, isCurrent in
+                ("{state=\"\(state)\",cause=\"\(gateway.fastPath.cause)\"}", isCurrent ? 1 : 0)
+            })
+        gauge(
+            "patchbay_certificate_expiry_timestamp_seconds", "When the certificate in use expires, in seconds since 1970.",
+            [("", Double(gateway.certificateExpiry))])
+        if let process = gateway.process { describe(process) }
+    }
+
+    /// The names and units of Prometheus's client libraries.
+    private mutating func describe(_ process: ProcessStatistics) {
+        head("process_cpu_seconds_total", "counter", "CPU time of the process, user and system.")
+        text += "process_cpu_seconds_total \(process.cpuSeconds)\n"
+        gauge("process_resident_memory_bytes", "Resident memory of the process.", [("", Double(process.residentBytes))])
+        gauge("process_virtual_memory_bytes", "Virtual memory of the process.", [("", Double(process.virtualBytes))])
+        gauge("process_open_fds", "Open file descriptors.", [("", Double(process.openDescriptors))])
+        gauge("process_max_fds", "The limit of open file descriptors.", [("", Double(process.descriptorsMax))])
+        gauge("process_start_time_seconds", "When the process started, in seconds since 1970.", [("", process.startTime)])
     }
 
     private mutating func describe(_ dispatch: DispatchRegistry.Counters) {
@@ -129,9 +167,16 @@ struct PrometheusText {
     }
 
     private mutating func perService(_ metric: ServiceMetric, _ services: ServiceCounters) {
-        head(metric.name, metric.isGauge ? "gauge" : "counter", metric.help)
-        for (value, count) in services.samples(of: metric) {
-            text += "\(metric.name)\(metric.label.map { "{\($0)=\"\(value)\"}" } ?? "") \(count)\n"
+        func label(_ value: String) -> String { metric.label.map { "\($0)=\"\(value)\"" } ?? "" }
+        switch metric.kind {
+        case .gauge, .counter:
+            head(metric.name, metric.kind == .gauge ? "gauge" : "counter", metric.help)
+            for (value, count) in services.samples(of: metric) {
+                text += "\(metric.name)\(metric.label == nil ? "" : "{\(label(value))}") \(count)\n"
+            }
+        case .histogram:
+            head(metric.name, "histogram", metric.help)
+            for (value, histogram) in services.histograms(of: metric) { samples(of: histogram, metric.name, label(value)) }
         }
     }
 
@@ -167,15 +212,21 @@ struct PrometheusText {
         for (shard, counters) in shards.enumerated() { samples(of: counters[keyPath: path], name, "shard=\"\(shard)\"") }
     }
 
-    /// - Parameter label: with its value.
+    /// - Parameter label: with its value; empty for none.
     private mutating func samples(of histogram: Histogram, _ name: String, _ label: String) {
+        let (prefix, labels) = label.isEmpty ? ("", "") : (label + ",", "{\(label)}")
         var total: UInt64 = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             total += count
-            text += "\(name)_bucket{\(label),le=\"\(Self.number(bound))\"} \(total)\n"
+            text += "\(name)_bucket{\(prefix)le=\"\(Self.number(bound))\"} \(total)\n"
         }
-        text += "\(name)_bucket{\(label),le=\"+Inf\"} \(histogram.count)\n"
-        text += "\(name)_sum{\(label)} \(histogram.sum)\n\(name)_count{\(label)} \(histogram.count)\n"
+        text += "\(name)_bucket{\(prefix)le=\"+Inf\"} \(histogram.count)\n"
+        text += "\(name)_sum\(labels) \(histogram.sum)\n\(name)_count\(labels) \(histogram.count)\n"
+    }
+
+    /// A label's value in the text format.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 
     private static func number(_ value: Double) -> String {

@@ -1,3 +1,4 @@
+internal import Backend
 internal import HTTPServer
 internal import HTTPTypes
 internal import Sockets
@@ -24,11 +25,13 @@ final class HTTPFrontEnd {
             number = try openRequests.add(exchange, at: request.receivedAt)
         } catch {
             var response = HTTPServerResponse(error)
+            if error.status == .upgradeRequired { response.fields[.secWebSocketVersion] = "13" }
             response.addCommonFields(for: request, context.gateway.origins)
-            count(response, route: nil, since: request.receivedAt)
+            count(response, route: nil, of: exchange, since: request.receivedAt)
             return exchange.respond(response)
         }
-        let router = context.gateway.router
+        let gateway = context.gateway
+        let router = exchange.source.entrance == .operations ? gateway.operationsRouter : gateway.router
         let found = router.find(request)
         Task(executorPreference: found.route?.executor) { [mailbox = context.mailbox] in
             mailbox.post(.respond(await router.answer(request, by: found), number: number))
@@ -38,7 +41,7 @@ final class HTTPFrontEnd {
     /// Sends the response to a request, if its client is still there.
     func respond(_ routed: RoutedResponse, toRequest number: Int) {
         guard let request = openRequests.take(number) else { return }
-        count(routed.response, route: routed.route, since: request.receivedAt)
+        count(routed.response, route: routed.route, of: request.exchange, since: request.receivedAt)
         request.exchange.respond(routed.response)
     }
 
@@ -46,6 +49,7 @@ final class HTTPFrontEnd {
         guard exchange.isSecure else {
             throw HTTPError(.badRequest, "tls_required", "this port speaks TLS only; use https://")
         }
+        guard exchange.source.isTrusted else { throw .untrustedProxy }
         switch exchange.fault {
         case nil: return
         case .bodyInChunks: throw HTTPError(.lengthRequired, "length_required", "send the body with a Content-Length, not in chunks")
@@ -56,17 +60,48 @@ final class HTTPFrontEnd {
         case .bodyTooSlow: throw HTTPError(.requestTimeout, "body_too_slow", "the body took too long; send it again")
         case .noRoom: throw OpenRequests.tooMany
         case .pathCutOff: throw .lineEndInPath
+        case .malformed(let fault): throw HTTPError(fault)
         }
     }
 
-    private func count(_ response: HTTPServerResponse, route: String?, since start: Instant) {
-        if let code = response.errorCode { context.counters.httpRefused[code, default: 0] += 1 }
+    private func count(_ response: HTTPServerResponse, route: String?, of exchange: HTTPExchange, since start: Instant) {
+        if let code = response.errorCode {
+            context.counters.httpRefused[code, default: 0] += 1
+            if Self.statusesLogged.contains(response.status.code) { log(response, code, route, exchange) }
+        }
         let seconds = Double((context.loop.exactNow - start).inNanoseconds) / 1e9
         context.counters.http.count(route: route, status: response.status.code, seconds: seconds)
+    }
+
+    /// Refusals for lack of authorization or capacity. Other errors concern only their client.
+    private static let statusesLogged: Set<Int> = [401, 403, 429, 503]
+
+    private func log(_ response: HTTPServerResponse, _ code: String, _ route: String?, _ exchange: HTTPExchange) {
+        context.gateway.operatorLog.refused(from: exchange.peerAddress, at: context.now) {
+            OperatorLog.Refusal(
+                reason: code, status: response.status.code, address: exchange.peerAddress, route: route ?? "",
+                request: response.fields[.requestID] ?? "")
+        }
     }
 }
 
 extension HTTPError {
+    fileprivate init(_ fault: RequestFault) {
+        switch fault {
+        case .encoding: self.init(.badRequest, "invalid_path", fault.explanation)
+        case .unknownMethod: self.init(.notImplemented, "unknown_method", fault.explanation)
+        case .otherUpgrade: self.init(.badRequest, "upgrade_refused", fault.explanation)
+        case .handshake: self.init(.badRequest, "bad_upgrade", fault.explanation)
+        case .webSocketVersion: self.init(.upgradeRequired, "websocket_version", fault.explanation)
+        default: self.init(.badRequest, "bad_request", fault.explanation)
+        }
+    }
+
+    static var untrustedProxy: HTTPError {
+        HTTPError(
+            .forbidden, "untrusted_proxy", "this port is for trusted proxies (`trusted_proxies`); clients connect to the port with TLS")
+    }
+
     static var lineEndInPath: HTTPError {
         HTTPError(.badRequest, "invalid_path", "a path or query must not contain line ends, encoded or not")
     }

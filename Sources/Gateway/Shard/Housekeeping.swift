@@ -87,6 +87,7 @@ final class Housekeeping {
         }
         guard period % Self.participantPeriods == 0 else { return }
         channels.checkLiveness()
+        context.gateway.operatorLog.noteSuppressedRefusals(at: context.now)
         publishMetrics()
     }
 
@@ -146,6 +147,8 @@ final class Housekeeping {
         context.counters.connectionsTurnedAway = context.loop.counters.turnedAway
         context.counters.handshakesAbandoned = context.loop.counters.handshakesAbandoned
         context.counters.acceptFailures = context.loop.counters.acceptFailures
+        context.counters.proxyHeadersRefused = context.loop.counters.proxyHeadersRefused
+        context.counters.forwardedForMalformed = context.loop.counters.forwardedForMalformed
         context.gateway.metrics.publish(context.counters, ofShard: context.index)
     }
 }

@@ -59,7 +59,8 @@ final class Shard: SocketDelegate {
         do {
             let gateway = context.gateway
             let settings = LoopSettings(
-                server: gateway.settings.tls, quota: gateway.quota, handshakeSecondsMax: gateway.settings.handshakeSecondsMax,
+                server: gateway.settings.tls, quota: gateway.quota, operationsQuota: gateway.operationsQuota,
+                handshakeSecondsMax: gateway.settings.handshakeSecondsMax, proxies: gateway.settings.edge.proxies,
                 recordLayer: gateway.settings.recordLayer)
             context.start(try Loop(settings: settings, delegate: self))
         } catch {
@@ -119,6 +120,7 @@ final class Shard: SocketDelegate {
             housekeeping.publishMetrics()
             reply(.done)
         case .request(.query(let query, let reply)): reply(rooms.answer(query))
+        case .validate(let request, let reply): reply(admission.validate(ValidationRequest(request)))
         case .respond(let response, let number): http.respond(response, toRequest: number)
         }
     }

@@ -34,6 +34,8 @@ enum ShardMessage: Sendable {
 
     /// From HTTP handlers and services, which run on other threads.
     case request(ShardRequest)
+    /// Whether a join with this request's token would be admitted.
+    case validate(HTTPServerRequest, QueryReply<Result<JoinRequest, HTTPError>>)
     /// The response to an open HTTP request of this shard.
     case respond(RoutedResponse, number: Int)
 }

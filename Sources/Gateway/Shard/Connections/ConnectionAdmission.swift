@@ -29,6 +29,7 @@ final class ConnectionAdmission {
     /// Returns nil to admit the connection, after setting its `context`; otherwise the error response.
     func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
         do {
+            try checkEntrance(request)
             try check(request)
             if request.path == Self.channelPath {
                 connection.context = try verify(request) { text throws(TokenError) in try channels.ticket(for: text, host: request.host) }
@@ -38,21 +39,61 @@ final class ConnectionAdmission {
             return nil
         } catch {
             context.counters.joinsRefused[error.code, default: 0] += 1
-            context.log.debug("upgrade refused", metadata: ["code": "\(error.code)", "address": "\(request.peerAddress)"])
-            return HTTPServerResponse(error)
+            return refusal(of: request, error)
         }
     }
 
-    private func check(_ request: UpgradeRequest) throws(HTTPError) {
+    /// The join that an upgrade with this request's token would be, or why it would be refused. A token that does not verify counts as a failed
+    /// attempt; otherwise nothing changes.
+    func validate(_ request: ValidationRequest) -> Result<JoinRequest, HTTPError> {
+        Result { () throws(HTTPError) in
+            try check(request)
+            return try joinRequest(for: request)
+        }
+    }
+
+    private func refusal(of request: UpgradeRequest, _ error: HTTPError) -> HTTPServerResponse {
+        let id = RequestID.chosen(byClient: request.requestID)
+        gateway.operatorLog.refused(from: request.peerAddress, at: context.now) {
+            let claims = Self.token(of: request).flatMap(ClaimedNames.init(token:))
+            let isKnown = [Self.roomPath, Self.channelPath].contains(request.path)
+            return OperatorLog.Refusal(
+                reason: error.code, status: error.status.code, address: request.peerAddress,
+                route: isKnown ? "GET \(request.path)" : "", request: id,
+                room: claims?.room, identity: claims?.identity, issuer: claims?.issuer)
+        }
+        var response = HTTPServerResponse(error)
+        response.fields[.requestID] = id
+        return response
+    }
+
+    /// The request's token, which may be invalid; nil if there is none.
+    private static func token(of request: UpgradeRequest) -> String? {
+        try? RequestToken.extract(
+            authorization: request.authorization, subprotocols: request.subprotocols, query: request.query("access_token"))
+    }
+
+    private func checkEntrance(_ request: UpgradeRequest) throws(HTTPError) {
         guard request.isSecure else {
             throw HTTPError(.badRequest, "tls_required", "this port speaks TLS only; use wss:// or https://")
         }
+        guard request.source.isTrusted else { throw .untrustedProxy }
         guard !request.isPathCutOff else { throw .lineEndInPath }
+        guard request.source.entrance != .operations else {
+            throw HTTPError(.notFound, "not_found", "this port is for health checks and metrics; connect to the gateway's main port")
+        }
         guard request.path == Self.roomPath || (request.path == Self.channelPath && channels.isAvailable) else {
             throw HTTPError(.notFound, "not_found", "no WebSocket at this path; rooms are at \(Self.roomPath)")
         }
+    }
+
+    private func check(_ request: some AdmissionRequest) throws(HTTPError) {
+        guard gateway.origins.admits(request.origin, to: request.host) else {
+            throw HTTPError(
+                .forbidden, "origin_not_allowed", "web pages of this origin may not connect; its operator can add it to `allowed_origins`")
+        }
         guard !drain.isDraining else {
-            throw HTTPError(.serviceUnavailable, "draining", "this gateway is shutting down; connect to another one")
+            throw .draining
         }
         guard request.subprotocols.contains(Substring(ProtocolLimits.subprotocol)) else {
             throw HTTPError(.badRequest, "subprotocol_required", "offer the WebSocket subprotocol \(ProtocolLimits.subprotocol)")
@@ -61,7 +102,7 @@ final class ConnectionAdmission {
 
     /// Finds the request's token and verifies it. Failures are limited per address (`AuthFailureLimiter`); a request without a token does not count as a failure.
     private func verify<Claims>(
-        _ request: UpgradeRequest, _ verify: (String) throws(TokenError) -> Claims
+        _ request: some AdmissionRequest, _ verify: (String) throws(TokenError) -> Claims
     ) throws(HTTPError) -> Claims {
         let token: String
         do throws(TokenError) {
@@ -86,7 +127,7 @@ final class ConnectionAdmission {
 
     // MARK: Rooms
 
-    private func joinRequest(for request: UpgradeRequest) throws(HTTPError) -> JoinRequest {
+    private func joinRequest(for request: some AdmissionRequest) throws(HTTPError) -> JoinRequest {
         let started = context.loop.exactNow
         let token = try verify(request) { text throws(TokenError) in
             try TokenVerifier().verify(text, keys: context.keys, now: WallClock.seconds)
@@ -127,6 +168,37 @@ final class ConnectionAdmission {
     }
 }
 
+/// What admission reads of a request: of an upgrade, or of the question whether one would be admitted.
+protocol AdmissionRequest {
+    var origin: String? { get }
+    var host: String? { get }
+    var peerAddress: String { get }
+    var authorization: String? { get }
+    var subprotocols: [Substring] { get }
+    func query(_ name: String) -> String?
+}
+
+extension UpgradeRequest: AdmissionRequest {}
+
+/// A request to `/v1/rtc/validate`. Its port, path and proxy have been checked like those of any HTTP request.
+struct ValidationRequest: AdmissionRequest {
+    private let request: HTTPServerRequest
+
+    init(_ request: HTTPServerRequest) {
+        self.request = request
+    }
+
+    var origin: String? { request.headers[.origin] }
+    var host: String? { request.host }
+    var peerAddress: String { request.peerAddress }
+    var authorization: String? { request.headers[.authorization] }
+    /// `patchbay.v1` if the header is missing, which web pages cannot set.
+    var subprotocols: [Substring] {
+        request.headers[.secWebSocketProtocol].map(HeaderList.items) ?? [Substring(ProtocolLimits.subprotocol)]
+    }
+    func query(_ name: String) -> String? { request.query(name) }
+}
+
 /// The verified data of an upgrade request that is needed after the upgrade.
 final class JoinRequest: Sendable {
     let admission: Admission
@@ -150,4 +222,9 @@ final class JoinRequest: Sendable {
         admission.resuming = ""
         return JoinRequest(admission: admission, lastSeq: nil, room: room, settings: settings, startedAt: startedAt)
     }
+}
+
+extension HTTPError {
+    /// A join during a drain.
+    static let draining = HTTPError(.serviceUnavailable, "draining", "this gateway is shutting down; connect to another one")
 }

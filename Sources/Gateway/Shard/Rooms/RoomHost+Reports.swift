@@ -3,17 +3,16 @@ internal import Engine
 internal import Logging
 internal import Wire
 
-/// Audit events of the rooms homed here, for services and webhooks.
+/// Audit events of the rooms homed here, for the log, services and webhooks.
 extension RoomHost {
-    /// A new room's settings, with what is to be reported and recorded of it.
-    func reporting(_ settings: RoomSettings, of name: String) -> RoomSettings {
-        var settings = settings
-        if let queue = context.gateway.auditEvents {
-            settings.reporting = queue.reporting(name)
-            if context.gateway.recorder == nil { settings.reporting.records = false }
-        }
-        settings.reporting.reportsAgents = context.gateway.dispatch != nil
-        return settings
+    /// The reporting settings of a new room, and whether its audit events go to the services.
+    func reporting(of name: String) -> (settings: RoomReporting, isReported: Bool) {
+        var settings = context.gateway.auditEvents?.reporting(name) ?? .nothing
+        if context.gateway.recorder == nil { settings.records = false }
+        settings.reportsAgents = context.gateway.dispatch != nil
+        let isReported = settings.reportsEvents
+        if context.gateway.operatorLog.recordsRooms { settings.reportsEvents = true }
+        return (settings, isReported)
     }
 
     func report(_ presence: AgentPresence, of agent: Identity, in index: Int) {
@@ -21,8 +20,9 @@ extension RoomHost {
         context.gateway.dispatch?.post(.agent(agent, in: name, presence))
     }
 
-    func record(_ event: Room.AuditEvent, in room: Room.Snapshot) {
-        guard let queue = context.gateway.auditEvents else { return }
+    func record(_ event: Room.AuditEvent, in room: Room.Snapshot, isReported: Bool) {
+        context.gateway.operatorLog.record(event, in: room)
+        guard isReported, let queue = context.gateway.auditEvents else { return }
         let outcome = queue.append(RoomAuditEvent(.room(event), room: room, at: WallClock.milliseconds))
         guard case .refused(let isFirst) = outcome else { return }
         context.counters.auditEventsLost += 1
@@ -33,11 +33,10 @@ extension RoomHost {
 
     /// The shard stops while rooms are open: reports them as finished.
     func reportOpenRoomsAsFinished() {
-        guard context.gateway.auditEvents != nil else { return }
         for hosted in table.open {
             var effects: [Room.Effect] = []
             hosted.handle(.administered(.close(.serverShutdown)), at: context.now, into: &effects)
-            for case .record(let event, let room) in effects { record(event, in: room) }
+            for case .record(let event, let room) in effects { record(event, in: room, isReported: hosted.isReported) }
         }
     }
 }

@@ -174,10 +174,12 @@ final class RoomHost {
         context.gateway.dispatch?.post(.roomOpened(name, settings.agents))
         let seed = UInt64.random(in: 0 ... .max)
         var identifiers = IdentifierGenerator(seed: ~seed)
+        let reporting = reporting(of: name)
+        var settings = settings
+        settings.reporting = reporting.settings
         let room = Room(
-            name: name, sid: identifiers.room(), settings: reporting(settings, of: name), createdAt: WallClock.seconds, seed: seed,
-            at: context.now)
-        return table.insert(HostedRoom(room: room, name: name))
+            name: name, sid: identifiers.room(), settings: settings, createdAt: WallClock.seconds, seed: seed, at: context.now)
+        return table.insert(HostedRoom(room: room, name: name, isReported: reporting.isReported))
     }
 
     func closeRoom(_ index: Int) {

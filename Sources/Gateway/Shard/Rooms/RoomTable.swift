@@ -56,15 +56,18 @@ struct RoomTable {
 final class HostedRoom {
     @exclusivity(unchecked) private(set) var room: Room
     let name: String
+    /// Whether its audit events go to the services, and not only into the log.
+    let isReported: Bool
     var slots: [Int] = []
     /// The number of participants last published to the directory; only for rooms with a participant limit.
     var publishedCount = 0
     /// As of the last input.
     private(set) var status: Room.Status
 
-    init(room: Room, name: String) {
+    init(room: Room, name: String, isReported: Bool) {
         self.room = room
         self.name = name
+        self.isReported = isReported
         status = self.room.status()
     }
 
