@@ -39,7 +39,7 @@ struct JoinCommandTests {
         let heard = folder.file("heard.ogg")
         let gateway = try await ServedGateway()
         let room = ["join", "--dev", "--url", gateway.url, "--room", "lobby"]
-        async let listener = Program.run(nil, room + ["--identity", "bob", "--record", heard.path, "--duration", "8"])
+        async let listener = Program.run(nil, room + ["--identity", "bob", "--record", heard.path, "--duration", "15"])
         try await gateway.waits(for: "bob", in: "lobby")
         let speaker = try await Program.run(nil, room + ["--identity", "alice", "--play", speech.path, "--exit-after-play"])
         #expect(speaker.status == 0, "\(speaker.complaint)")
@@ -96,7 +96,7 @@ struct JoinCommandTests {
         let speech = try makeSpeech()
         let gateway = try await ServedGateway()
         let room = ["join", "--dev", "--url", gateway.url, "--room", "lobby", "--json"]
-        async let listener = Program.run(nil, room + ["--identity", "bob", "--listen", "--duration", "6"])
+        async let listener = Program.run(nil, room + ["--identity", "bob", "--listen", "--duration", "15"])
         try await gateway.waits(for: "bob", in: "lobby")
         _ = try await Program.run(nil, room + ["--identity", "alice", "--play", speech.path, "--exit-after-play"])
         let outcome = try await listener

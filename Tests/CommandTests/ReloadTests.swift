@@ -62,7 +62,7 @@ struct ReloadTests {
         gateway.signal(SIGHUP)
         try await eventually("the reload") { try log().contains("certificate reloaded, for new connections") }
         #expect(try log().contains("certificate=\(second.files.certificatePath)"))
-        #expect(try log().contains("settings=drain_timeout, room.empty_timeout [patchbay] settings changed that only a restart applies"))
+        #expect(try log().contains(#"settings changed that only a restart applies settings="drain_timeout, room.empty_timeout""#))
         let trust = TLSTrust.authority(path: second.authorityPath)
         try await eventually("the new certificate") {
             (try? await GatewayAdministrator(url: gateway.url, token: "t", trust: trust).get("/healthz").status) == 200

@@ -34,6 +34,24 @@ struct ServeCommandTests {
         WrongFile(text: "webhook: {urls: [\"https://a\"]}", says: "webhook.urls: has no effect without accounts and sessions; set `data`"),
         WrongFile(text: "record_sessions: true", says: "record_sessions: has no effect without accounts and sessions"),
         WrongFile(text: "summaries: {url: \"https://a\", model: m}", says: "summaries: has no effect without accounts and sessions"),
+        WrongFile(text: "master_key_file: key", says: "master_key_file: has no effect without accounts and sessions; set `data`"),
+        WrongFile(text: "webhook: {api_key: devkey}", says: "webhook.api_key: has no effect without endpoints; set `webhook.urls`"),
+        WrongFile(text: "webhook: {ca: ca.pem}", says: "webhook.ca: has no effect without endpoints"),
+        WrongFile(text: "accounts: {confirm_email: true}", says: "accounts.confirm_email: nobody would send the codes to users"),
+        WrongFile(text: "accounts: {confirm_mail: true}", says: "did you mean `accounts.confirm_email`?"),
+        WrongFile(text: "push: {apns: {key_id: a, team_id: b, topic: c}}", says: "push.apns.key_file is missing"),
+        WrongFile(
+            text: "data: store\npush: {apns: {key_file: not-there.p8, key_id: a, team_id: b, topic: c}}",
+            says: "not-there.p8; check the path"),
+        WrongFile(
+            text: "push: {apns: {key_file: a.p8, key_id: a, team_id: b, topic: c}}",
+            says: "push: has no effect without accounts and sessions"),
+        WrongFile(text: "push: {apns: {key_field: a}}", says: "did you mean `push.apns.key_file`?"),
+        WrongFile(text: "summaries: {model: m}", says: "summaries.model: has no effect without a model's URL; set `summaries.url`"),
+        WrongFile(text: "summaries: {api_key: k}", says: "summaries.api_key: has no effect without a model's URL"),
+        WrongFile(text: "keys: {a: {secret: b, public_key_file: c}}", says: "keys.a.public_key_file: has no effect with HS256"),
+        WrongFile(text: "keys: {a: {algorithm: RS256, secret: b}}", says: "keys.a.secret: has no effect with RS256"),
+        WrongFile(text: "log_format: xml", says: "log_format: \"xml\" is not one of text, json"),
         WrongFile(text: "log_level: loud", says: "is not one of trace"),
         WrongFile(text: "assistants: {id: shop}", says: "`assistants` must be a list"),
         WrongFile(text: "assistants: [shop]", says: "assistants[0]: it must be an object"),
@@ -129,9 +147,13 @@ struct ServeCommandTests {
     }
 
     @Test func sighupReloadsWithoutInterruption() async throws {
-        let gateway = try await ServedGateway()
+        let folder = try TemporaryFolder()
+        let log = folder.file("log")
+        let gateway = try await ServedGateway(log: log)
         gateway.signal(SIGHUP)
-        try await Task.sleep(for: .milliseconds(300))
+        try await eventually("the reload") {
+            try String(contentsOf: log, encoding: .utf8).contains("certificate reloaded, for new connections")
+        }
         gateway.signal(SIGTERM)
         #expect(await gateway.status() == 0)
     }

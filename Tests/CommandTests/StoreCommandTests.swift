@@ -46,6 +46,43 @@ struct StoreCommandTests {
         #expect(list.status == 0 && list.output.contains(folder.session.text), "\(list.complaint)")
     }
 
+    @Test func backupsIncludeRecordingsAndCanBeRestored() async throws {
+        let recording = Data((0..<5_000).map { UInt8(truncatingIfNeeded: $0) })
+        try await folder.addRecording(named: "voice.ogg", recording)
+        try recording.write(to: URL(filePath: folder.file("recordings/orphan.ogg")))
+        let outcome = try await folder.run("store", "backup", folder.file("monday.sqlite"), "--json")
+        #expect(outcome.status == 0, "\(outcome.complaint)")
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+        let copied = try #require(report["recordings"] as? [String: Any], "\(outcome.output)")
+        #expect(copied["files"] as? Int == 1 && copied["bytes"] as? Int == 5_000 && copied["missing"] as? Int == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("monday.recordings")) == ["voice.ogg"])
+
+        let restored = folder.file("restored")
+        try FileManager.default.createDirectory(atPath: restored, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: folder.file("monday.sqlite"), toPath: restored + "/patchbay.sqlite")
+        try FileManager.default.copyItem(atPath: folder.file("monday.recordings"), toPath: restored + "/recordings")
+        let verified = try await Program.run(
+            nil, ["store", "verify", "--data", restored, "--master-key", folder.file("master.key")], seconds: 30)
+        #expect(verified.status == 0 && verified.output.contains("all is well"), "\(verified.output)\(verified.complaint)")
+        #expect(FileManager.default.contents(atPath: restored + "/recordings/voice.ogg") == recording)
+    }
+
+    @Test func aBackupSaysIfItLacksRecordings() async throws {
+        try await folder.addRecording(named: "voice.ogg", Data("sealed".utf8))
+        let without = try await folder.run("store", "backup", folder.file("a.sqlite"), "--without-recordings")
+        #expect(without.output.contains("recordings are not included: 1 in \(folder.path)/recordings"), "\(without.output)")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("a.recordings")))
+        try FileManager.default.createDirectory(atPath: folder.file("b.recordings"), withIntermediateDirectories: true)
+        let twice = try await folder.run("store", "backup", folder.file("b.sqlite"))
+        #expect(twice.status == 2 && twice.complaint.contains("choose another name"), "\(twice.complaint)")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("b.sqlite")), "nothing was written before the refusal")
+    }
+
+    @Test func aStoreWithoutRecordingsHasNoneToBackUp() async throws {
+        let outcome = try await folder.run("store", "backup", folder.file("c.sqlite"))
+        #expect(outcome.status == 0 && outcome.output.contains("there are no recordings"), "\(outcome.output)\(outcome.complaint)")
+    }
+
     @Test func rotateKeyRefusesWhileTheGatewayRuns() async throws {
         let gateway = try await ServedGateway(["--data", folder.path])
         let outcome = try await folder.run("store", "rotate-key", "--to", folder.file("new.key"))

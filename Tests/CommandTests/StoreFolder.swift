@@ -35,6 +35,18 @@ final class StoreFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
+    /// Adds a recording to the conversation; its content does not matter here.
+    ///
+    /// - Parameter masterKey: the key's file, if it was moved.
+    func addRecording(named name: String, _ content: Data, masterKey: String? = nil) async throws {
+        let store = try SessionStore(directory: path, masterKeys: [MasterKey(file: masterKey ?? path + "/master.key")])
+        let user = try await store.user(email: "ann@example.org")
+        _ = try await store.addRecording(named: name, to: session, of: user.id)
+        try store.close()
+        try FileManager.default.createDirectory(atPath: path + "/recordings", withIntermediateDirectories: true)
+        try content.write(to: URL(filePath: path + "/recordings/" + name))
+    }
+
     /// Runs a command on it.
     func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Program.Outcome {
         try await Program.run(nil, arguments + ["--data", path], environment: environment, seconds: 30)

@@ -11,6 +11,8 @@ struct VisitSummary: Encodable {
     var framesUnsent: UInt64
     var framesReceived: UInt64
     var framesLost: UInt64
+    /// Published, but cleared before they arrived.
+    var framesCleared: UInt64
     var roundTripMs: Double?
     var reconnects: UInt64
     var recordings: [String]
@@ -22,8 +24,8 @@ struct VisitSummary: Encodable {
     let endedBadly: Bool
 
     private enum CodingKeys: String, CodingKey {
-        case room, identity, seconds, framesSent, framesUnsent, framesReceived, framesLost, roundTripMs, reconnects, recordings, played,
-            ended
+        case room, identity, seconds, framesSent, framesUnsent, framesReceived, framesLost, framesCleared, roundTripMs, reconnects
+        case recordings, played, ended
     }
 
     /// - Parameter disconnection: why the stay ended; nil if this client left.
@@ -37,6 +39,7 @@ struct VisitSummary: Encodable {
         framesUnsent = statistics.framesUnsent
         framesReceived = statistics.framesReceived
         framesLost = statistics.framesLost
+        framesCleared = statistics.framesCleared
         roundTripMs = statistics.roundTrip.map { (Double($0.inNanoseconds) / 10_000).rounded() / 100 }
         reconnects = statistics.reconnects
         self.recordings = recordings
@@ -49,7 +52,7 @@ struct VisitSummary: Encodable {
         var lines = [
             "\(identity) was in \(room) for \(String(format: "%.1f", seconds)) s; \(ended)",
             "  frames sent \(framesSent), received \(framesReceived), lost \(framesLost)"
-                + (framesUnsent > 0 ? ", not sent \(framesUnsent)" : ""),
+                + (framesCleared > 0 ? ", cleared \(framesCleared)" : "") + (framesUnsent > 0 ? ", not sent \(framesUnsent)" : ""),
         ]
         if let roundTripMs { lines.append("  round trip \(roundTripMs) ms") }
         if reconnects > 0 { lines.append("  reconnected \(reconnects) times") }

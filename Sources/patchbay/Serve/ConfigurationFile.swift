@@ -13,6 +13,8 @@ struct ConfigurationFile {
     private let name: String
     private let path: String?
     private let tree: [String: Any]
+    /// The names under `keys` in the file's order, because the first key with a secret signs.
+    private let issuerNames: [String]
 
     init(path: String) throws {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
@@ -27,6 +29,7 @@ struct ConfigurationFile {
         let loaded: Any?
         do {
             loaded = try Yams.load(yaml: yaml)
+            issuerNames = try Yams.compose(yaml: yaml)?.mapping?["keys"]?.mapping?.compactMap(\.key.string) ?? []
         } catch {
             let line = "\(error)".split(separator: "\n").first.map(String.init) ?? "it does not parse"
             throw UsageError("\(name) is not valid YAML: \(line)")
@@ -47,9 +50,7 @@ struct ConfigurationFile {
     var keys: Set<String> { Set(ConfigurationSchema.flattened(tree).keys) }
 
     /// Everything that can be configured, as in `keys`.
-    static var allKeys: Set<String> {
-        Set(ConfigurationSchema.keys.flatMap { key, kind in kind.fields.isEmpty ? [key] : kind.fields.keys.map { "\(key).\($0)" } })
-    }
+    static var allKeys: Set<String> { Set(ConfigurationSchema.kinds.keys) }
 
     /// The value of each setting as YAML, secrets included, by its key as in `keys`.
     func settings() throws -> [String: String] {
@@ -61,10 +62,11 @@ struct ConfigurationFile {
         do {
             let paths = Dictionary(
                 uniqueKeysWithValues: ConfigurationSchema.flattened(tree).compactMap { key, value -> (AbsoluteConfigKey, ConfigValue)? in
-                    let names = key.split(separator: ".").map(String.init)
-                    let kind = names.count == 1 ? ConfigurationSchema.keys[key] : ConfigurationSchema.keys[names[0]]?.fields[names[1]]
-                    guard case .path = kind else { return nil }
-                    return (AbsoluteConfigKey(names), ConfigValue(.string(resolved("\(value)")), isSecret: false))
+                    guard case .path = ConfigurationSchema.kinds[key] else { return nil }
+                    return (
+                        AbsoluteConfigKey(key.split(separator: ".").map(String.init)),
+                        ConfigValue(.string(resolved("\(value)")), isSecret: false)
+                    )
                 })
             return [
                 InMemoryProvider(name: "paths of \(name)", values: paths),
@@ -87,7 +89,7 @@ struct ConfigurationFile {
         guard let keys = keys as? [String: Any] else {
             throw UsageError("\(name): `keys` must be a map, such as `keys: {my-app: a-long-secret}`")
         }
-        return try keys.sorted { $0.key < $1.key }.map { issuer, value in
+        return try issuerNames.compactMap { name in keys[name].map { (name, $0) } }.map { issuer, value in
             if let fields = value as? [String: Any] { return try self.issuer(issuer, fields) }
             return IssuerSettings(issuer: issuer, algorithm: .hs256, key: try secret(value, of: "keys.\(issuer)"))
         }
@@ -147,13 +149,17 @@ struct ConfigurationFile {
     }
 
     private func issuer(_ issuer: String, _ fields: [String: Any]) throws -> IssuerSettings {
-        for field in fields.keys where !["algorithm", "secret", "public_key_file"].contains(field) {
+        for field in fields.keys.sorted() where !["algorithm", "secret", "public_key_file"].contains(field) {
             let known = ["algorithm", "secret", "public_key_file"].map { "keys.\(issuer).\($0)" }
             throw UsageError("\(name): \(ConfigurationSchema.unknown("keys.\(issuer).\(field)", among: known))")
         }
         let word = fields["algorithm"] as? String ?? "HS256"
         guard let algorithm = KeyAlgorithm(rawValue: word) else {
             throw UsageError("\(name): keys.\(issuer).algorithm: \"\(word)\" is not one of HS256, RS256, ES256")
+        }
+        let idle = algorithm == .hs256 ? "public_key_file" : "secret"
+        guard fields[idle] == nil else {
+            throw UsageError("\(name): keys.\(issuer).\(idle): has no effect with \(algorithm.rawValue); remove it, or change `algorithm`")
         }
         if algorithm == .hs256 {
             guard let value = fields["secret"] else { throw UsageError("\(name): keys.\(issuer).secret is missing") }

@@ -20,28 +20,45 @@ enum ConfigurationSchema {
     }
 
     static let keys: [String: Kind] = [
-        "host": .text, "port": .number, "cert": .path, "key": .path, "shards": .number, "shard_ports": .number, "data": .path,
-        "node": .text, "log_level": .text,
+        "host": .text, "port": .number, "cert": .path, "key": .path, "shards": .number, "shard_ports": .text, "data": .path,
+        "plain_port": .number, "plain_host": .text, "trusted_proxies": .texts, "proxy_protocol": .flag,
+        "metrics_port": .number, "metrics_host": .text, "public_metrics": .flag, "pages": .flag,
+        "node": .text, "log_level": .text, "log_format": .text,
         "tls": .map(["fast_path": .text]),
         "drain_timeout": .number, "resume_seconds": .number, "connections_max": .number, "keys": .own,
         "master_key_file": .path, "public_url": .text, "record_sessions": .flag, "allowed_origins": .own,
+        "accounts": .map(["confirm_email": .flag, "registrations_per_hour": .number]),
         "users": .map(["issuer": .text, "algorithm": .text, "public_key_file": .path, "secret": .own, "audience": .text]),
         "summaries": .map(["url": .text, "model": .text, "api_key": .text]),
         "room": .map([
             "auto_create": .flag, "empty_timeout": .number, "departure_timeout": .number, "max_participants": .number,
             "silence_limit": .number,
         ]),
+        "push": .map(["apns": .map(["key_file": .path, "key_id": .text, "team_id": .text, "topic": .text, "environment": .text])]),
         "webhook": .map(["urls": .texts, "api_key": .text, "ca": .path]), "assistants": .own, "dispatch": .own,
     ]
 
     /// - Returns: the value of each setting by its key, those of maps as `room.auto_create`.
-    static func flattened(_ tree: [String: Any]) -> [String: Any] {
+    static func flattened(_ tree: [String: Any]) -> [String: Any] { flattened(tree, of: keys, prefix: "") }
+
+    private static func flattened(_ tree: [String: Any], of keys: [String: Kind], prefix: String) -> [String: Any] {
         tree.reduce(into: [:]) { settings, entry in
             guard let fields = keys[entry.key]?.fields, !fields.isEmpty else {
-                settings[entry.key] = entry.value
+                settings[prefix + entry.key] = entry.value
                 return
             }
-            for (field, value) in entry.value as? [String: Any] ?? [:] { settings["\(entry.key).\(field)"] = value }
+            settings.merge(flattened(entry.value as? [String: Any] ?? [:], of: fields, prefix: prefix + entry.key + ".")) { $1 }
+        }
+    }
+
+    /// The kind of each setting by its key, as in `flattened`.
+    static let kinds: [String: Kind] = kinds(of: keys, prefix: "")
+
+    private static func kinds(of keys: [String: Kind], prefix: String) -> [String: Kind] {
+        keys.reduce(into: [:]) { kinds, entry in
+            let fields = entry.value.fields
+            if fields.isEmpty { kinds[prefix + entry.key] = entry.value }
+            kinds.merge(Self.kinds(of: fields, prefix: prefix + entry.key + ".")) { $1 }
         }
     }
 

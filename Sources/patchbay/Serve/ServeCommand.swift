@@ -34,19 +34,41 @@ struct ServeCommand: AsyncParsableCommand {
               port: 7880
               cert: /etc/patchbay/cert.pem
               key: /etc/patchbay/key.pem
-              # Number of threads. Each also listens on a port of its own, starting
-              # at shard_ports (default: free ports).
+              # Number of threads. Each can also listen on a port of its own.
               shards: 2
-              shard_ports: 7890
+              shard_ports: 7881-7888
+              # Plain HTTP and WebSockets, for a proxy that terminates TLS.
+              plain_port: 7890
+              plain_host: 127.0.0.1
+              trusted_proxies: ["127.0.0.0/8", "::1"]
+              # With a header of the PROXY protocol, version 2, on each connection.
+              proxy_protocol: false
+              # Plain HTTP for /metrics, /readyz and /healthz.
+              metrics_port: 9464
+              metrics_host: 127.0.0.1
+              # Whether the clients' ports have /metrics and /readyz, too.
+              public_metrics: false
               drain_timeout: 600
+              # text or json.
+              log_format: json
               # Accounts and sessions, encrypted with the master key.
               data: /var/lib/patchbay
               master_key_file: /etc/patchbay.key
               # Record sessions of users who opted in.
               record_sessions: true
+              accounts:
+                # Accounts can do nothing until their e-mail address is confirmed.
+                # Needs `webhook`, which delivers the codes.
+                confirm_email: true
+                # Accounts that an address may create; 0 for no limit.
+                registrations_per_hour: 30
               # The URL for clients. Required with `data`, except with --dev.
               public_url: wss://voice.example
+              # Web pages that may connect.
               allowed_origins: [https://app.example]
+              # Whether the gateway serves web pages of its own: a playground at /, and
+              # the client library at /web/patchbay.js.
+              pages: true
               # A model for summaries. Default: built-in.
               summaries:
                 url: https://llm.example/v1/chat/completions
@@ -78,6 +100,15 @@ struct ServeCommand: AsyncParsableCommand {
                 api_key: my-app
                 # An additional trusted certificate authority.
                 ca: ca.pem
+              # Wakes iPhones for calls with Apple's push service. Without it, and for
+              # other phones, the webhook push.call_incoming asks a backend to do so.
+              push:
+                apns:
+                  key_file: /etc/patchbay/AuthKey_ABC123DEFG.p8
+                  key_id: ABC123DEFG
+                  team_id: DEF123GHIJ
+                  topic: com.example.voice
+                  environment: production
               # Assistants; `default` exists without configuration.
               assistants:
                 - id: default
@@ -123,33 +154,33 @@ struct ServeCommand: AsyncParsableCommand {
             "auto: process TLS records without OpenSSL where that was tested; off: never (environment: PATCHBAY_TLS_FAST_PATH; default auto)."
     )
     var tlsFastPath: String?
-    @Flag(help: "Check the configuration, certificate, keys, store and ports, print the result and exit without serving.")
+    @Flag(help: "Check the configuration, certificate, keys, store and ports, print the results and exit without serving.")
     var check = false
     @Option(name: .customLong("log-level"), help: "trace, debug, info, notice, warning or error (default info).")
     var logLevel: String?
+    @Option(name: .customLong("log-format"), help: "text, or json for one JSON object per line (default text).")
+    var logFormat: String?
 
     func run() async throws {
         DescriptorLimit.raise()
         if check { return try await runCheck() }
         let file = try ConfigurationFile.load(flags: self)
         let configuration = try await ServeConfiguration.load(flags: self, file: file)
-        let level = configuration.logLevel
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
-        let log = Logger(label: "patchbay")
+        let counters = ServiceCounters()
+        let writer = configuration.log.start { counters.add($0, to: .logLinesDropped) }
+        defer { writer.finish() }
+        let (log, operatorLog) = (Logger(label: "patchbay"), OperatorLog())
         let assistants = AssistantDirectory(configured: configuration.assistants)
         let dispatch = DispatchInbox()
         let backend = try configuration.store.map { settings in
             try BackendServices(
-                store: try settings.open(.owner, log), externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
+                store: try settings.open(.owner, log, observing: { counters.record($0, $1, $2) }),
+                externalIssuer: configuration.externalIssuer, publicURL: configuration.publicURL,
                 recordingsDirectory: configuration.recordsSessions ? settings.directory + "/recordings" : nil,
-                dispatch: dispatch, webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants)
+                dispatch: dispatch, webhookEndpoints: configuration.webhooks?.urls ?? [], assistants: assistants,
+                accountSettings: configuration.accounts, operatorLog: operatorLog)
         }
         let summarizer = try await configuration.makeSummarizer()
-        let counters = ServiceCounters()
         let toolClient = try OutgoingClient(trusting: configuration.webhooks?.trust ?? .system)
         let gateway: Gateway
         var auditEventWriter: AuditEventWriter?
@@ -162,10 +193,10 @@ struct ServeCommand: AsyncParsableCommand {
             gateway = try Gateway(
                 settings: configuration.settings, keys: configuration.keys, auditEvents: backend?.auditEvents,
                 recordings: backend?.recordings,
-                calls: backend?.callInbox, dispatch: dispatch, services: counters
+                calls: backend?.callInbox, dispatch: dispatch, services: counters, operatorLog: operatorLog
             ) { rooms, keys in
                 let tools = ToolCaller(
-                    assistants, counters: counters, signer: { configuration.webhooks?.key ?? keys.current.signer },
+                    assistants, counters: counters, signer: { configuration.webhooks?.key(in: keys.current) ?? keys.current.signer },
                     sending: { toolClient.outgoing(timeout: $0, responseBytesMax: $1) })
                 let workers = DispatchService(
                     inbox: dispatch, rooms: rooms, keys: keys, publicURL: configuration.publicURL, rules: configuration.dispatchRules,
@@ -174,6 +205,9 @@ struct ServeCommand: AsyncParsableCommand {
                 let assistantRoutes =
                     AssistantRoutes.routes(assistants, keys: keys, store: backend?.store) + ToolRoutes.routes(tools, keys: keys)
                     + DispatchRoutes.routes(workers, keys: keys)
+                    + (configuration.isDevelopment
+                        ? DevelopmentRoutes.routes(
+                            keys: keys, publicURL: configuration.publicURL, assistants: assistants, dispatch: dispatch.registry) : [])
                 guard let backend else { return assistantRoutes }
                 let sessions = backend.sessionService(rooms, keys: keys)
                 auditEventWriter = backend.auditEventWriter(sessions, summarizer: summarizer)
@@ -190,6 +224,9 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as TLSFileError {
             throw UsageError("\(error)")
         }
+        // After everything that can fail, so that an error is the only line of output.
+        configuration.report(to: log)
+        log.info("listening", metadata: Self.ports(of: gateway, configuration.settings))
         player.connect(toHost: configuration.settings.host, port: gateway.port)
         try await backend?.restore()
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
@@ -208,8 +245,15 @@ struct ServeCommand: AsyncParsableCommand {
             let client = try OutgoingClient(trusting: webhooks.trust)
             services.append(
                 .init(
-                    service: WebhookService(webhooks, store: backend.store, sending: client.outgoing()), successTerminationBehavior: .ignore
-                ))
+                    service: WebhookService(
+                        webhooks, keys: gateway.keys, store: backend.store, sending: client.outgoing(), counters: counters,
+                        operatorLog: operatorLog),
+                    successTerminationBehavior: .ignore))
+        }
+        if let backend, let calls {
+            let client = try OutgoingClient(version: .http2)
+            let push = backend.pushService(calls: calls, apns: configuration.apns, sending: client.outgoing(), counters: counters)
+            services.append(.init(service: push, successTerminationBehavior: .ignore))
         }
         if let speech { services.append(.init(service: speech, successTerminationBehavior: .ignore)) }
         if let calls { services.append(.init(service: LastToLeave(service: calls), successTerminationBehavior: .ignore)) }
@@ -220,14 +264,26 @@ struct ServeCommand: AsyncParsableCommand {
         try backend?.store.close()
     }
 
-    /// Exits with 1 if the gateway could not start.
+    /// Exits with 1 if the gateway could not start or would be useless.
     private func runCheck() async throws {
         do {
-            try await ServeConfiguration.load(flags: self).check()
+            guard try await ServeConfiguration.load(flags: self).check() else { throw ExitCode(1) }
         } catch let error as UsageError {
             Console.say("error: \(error)")
             throw ExitCode(1)
         }
+    }
+
+    private static func ports(of gateway: Gateway, _ settings: GatewaySettings) -> Logger.Metadata {
+        var metadata: Logger.Metadata = ["host": .string(settings.host), "port": .stringConvertible(gateway.port)]
+        if let port = gateway.plainPort, let plain = settings.edge.plain {
+            metadata.merge(["plain_host": .string(plain.host), "plain_port": .stringConvertible(port)]) { $1 }
+        }
+        if let port = gateway.operationsPort, let operations = settings.edge.operations {
+            metadata.merge(["metrics_host": .string(operations.host), "metrics_port": .stringConvertible(port)]) { $1 }
+        }
+        if !gateway.shardPorts.isEmpty { metadata["shard_ports"] = .array(gateway.shardPorts.map { .stringConvertible($0) }) }
+        return metadata
     }
 
     /// Silences the service group, whose lifecycle messages do not help operators.
@@ -240,9 +296,10 @@ struct ServeCommand: AsyncParsableCommand {
     private func greeting(_ configuration: ServeConfiguration, port: Int) -> String {
         let line = "patchbay \(Version.text) listening on wss://\(configuration.settings.host):\(port)"
         guard configuration.isDevelopment else { return line }
+        let page = configuration.settings.edge.servesPages ? "\n  playground: https://127.0.0.1:\(port)/" : ""
         return """
             \(line)
-            development mode: API key devkey, secret secret, loopback only
+            development mode: API key devkey, secret secret, loopback only\(page)
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity echo --echo
               patchbay join --dev --url wss://127.0.0.1:\(port) --room lobby --identity alice --play hello.wav --record heard.ogg
             """

@@ -20,6 +20,9 @@ struct ServeConfiguration {
     var externalIssuer: ExternalIssuer?
     var publicURL: String?
     var recordsSessions: Bool
+    var accounts: AccountSettings
+    /// Nil: pushes are webhooks.
+    var apns: APNsSettings?
     /// Nil disables webhooks.
     var webhooks: WebhookSettings?
     var assistants: [AssistantDefinition]
@@ -27,8 +30,10 @@ struct ServeConfiguration {
     var dispatchRules: [DispatchRule]
     /// The model that writes summaries; nil uses the built-in summarizer.
     var chat: ChatSummarizer.Settings?
-    var logLevel: Logger.Level
+    var log: LogSettings
     var isDevelopment: Bool
+    /// Questionable settings, one sentence each.
+    var warnings: [String]
 
     /// - Throws: `UsageError`, one line that names what is wrong and where.
     static func load(flags: ServeCommand) async throws -> ServeConfiguration {
@@ -38,6 +43,7 @@ struct ServeConfiguration {
     /// - Throws: as above.
     static func load(flags: ServeCommand, file: ConfigurationFile?) async throws -> ServeConfiguration {
         let environment = ProcessInfo.processInfo.environment
+        let warnings = try EnvironmentSettings.check(environment)
         var providers: [any ConfigProvider] = [
             InMemoryProvider(name: "flags", values: flagValues(flags)),
             EnvironmentVariablesProvider().prefixKeys(with: "patchbay"),
@@ -53,6 +59,10 @@ struct ServeConfiguration {
         if flags.dev, host != "127.0.0.1", host != "::1" {
             throw UsageError("--dev listens on 127.0.0.1 or ::1 only, because its key is public; omit --dev or --host \(host)")
         }
+        let shardCount = try reader.number("shards", in: 1...256)
+        let port = try reader.number("port", in: 0...65_535) ?? 7880
+        let edge = try EdgeSettings(reader, origins: try file?.allowedOrigins() ?? [], shardCount: shardCount, isDevelopment: flags.dev)
+        try edge.checkPorts(besides: EdgeSettings.Place(host: host, port: port), shardCount: shardCount ?? Processors.usable)
         let files = try tlsFiles(certificate: try reader.text("cert"), key: try reader.text("key"), isDevelopment: flags.dev)
         let room = RoomSettings(
             emptyTimeout: .seconds(try reader.number("room.empty_timeout", in: 0...86_400) ?? 300),
@@ -62,21 +72,19 @@ struct ServeConfiguration {
             silenceLimit: .seconds(try reader.number("room.silence_limit", in: 1...3_600) ?? 10))
         let settings = GatewaySettings(
             host: host,
-            port: try reader.number("port", in: 0...65_535) ?? 7880,
-            shardCount: try reader.number("shards", in: 1...256) ?? Processors.usable,
-            shardPortsFrom: try reader.number("shard_ports", in: 0...65_000) ?? 0,
+            port: port,
+            shardCount: shardCount ?? Processors.usable,
+            edge: edge,
             tls: files,
             room: room,
             createsRooms: try reader.flag("room.auto_create") ?? true,
             drainTimeout: .seconds(try reader.number("drain_timeout", in: 0...86_400) ?? 600),
             connectionsMax: try reader.number("connections_max", in: 1...1_000_000) ?? 60_000,
-            allowedOrigins: try file?.allowedOrigins() ?? [],
             recordLayer: TLSFastPath(try reader.choice("tls.fast_path", TLSFastPath.Mode.self) ?? .auto),
             nodeName: try reader.text("node") ?? ProcessInfo.processInfo.hostName,
             version: Version.text)
         let store = try reader.text("data").map { directory in
-            try makeDirectory(directory)
-            return StoreSettings(
+            StoreSettings(
                 directory: directory, masterKey: flags.masterKey == nil ? environment["PATCHBAY_MASTER_KEY"].map(SecretText.init) : nil,
                 masterKeyFile: try reader.text("master_key_file"), isDevelopment: flags.dev)
         }
@@ -90,7 +98,7 @@ struct ServeConfiguration {
         }
         if !flags.dev, let warning = keys.warnings.first { throw UsageError("keys: \(warning)") }
         let webhooks = try makeWebhooks(reader, keys)
-        if store == nil { try refuseSettingsOfTheStore(file, reader) }
+        try refuseIdleSettings(file, reader, hasStore: store != nil)
         return ServeConfiguration(
             settings: settings,
             keys: keys,
@@ -104,6 +112,10 @@ struct ServeConfiguration {
             },
             publicURL: publicURL,
             recordsSessions: try reader.flag("record_sessions") ?? false,
+            accounts: AccountSettings(
+                confirmsEmail: try reader.flag("accounts.confirm_email") ?? false,
+                registrationsPerHour: try reader.number("accounts.registrations_per_hour", in: 0...1_000_000) ?? (flags.dev ? 0 : 30)),
+            apns: try makeAPNs(reader),
             webhooks: webhooks,
             assistants: try file?.assistants() ?? [],
             dispatchRules: try file?.dispatchRules() ?? [],
@@ -113,8 +125,10 @@ struct ServeConfiguration {
                 return ChatSummarizer.Settings(
                     url: url, model: model, authorization: try reader.text("summaries.api_key").map { "Bearer " + $0 })
             },
-            logLevel: try reader.choice("log_level", Logger.Level.self) ?? .info,
-            isDevelopment: flags.dev)
+            log: LogSettings(
+                level: try reader.choice("log_level", Logger.Level.self) ?? .info,
+                format: try reader.choice("log_format", LogFormat.self) ?? .text),
+            isDevelopment: flags.dev, warnings: warnings + edge.warnings)
     }
 
     private static func tlsFiles(certificate: String?, key: String?, isDevelopment: Bool) throws -> TLSFiles {
@@ -154,15 +168,36 @@ struct ServeConfiguration {
         set("master_key_file", flags.masterKey.map(ConfigContent.string))
         set("tls.fast_path", flags.tlsFastPath.map(ConfigContent.string))
         set("log_level", flags.logLevel.map(ConfigContent.string))
+        set("log_format", flags.logFormat.map(ConfigContent.string))
         return values
     }
 
-    /// - Throws: if a setting has no effect because there is no store.
-    private static func refuseSettingsOfTheStore(_ file: ConfigurationFile?, _ reader: SettingsReader) throws {
+    /// - Throws: if a setting has no effect because another one is missing.
+    private static func refuseIdleSettings(_ file: ConfigurationFile?, _ reader: SettingsReader, hasStore: Bool) throws {
+        if try reader.texts("webhook.urls")?.isEmpty ?? true {
+            for key in ["webhook.api_key", "webhook.ca"] where try reader.text(key) != nil {
+                throw UsageError("\(key): has no effect without endpoints; set `webhook.urls`, or remove it")
+            }
+            if try reader.flag("accounts.confirm_email") == true {
+                throw UsageError("accounts.confirm_email: nobody would send the codes to users; set `webhook.urls`, or remove it")
+            }
+        }
+        if try reader.text("summaries.url") == nil {
+            for key in ["summaries.model", "summaries.api_key"] where try reader.text(key) != nil {
+                throw UsageError("\(key): has no effect without a model's URL; set `summaries.url`, or remove it")
+            }
+        }
+        if hasStore { return }
         var unused: [String] = []
+        if try reader.text("master_key_file") != nil { unused.append("master_key_file") }
         if try reader.texts("webhook.urls")?.isEmpty == false { unused.append("webhook.urls") }
         if try reader.flag("record_sessions") == true { unused.append("record_sessions") }
         if try reader.text("summaries.url") != nil { unused.append("summaries") }
+        if try reader.number("accounts.registrations_per_hour", in: 0...1_000_000) != nil {
+            unused.append("accounts.registrations_per_hour")
+        }
+        if try reader.flag("accounts.confirm_email") == true { unused.append("accounts.confirm_email") }
+        if try reader.text("push.apns.key_file") != nil { unused.append("push") }
         if try file?.outsideIssuer() != nil { unused.append("users") }
         if let key = unused.first { throw UsageError("\(key): has no effect without accounts and sessions; set `data`, or remove it") }
     }
@@ -189,16 +224,25 @@ struct ServeConfiguration {
         if let authority, !FileManager.default.isReadableFile(atPath: authority) {
             throw UsageError("webhook.ca: \(authority) cannot be read")
         }
-        return WebhookSettings(urls: urls, key: key, trust: authority.map(ClientTrust.authority) ?? .system)
+        return WebhookSettings(urls: urls, key: key, issuer: issuer, trust: authority.map(ClientTrust.authority) ?? .system)
     }
 
-    private static func makeDirectory(_ path: String) throws {
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw UsageError("data: the directory \(path) cannot be created; check the path and its permissions")
+    private static func makeAPNs(_ reader: SettingsReader) throws -> APNsSettings? {
+        let names = ["key_file", "key_id", "team_id", "topic"].map { "push.apns.\($0)" }
+        let values = try names.map(reader.text)
+        guard values.contains(where: { $0 != nil }) else { return nil }
+        for (name, value) in zip(names, values) where value?.isEmpty ?? true { throw UsageError("\(name) is missing") }
+        let texts = values.compactMap(\.self)
+        guard let pem = try? String(contentsOfFile: texts[0], encoding: .utf8) else {
+            throw UsageError("push.apns.key_file: cannot read \(texts[0]); check the path and its permissions")
         }
+        guard let key = ES256Key(pem: SecretText(pem)) else {
+            throw UsageError(
+                "push.apns.key_file: \(texts[0]) is not a private key on P-256; use the .p8 file from Apple's developer account")
+        }
+        return APNsSettings(
+            key: key, keyID: texts[1], teamID: texts[2], topic: texts[3],
+            environment: try reader.choice("push.apns.environment", APNsSettings.Environment.self) ?? .production)
     }
 
     private static func makeKeys(file: ConfigurationFile?, environment: String?, isDevelopment: Bool) throws -> KeyRing {
@@ -219,7 +263,7 @@ struct ServeConfiguration {
 }
 
 /// Reads settings from all sources and reports invalid ones in one line.
-private struct SettingsReader {
+struct SettingsReader {
     let config: ConfigReader
 
     func text(_ key: String) throws -> String? {

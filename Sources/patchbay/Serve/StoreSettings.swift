@@ -13,11 +13,56 @@ struct StoreSettings {
 
     /// Opens the store or creates it. A new store gets a new master key unless its key file exists.
     ///
-    /// - Parameter others: additional keys to try.
+    /// - Parameters:
+    ///   - others: additional keys to try.
+    ///   - observe: receives the durations of the store's operations.
     /// - Throws: `UsageError`, one line with the remedy.
-    func open(_ access: SessionStore.Access, _ log: Logger? = nil, knowing others: [MasterKey] = []) throws -> SessionStore {
+    func open(
+        _ access: SessionStore.Access, _ log: Logger? = nil, knowing others: [MasterKey] = [],
+        observing observe: @escaping StoreObserver = { _, _, _ in }
+    ) throws -> SessionStore {
+        try explained {
+            if access == .owner { try makeDirectory() }
+            return try SessionStore(directory: directory, masterKeys: [try key(access, log)] + others, access: access, observing: observe)
+        }
+    }
+
+    /// Tests whether `open(.owner)` would succeed. Creates nothing.
+    ///
+    /// - Returns: what there is, for people.
+    /// - Throws: `UsageError`, one line with the remedy.
+    func check() throws -> String {
+        try explained {
+            try checkWritable(directory)
+            switch try keySource() {
+            case .key(let key):
+                return switch try SessionStore.condition(directory: directory, masterKeys: [key]) {
+                case .missing: "ok; `serve` creates it"
+                case .current: "ok"
+                case .older: "ok; `serve` updates its schema, so make a backup first (`patchbay store backup`)"
+                }
+            case .missing(let path):
+                guard !isPresent else { throw Self.lostKey(path) }
+                try checkWritable(URL(filePath: path).deletingLastPathComponent().path)
+                return "ok; `serve` creates it, and its master key in \(path)"
+            }
+        }
+    }
+
+    private var isPresent: Bool { FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") }
+
+    /// - Throws: `UsageError` if the directory, or the nearest existing one above it, cannot be written to.
+    private func checkWritable(_ path: String) throws {
+        var existing = URL(filePath: path).standardizedFileURL
+        while !FileManager.default.fileExists(atPath: existing.path), existing.path != "/" { existing.deleteLastPathComponent() }
+        guard FileManager.default.isWritableFile(atPath: existing.path) else {
+            throw UsageError("data: cannot write to \(existing.path); check its owner and permissions")
+        }
+    }
+
+    private func explained<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            return try SessionStore(directory: directory, masterKeys: [try key(access, log)] + others, access: access)
+            return try body()
         } catch StoreError.alreadyOpen(let directory, let process) {
             throw UsageError(
                 "data: the store in \(directory) is in use by the gateway with process ID \(process.map { "\($0)" } ?? "unknown"); "
@@ -29,23 +74,48 @@ struct StoreSettings {
         }
     }
 
-    private func key(_ access: SessionStore.Access, _ log: Logger?) throws -> MasterKey {
+    private func makeDirectory() throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw UsageError("data: the directory \(directory) cannot be created; check the path and its permissions")
+        }
+    }
+
+    private enum KeySource {
+        case key(MasterKey)
+        /// The file does not exist.
+        case missing(path: String)
+    }
+
+    private func keySource() throws -> KeySource {
         if let masterKey {
             guard let key = MasterKey(text: masterKey) else {
                 throw UsageError(
                     "PATCHBAY_MASTER_KEY: not 32 bytes in base64 or hexadecimal; `openssl rand -base64 32` generates such a key")
             }
-            return key
+            return .key(key)
         }
         // A key next to the data protects nothing, so this is only for development.
         guard let path = masterKeyFile ?? (isDevelopment ? directory + "/master.key" : nil) else {
             throw UsageError(
                 "data: the store needs a master key; give --master-key FILE (made if it is not there) or PATCHBAY_MASTER_KEY")
         }
-        if FileManager.default.fileExists(atPath: path) { return try MasterKey(file: path) }
-        guard access == .owner, !FileManager.default.fileExists(atPath: directory + "/patchbay.sqlite") else {
-            throw UsageError("master key: there is no file \(path); the store cannot be opened without the key that encrypted it")
+        return FileManager.default.fileExists(atPath: path) ? .key(try MasterKey(file: path)) : .missing(path: path)
+    }
+
+    private static func lostKey(_ path: String) -> UsageError {
+        UsageError("master key: there is no file \(path); the store cannot be opened without the key that encrypted it")
+    }
+
+    private func key(_ access: SessionStore.Access, _ log: Logger?) throws -> MasterKey {
+        let path: String
+        switch try keySource() {
+        case .key(let key): return key
+        case .missing(let missing): path = missing
         }
+        guard access == .owner, !isPresent else { throw Self.lostKey(path) }
         let key = try MasterKey.make(file: path)
         log?.notice("created a master key; the store cannot be opened without it, so keep a copy elsewhere", metadata: ["file": "\(path)"])
         return key

@@ -55,31 +55,46 @@ struct StoreVerifyCommand: AsyncParsableCommand {
 struct StoreBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy the store to a new file, also while the gateway runs.",
+        abstract: "Copy the store and its recordings, also while the gateway runs.",
         discussion: """
-            The copy is encrypted like the store: back up the master key as well, in another place. To restore, put the copy into a new \
-            directory under the name patchbay.sqlite and serve that directory.
+            Writes the database to FILE and the recordings, if there are any, to a directory beside it: monday.recordings for \
+            monday.sqlite. The copy is encrypted like the store: back up the master key as well, in another place.
+
+            To restore, copy both into a new directory, as patchbay.sqlite and recordings, and serve that directory.
 
             EXAMPLES
               patchbay store backup /backup/monday.sqlite \\
                   --data /var/lib/patchbay --master-key /etc/patchbay.key
+              mkdir -m 700 /var/lib/restored
+              cp /backup/monday.sqlite /var/lib/restored/patchbay.sqlite
+              cp -r /backup/monday.recordings /var/lib/restored/recordings
             """)
 
     @Argument(help: "The file to write. It must not exist.")
     var file: String
+    @Flag(name: .customLong("without-recordings"), help: "Copy the database only, for example because another tool copies the recordings.")
+    var withoutRecordings = false
     @OptionGroup var options: StoreOptions
 
     func run() async throws {
+        let recordings = RecordingsBackup(of: try options.directory(), beside: file)
+        if !withoutRecordings { try recordings.checkAbsent() }
         let store = try options.openBeside()
+        let names: [String]
         do {
-            try await store.backup(to: file)
+            names = try await store.backup(to: file)
         } catch {
             guard case .refused(let reason) = error else { throw error }
             throw UsageError(reason)
         }
         try store.close()
         let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
-        try options.printDone("wrote a backup of \(size) bytes to \(file)", WrittenFile(file: file, bytes: size))
+        let copy = withoutRecordings ? nil : try recordings.copy(names)
+        try options.printDone(
+            """
+            wrote a backup of \(size) bytes to \(file)
+            \(copy?.description ?? "recordings are not included: \(names.count) in \(recordings.source.path)")
+            """, WrittenBackup(file: file, bytes: size, recordings: copy))
     }
 }
 

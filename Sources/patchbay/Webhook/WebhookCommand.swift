@@ -100,6 +100,8 @@ private struct WebhookView: Encodable {
     let toldAt: WallTime
     /// The error of the last delivery attempt.
     let reason: String?
+    /// The `X-Request-ID` of the HTTP request that caused it.
+    let request: String?
 
     init(_ stored: StoredWebhook) {
         id = WebhookEvent.idPrefix + stored.webhook.id.text
@@ -110,6 +112,7 @@ private struct WebhookView: Encodable {
         attempts = stored.attempts
         toldAt = stored.enqueuedAt
         reason = stored.reason
+        request = stored.webhook.requestID
     }
 }
 

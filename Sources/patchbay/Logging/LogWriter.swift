@@ -1,0 +1,146 @@
+import Dispatch
+import Foundation
+import Glibc
+import Logging
+import Store
+import Synchronization
+import Wire
+
+/// Writes the log on a thread of its own, so that a terminal, pipe or journal that does not read delays no shard.
+///
+/// Policy of a full queue: new records are dropped and counted; a line with their number follows once there is space.
+final class LogWriter: Sendable {
+    /// Queued records.
+    static let recordsMax = 8_192
+    /// Seconds for which lines are collected before they are written together. A wake-up and a system call per line would take 8 % of the
+    /// time of a join.
+    private static let collectionTime = 0.005
+    private static let bytesPerWrite = 65_536
+    /// How long `finish()` waits for the reader of the log.
+    static let finishTimeout = DispatchTimeInterval.seconds(2)
+
+    private struct State {
+        var waiting: [LogRecord] = []
+        /// Records dropped since the last line that says so.
+        var dropped = 0
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+    private let news = DispatchSemaphore(value: 0)
+    private let end = DispatchSemaphore(value: 0)
+    private let descriptor: Int32
+    private let format: LogFormat
+    private let noteDropped: @Sendable (Int) -> Void
+
+    /// - Parameters:
+    ///   - descriptor: where lines are written; not closed.
+    ///   - noteDropped: called with each number of dropped records.
+    init(to descriptor: Int32 = STDERR_FILENO, as format: LogFormat, noteDropped: @escaping @Sendable (Int) -> Void = { _ in }) {
+        self.descriptor = descriptor
+        self.format = format
+        self.noteDropped = noteDropped
+        let thread = Thread { self.work() }
+        thread.name = "log"
+        thread.start()
+    }
+
+    /// Queues a record. Never waits for the reader of the log.
+    func append(_ record: LogRecord) {
+        let isFirst = state.withLock { state in
+            guard !state.isFinished, state.waiting.count < Self.recordsMax else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting.append(record)
+            return state.waiting.count == 1
+        }
+        if isFirst { news.signal() }
+    }
+
+    /// Writes what is queued, as far as the reader takes it in time. Later records are dropped.
+    func finish() {
+        state.withLock { $0.isFinished = true }
+        news.signal()
+        _ = end.wait(timeout: .now() + Self.finishTimeout)
+    }
+
+    private func work() {
+        while true {
+            news.wait()
+            Thread.sleep(forTimeInterval: Self.collectionTime)
+            let (records, dropped, isFinished) = state.withLock { state in
+                defer { (state.waiting, state.dropped) = ([], 0) }
+                return (state.waiting, state.dropped, state.isFinished)
+            }
+            var lines: [UInt8] = []
+            for record in records {
+                lines += format.line(record)
+                if lines.count >= Self.bytesPerWrite {
+                    write(lines)
+                    lines.removeAll(keepingCapacity: true)
+                }
+            }
+            if dropped > 0 {
+                noteDropped(dropped)
+                lines += format.line(Self.note(of: dropped))
+            }
+            write(lines)
+            if isFinished { break }
+        }
+        end.signal()
+    }
+
+    private static func note(of dropped: Int) -> LogRecord {
+        LogRecord(
+            time: WallTime(milliseconds: WallClock.milliseconds), level: .warning, logger: "patchbay.log",
+            message: "log lines were dropped: their reader does not keep up", metadata: ["count": .stringConvertible(dropped)])
+    }
+
+    /// Lines that cannot be written are lost: there is nowhere to report it.
+    private func write(_ lines: [UInt8]) {
+        var rest = lines[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                rest.removeFirst(written)
+            } else if errno == EAGAIN {
+                var wish = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&wish, 1, -1)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}
+
+/// Passes records to a `LogWriter`.
+struct QueuedLogHandler: LogHandler {
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    private let label: String
+    private let writer: LogWriter
+
+    init(label: String, level: Logger.Level, writer: LogWriter, provider: Logger.MetadataProvider?) {
+        self.label = label
+        self.writer = writer
+        logLevel = level
+        metadataProvider = provider
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var all = metadata
+        if let provided = metadataProvider?.get(), !provided.isEmpty { all.merge(provided) { $1 } }
+        if let own = event.metadata { all.merge(own) { $1 } }
+        writer.append(
+            LogRecord(
+                time: WallTime(milliseconds: WallClock.milliseconds), level: event.level, logger: label,
+                message: event.message.description, metadata: all))
+    }
+}
