@@ -67,7 +67,8 @@ struct AheadTests {
         let leads = listener.frames.map { start + .milliseconds(20 * TestFrame.sequence(of: $0.bytes)) - $0.at }
         #expect(leads.allSatisfy { $0 < .milliseconds(320) }, "no frame is released early")
         let early = leads.dropFirst(15).sorted()[leads.count / 20]
-        #expect(early > .milliseconds(150), "nearly all frames arrive well before they play: \(early)")
+        // The clock starts when the gateway has the first frame.
+        #expect(early + (saidAll - start) > .milliseconds(150), "nearly all frames arrive well before they play: \(early)")
         #expect(try gateway.value(Counter(name: "patchbay_bundles_sent_total")) >= Double(seconds * 10 - 10))
         #expect(try gateway.value(.framesQueued) == 0, "no frame went through an outbox")
     }
@@ -89,12 +90,15 @@ struct AheadTests {
     func lateSubscriberGetsTheRemainingFrames(shard: Int) throws {
         let (assistant, listener) = try (join("assistant", onShard: 0), join("listener", onShard: 2))
         let track = try assistant.publish(Self.description)
+        let start = ContinuousClock.now
         try say(0..<250, of: track, by: assistant)
         try listener.take(until: "2 s") { $0.frames.count >= 100 }
         let late = try join("late", onShard: shard)
         try late.take(until: "the rest") { numbers($0).last == 249 }
         let first = numbers(late)[0]
-        #expect((80...100).contains(first), "\(first)")
+        // Frames are released 300 ms early. On a busy machine the late one joins later.
+        let released = 15 + Int((late.frames[0].at - start) / .milliseconds(20))
+        #expect((80...max(100, released)).contains(first), "\(first)")
         #expect(numbers(late) == Array(first..<250))
     }
 
@@ -104,8 +108,10 @@ struct AheadTests {
         let track = try assistant.publish(Self.description)
         try say(0..<200, of: track, by: assistant)
         try listener.take(until: "1 s") { $0.frames.count >= 50 }
+        let asked = ContinuousClock.now
         try assistant.ask(.mute(track.sid, muted: true))
         _ = try listener.event("the mute") { if case .trackMuted = $0 { true } else { nil } }
+        let delay = Int((ContinuousClock.now - asked) / .milliseconds(20))
         let count = listener.frames.count
         #expect(throws: (any Error).self) { try listener.take(until: "more", within: .milliseconds(500)) { $0.frames.count > count } }
         // A subscriber that arrives during the mute waits as well.
@@ -116,8 +122,8 @@ struct AheadTests {
         #expect(numbers(listener) == Array(0..<200))
         try late.take(until: "the rest") { numbers($0).last == 199 }
         let first = numbers(late)[0]
-        // Shards tick at different times: one may have released one more message before the mute.
-        #expect((count - 5...count + 5).contains(first))
+        // Shards tick at different times: one may have released one more message before the mute, and more if it learned of it late.
+        #expect((count - 5 - delay...count + 5).contains(first))
         #expect(numbers(late) == Array(first..<200))
     }
 

@@ -182,6 +182,8 @@ struct RelayTests {
     @Test func fullRoomIsRefusedWith409() throws {
         let gateway = try TestGateway { $0.room.maxParticipants = 1 }
         let first = try Caller(gateway, room: "r", identity: "first")
+        // The room is known to be full a moment after `hello`.
+        try first.settle()
         let answer = try HTTPAsk.upgrade(token: TestToken.joining("r", as: "second")).answer(port: gateway.port)
         #expect(answer?.status == 409)
         #expect(answer?.code == "room_full")

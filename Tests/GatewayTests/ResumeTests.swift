@@ -238,6 +238,7 @@ struct ResumeTests {
         let bob = try gateway.join("bob")
         let deadline = ContinuousClock.now + .seconds(25)
         while try gateway.away() == 0, ContinuousClock.now < deadline { try bob.takeAll(within: .milliseconds(200)) }
+        #expect(try gateway.away() == 1)
         let back = try Caller(resuming: ann, on: gateway)
         #expect(back.hello.resumed == true)
     }

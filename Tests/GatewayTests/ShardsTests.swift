@@ -115,6 +115,8 @@ struct ShardsTests {
         }
         let first = try Caller(gateway, room: "r", identity: "first", shard: 0)
         let second = try Caller(gateway, room: "r", identity: "second", shard: 1)
+        // The other shards know that the room is full a moment after `hello`.
+        try first.settle()
         let answer = try HTTPAsk.upgrade(token: TestToken.joining("r", as: "third")).answer(port: gateway.gateway.shardPorts[2])
         #expect(answer?.status == 409)
         // A reconnecting identity replaces itself.

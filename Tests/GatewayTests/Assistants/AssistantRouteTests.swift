@@ -48,7 +48,7 @@ struct AssistantRouteTests {
     @Test func anyoneMaySeeThePublicPartOnly() throws {
         let gateway = try TestGateway(
             serving: { AssistantRoutes.routes(AssistantDirectory(configured: [Self.shop]), keys: $1) },
-            { $0.allowedOrigins = ["https://app.example"] })
+            { $0.edge.allowedOrigins = ["https://app.example"] })
         let answer = try ask(gateway, "GET", "/v1/assistants/shop", origin: "https://app.example")
         #expect(answer.status == 200)
         #expect(answer.fields["access-control-allow-origin"] == "https://app.example")

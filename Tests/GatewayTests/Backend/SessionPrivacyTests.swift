@@ -59,6 +59,10 @@ struct SessionPrivacyTests {
         #expect(try bob.ask("PATCH", "/v1/users/me", ["settings": ["logging_enabled": true]]).status == 200)
         #expect(try bob.say(Self.secret, in: ticket.session).json?["stored"] as? Bool == false)
         try bob.end(ticket.session)
+        // Stored after whatever was said before.
+        let witness = try ann.start()
+        try witness.join(backend.gateway).ask(segment("s1", "tomorrow"))
+        try Patience.until("a later turn") { try ann.words(of: witness.session) == ["tomorrow"] }
         let detail = try bob.show(ticket.session)
         #expect((detail["turns"] as? [Any])?.isEmpty == true && detail["summary"] is NSNull)
         #expect((detail["session"] as? [String: Any])?["logging_enabled_snapshot"] as? Bool == false)

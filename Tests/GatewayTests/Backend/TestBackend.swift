@@ -20,19 +20,23 @@ final class TestBackend: Sendable {
     ///   - storeBytesMax: maximum size of the store; nil for no limit.
     ///   - assistants: the configuration's.
     ///   - speech: makes speech clips, and plays them if it can.
+    ///   - webhookEndpoints: URLs for which webhooks are stored; nothing sends them.
     convenience init(
         externalIssuer: ExternalIssuer? = nil, records: Bool = false, storeBytesMax: Int? = nil, assistants: [AssistantDefinition] = [],
-        speech: (any SpeechGenerator)? = nil, speechLimits: SpeechLimits = SpeechLimits(),
-        _ change: (inout GatewaySettings) -> Void = { _ in }
+        speech: (any SpeechGenerator)? = nil, speechLimits: SpeechLimits = SpeechLimits(), accounts: AccountSettings = AccountSettings(),
+        webhookEndpoints: [String] = [], _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         let place = BackendDirectory(records: records, assistants: assistants, speech: speech, speechLimits: speechLimits)
-        try self.init(at: place, place.open(externalIssuer: externalIssuer, storeBytesMax: storeBytesMax), change)
+        let backend = try place.open(
+            externalIssuer: externalIssuer, storeBytesMax: storeBytesMax, accounts: accounts, webhookEndpoints: webhookEndpoints)
+        try self.init(at: place, backend, change)
     }
 
     private init(at place: BackendDirectory, _ backend: BackendServices, _ change: (inout GatewaySettings) -> Void) throws {
         var keeper: AuditEventWriter?
         var calls: CallService?
         var speech: SpeechService?
+        var push: PushService?
         gateway = try TestGateway(
             auditEvents: backend.auditEvents, recordings: backend.recordings, calls: backend.callInbox,
             serving: { rooms, keys in
@@ -40,6 +44,7 @@ final class TestBackend: Sendable {
                 keeper = backend.auditEventWriter(sessions, summarizer: ExtractiveSummarizer())
                 let service = backend.callService(rooms, keys: keys, server: ServerInfo(version: "tests", node: "test"))
                 calls = service
+                push = backend.pushService(calls: service, sending: { _ in OutgoingResponse(status: 200) })
                 speech = place.speech.map {
                     backend.speechService(
                         $0, rooms, calls: service, keys: keys, player: $0 as? any ClipPlayer, counters: ServiceCounters(),
@@ -52,11 +57,14 @@ final class TestBackend: Sendable {
         self.place = place
         store = backend.store
         // The service ends with the gateway; only then may the store be closed.
-        keeping = Task { [keeper, calls, speech] in
+        keeping = Task { [keeper, calls, speech, push] in
+            let pushing = Task { await push?.run() }
             let speaking = speech.map { speech in Task { try await speech.run() } }
             async let calling: Void? = calls?.run()
             try await keeper?.run()
             try await calling
+            pushing.cancel()
+            await pushing.value
             speaking?.cancel()
             try await speaking?.value
             try backend.store.close()
@@ -96,13 +104,16 @@ final class BackendDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    func open(externalIssuer: ExternalIssuer? = nil, storeBytesMax: Int? = nil) throws -> BackendServices {
+    func open(
+        externalIssuer: ExternalIssuer? = nil, storeBytesMax: Int? = nil, accounts: AccountSettings = AccountSettings(),
+        webhookEndpoints: [String] = []
+    ) throws -> BackendServices {
         let store = try SessionStore(
             directory: directory, masterKeys: [masterKey],
             passwordCost: PasswordHash.Cost(logBlocks: 10, blockSize: 1, parallelism: 1), sizeMax: storeBytesMax)
         return try BackendServices(
             store: store, externalIssuer: externalIssuer, recordingsDirectory: records ? recordings : nil,
-            assistants: AssistantDirectory(configured: assistants))
+            webhookEndpoints: webhookEndpoints, assistants: AssistantDirectory(configured: assistants), accountSettings: accounts)
     }
 
     var recordings: String { directory + "/recordings" }

@@ -58,6 +58,10 @@ extension BadHandshake {
             token: TestToken.forged(payload: #"{"iss":"tests","sub":"eve","video":{"room":"table","roomJoin":true}}"#)),
         BadHandshake("of an unknown issuer", 401, "unknown_issuer", token: TestToken.forged(payload: TestToken.payload(issuer: "nobody"))),
         BadHandshake("not a token", 401, "malformed_token", token: "open sesame"),
+        BadHandshake("a payload that is not base64", 401, "malformed_token", token: "eyJhbGciOiJIUzI1NiJ9.e30!.AAAA"),
+        BadHandshake("a signature with padding", 401, "malformed_token", token: good + "="),
+        BadHandshake("an empty signature", 401, "malformed_token", token: "eyJhbGciOiJIUzI1NiJ9.e30."),
+        BadHandshake("algorithm none, without a signature", 401, "malformed_token", token: "eyJhbGciOiJub25lIn0.e30."),
         BadHandshake("two parts only", 401, "malformed_token", token: "a.b"),
         BadHandshake("payload that is no JSON", 401, "malformed_token", token: TestToken.forged(payload: "eve")),
         BadHandshake(
@@ -113,7 +117,7 @@ extension BadHandshake {
             "a body that is announced too big", 413, "body_too_large",
             http: HTTPAsk(method: "POST", path: "/v1/rooms", fields: [("Content-Length", "1048577")])),
         BadHandshake(
-            "a length that is no number", 413, "body_too_large",
+            "a length that is no number", 400, "bad_request",
             http: HTTPAsk(method: "POST", path: "/v1/rooms", fields: [("Content-Length", "many")])),
         BadHandshake("rooms without a token", 401, "missing_token", http: HTTPAsk(path: "/v1/rooms")),
         BadHandshake(

@@ -74,7 +74,7 @@ struct BadPeerTests {
         let before = try gateway.value(Counter(name: "patchbay_handshakes_abandoned_total"))
         let socket = try RawSocket.secure(port: gateway.port)
         try? socket.write(HTTPAsk.upgrade(token: String(repeating: "x", count: count)).bytes)
-        #expect(try socket.read(within: .seconds(5)) == [])
+        #expect(try socket.read() == [])
         try Patience.until("it is counted") { try gateway.value(Counter(name: "patchbay_handshakes_abandoned_total")) >= before + 1 }
         expectSoundCall()
     }
@@ -210,9 +210,9 @@ struct BadPeerTests {
     @Test("is removed after 15 s of silence, even if it is alone")
     func noSignOfLife() throws {
         let gateway = try TestGateway()
+        let started = ContinuousClock.now
         let eve = try Caller(gateway, room: "r", identity: "eve")
         eve.socket.isPolite = false
-        let started = ContinuousClock.now
         #expect(try eve.closeCode(within: .seconds(25)) == 4003)
         #expect(ContinuousClock.now - started > .seconds(14))
         try eve.await(.bye(.connectionTimeout, retryable: true))
@@ -228,8 +228,10 @@ struct BadPeerTests {
         let payload = String(repeating: "a", count: 60_000)
         var sent = 0
         try Patience.until("the slow one is closed") {
-            try mal.ask(.sendData(DataMessage(topic: "t", payload: .text(payload), to: [eve.hello.participant.identity])))
-            sent += 1
+            for _ in 0..<5 {
+                try mal.ask(.sendData(DataMessage(topic: "t", payload: .text(payload), to: [eve.hello.participant.identity])))
+                sent += 1
+            }
             return try gateway.value(.closed(4002)) == 1
         }
         // The kernel buffers some megabytes, the gateway 256 KiB more.

@@ -78,17 +78,23 @@ struct CallRoomTests {
     }
 
     @Test func answeringWithoutJoiningTheRoomFails() async throws {
-        let talk = try await Talk(CallSettings(arrivalTime: .milliseconds(300)))
-        let ann = try talk.atAnns.join(talk.node.gateway)
-        #expect(try talk.anns.event(.failed).by == .user(talk.bobs.hello.user))
-        #expect(try ann.closeCode() == 4102)
+        let node = try CallTestGateway(settings: CallSettings(arrivalTime: .milliseconds(300)))
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let (anns, bobs) = (try ann.device(), try bob.device())
+        let call = try anns.start(bob.party)
+        // Before the answer, from which on the time counts.
+        let caller = try call.join(node.gateway)
+        try bobs.ask(.answer(call.id))
+        #expect(try anns.event(.failed).by == bob.party)
+        #expect(try caller.closeCode() == 4102)
     }
 
     @Test func joiningTheRoomInTimeKeepsTheCall() async throws {
-        let talk = try await Talk(CallSettings(arrivalTime: .milliseconds(700)))
+        let talk = try await Talk(CallSettings(arrivalTime: .seconds(3)))
         let (ann, bob) = try talk.enter()
         // Longer than the time allowed for joining.
-        try bob.takeAll(within: .seconds(1))
+        let end = ContinuousClock.now + .milliseconds(3_300)
+        while ContinuousClock.now < end { try bob.takeAll(within: .milliseconds(100)) }
         try ann.settle()
         #expect(try talk.anns.ask(.mute(talk.id, muted: false)).call?.status == .answered)
     }
@@ -164,16 +170,13 @@ struct CallRoomTests {
         let (ann, bob) = try talk.enter()
         let first = try bob.publish()
         try talk.bobs.ask(.mute(talk.id, muted: true))
-        try talk.anns.event(.muted)
-        // When this returns, the room's shard has executed the call service's command.
-        try bob.settle()
-        _ = await talk.node.gateway.gateway.rooms.openRooms()
+        // Bob's shard has applied a change when he learns of it.
+        try bob.await(.callMuted(by: talk.bobs.hello.user))
         let second = try bob.publish()
         for alias in [first.alias, second.alias] { try bob.say(TestFrame.bytes(alias, 1)) }
         try bob.settle()
         try talk.bobs.ask(.mute(talk.id, muted: false))
-        try talk.anns.event(.unmuted)
-        _ = await talk.node.gateway.gateway.rooms.openRooms()
+        try bob.await(.callUnmuted(by: talk.bobs.hello.user))
         for alias in [first.alias, second.alias] { try bob.say(TestFrame.bytes(alias, 2)) }
         let heard = [try ann.frame(), try ann.frame()]
         #expect(heard.map(TestFrame.sequence) == [2, 2])
@@ -197,9 +200,11 @@ struct CallRoomTests {
                 }))
         let device = try await node.user("ann").device()
         let call = try device.start(.assistant("helper"))
-        #expect(sent.names == ["helper \(call.roomName ?? "")"])
-        _ = try Caller(node.gateway, room: call.roomName ?? "", identity: "assistant:helper") { $0.kind = .agent }
+        let assistant = try Caller(node.gateway, room: call.roomName ?? "", identity: "assistant:helper") { $0.kind = .agent }
         #expect(try device.event(.answered).by == .assistant("helper"))
+        #expect(assistant.hello.room.name == call.roomName)
+        // Only now, because the caller is answered before the job is dispatched.
+        #expect(sent.names == ["helper \(call.roomName ?? "")"])
     }
 
     @Test func roomNameWithoutACallIsRefused() async throws {

@@ -57,6 +57,31 @@ struct CallRouteTests {
         try hold(other, node, "POST", "/v1/calls")
     }
 
+    @Test func userCannotTryManyAddressesToFindAccounts() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let device = try ann.device()
+        for number in 0..<20 {
+            let stranger = try #require(CallParty(text: "@nobody-\(number)"))
+            #expect(try device.refusal(of: .start(CallStart(to: [stranger])))?.error.code == .notFound)
+        }
+        let refusal = try device.refusal(of: .start(CallStart(to: [bob.party])))
+        #expect(refusal?.error.code == .limitExceeded && refusal?.error.retryable == true, "existing users are refused, too")
+        let answer = try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.party)"]}"#)
+        #expect(answer.status == 429)
+        try hold(answer, node, "POST", "/v1/calls")
+        #expect(try bob.device().start(ann.party).call?.status == .ringing, "others are not limited")
+    }
+
+    /// Many parties in one request count as many.
+    @Test func strangersOfOneRequestCountEach() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let strangers = (0..<20).map { #""@nobody-\#($0)""# }.joined(separator: ",")
+        #expect(try ann.http("POST", "/v1/calls", #"{"to":[\#(strangers)]}"#).status == 404)
+        #expect(try ann.http("POST", "/v1/calls", #"{"to":["\#(bob.party)"]}"#).status == 429)
+    }
+
     @Test func callOfAnUnknownUserIsNotFoundAtOnce() async throws {
         let node = try CallTestGateway()
         let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))

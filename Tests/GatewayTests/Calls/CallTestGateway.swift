@@ -18,11 +18,12 @@ final class CallTestGateway: Sendable {
     init(
         settings: CallSettings = CallSettings(),
         collaborators: CallCollaborators = CallCollaborators(server: ServerInfo(version: "tests", node: "n")),
+        observing observe: @escaping StoreObserver = { _, _, _ in },
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("calls-\(UUID().uuidString)").path
         let cost = PasswordHash.Cost(logBlocks: 10, blockSize: 8, parallelism: 1)
-        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost)
+        let store = try SessionStore(directory: directory, masterKeys: [MasterKey()], passwordCost: cost, observing: observe)
         let backend = try BackendServices(store: store)
         var service: CallService?
         gateway = try TestGateway(

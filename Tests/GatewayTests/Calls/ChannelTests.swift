@@ -1,6 +1,10 @@
+import Backend
 import Engine
 import Foundation
 import Gateway
+import Identity
+import Store
+import Synchronization
 import Testing
 import Wire
 
@@ -42,6 +46,45 @@ struct ChannelTests {
         let gateway = try TestGateway()
         let (status, code) = try refusal(.upgrade(token: TestToken.joining("r", as: "ann"), path: "/v1/events"), gateway)
         #expect(status == 404 && code == "not_found")
+    }
+
+    /// Holds up the lookup of a channel's owner, after the store has read its state.
+    private final class Lookup: Sendable {
+        private enum Phase {
+            case idle, expected, held, released
+        }
+
+        private let phase = Mutex(Phase.idle)
+
+        var isHeld: Bool { phase.withLock { $0 == .held } }
+
+        func expect() { phase.withLock { $0 = .expected } }
+
+        func release() { phase.withLock { $0 = .released } }
+
+        @Sendable func observe(_ operation: StoreOperation, _ duration: Duration, _ error: StoreError?) {
+            let isMeant = phase.withLock { phase in
+                guard phase == .expected, operation == .read else { return false }
+                phase = .held
+                return true
+            }
+            if isMeant { try? Patience.until("its release") { !isHeld } }
+        }
+    }
+
+    /// The channel is registered after the change, so that closing the user's channels at that time misses it.
+    @Test func tokenThatIsRevokedWhileItsChannelOpensClosesIt() async throws {
+        let lookup = Lookup()
+        let node = try CallTestGateway(observing: lookup.observe)
+        let (store, now) = (node.backend.store, WallTime(milliseconds: TestToken.now * 1_000))
+        let (old, new) = (SecretText("correct horse battery staple"), SecretText("another horse battery staple"))
+        let ann = TestUser(node: node, id: try await store.createUser(email: "ann@example.org", password: old, at: now).id)
+        lookup.expect()
+        let socket = try node.gateway.webSocket(.upgrade(token: try ann.token(), path: "/v1/events"))
+        try Patience.until("the lookup") { lookup.isHeld }
+        #expect(try await store.changePassword(of: ann.id, from: old, to: new, at: now) == .changed)
+        lookup.release()
+        #expect(try TestDevice(socket).ending() == 4100)
     }
 
     @Test func seventeenthDeviceReplacesTheOldest() async throws {
@@ -101,19 +144,19 @@ struct ChannelTests {
     @Test func channelClosesWhenItsTokenExpires() async throws {
         let node = try CallTestGateway()
         // Valid for 900 s plus 60 s of leeway.
-        let device = try await node.user("ann").device(age: 958)
+        let device = try await node.user("ann").device(age: 955)
         #expect(try device.ending() == 4100)
     }
 
     @Test func renewedTokenExtendsTheChannel() async throws {
         let node = try CallTestGateway()
         let ann = try await node.user("ann")
-        let device = try ann.device(age: 957)
+        let device = try ann.device(age: 955)
         #expect(device.hello.expiresIn == 0)
         let expiresIn = try #require(try device.ask(.renew(token: try ann.token())).expiresIn)
         #expect(890...900 ~= expiresIn)
         // Longer than the first token is valid.
-        #expect(throws: DidNotHappen.self) { try device.take(until: "the end", within: .seconds(5)) { $0.closeCode != nil } }
+        #expect(throws: DidNotHappen.self) { try device.take(until: "the end", within: .seconds(7)) { $0.closeCode != nil } }
         try device.ask(.ping(1))
     }
 

@@ -139,6 +139,8 @@ struct RingingTests {
         try callee.ask(.answer(call.id))
         try caller.ask(.hangUp(call.id))
         try callee.event(.ended)
+        // Devices learn of a change before it is announced.
+        try Patience.until("the end is announced") { announced.names.last == "call_completed" }
         #expect(
             announced.names == [
                 "call_started", "call_ringing", "call_member_joined", "call_member_invited", "call_answered", "call_member_joined",

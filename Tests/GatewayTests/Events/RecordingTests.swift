@@ -49,6 +49,7 @@ struct RecordingTests {
         try say(5..<40, on: track, by: speaker)
         #expect(await gateway.gateway.rooms.stopRecording(ofRoom: "r"))
         try listener.await(.recordingStopped(id, .asked))
+        try speaker.await(.recordingStopped(id, .asked))
         try say(40..<45, on: track, by: speaker)
         let file = try await auditEvents.recordedFile()
         #expect(file.name == RecordedFile.name(of: track.sid, in: id) && file.recording == id)

@@ -71,6 +71,7 @@ struct RoomAuditEventTests {
                 || gateway.get("/metrics")?.text.contains(#"patchbay_facts_lost_total{shard="1"} 1"#) == true)
         _ = await auditEvents.next(upTo: 1)
         #expect(await auditEvents.next(upTo: 1) == [.missing(count: 1, rooms: ["r"])])
+        withExtendedLifetime(ann) {}
     }
 
     @Test func stoppingGatewayReportsTheEndOfItsRooms() async throws {

@@ -51,6 +51,7 @@ struct TextlessCallerTests {
         car = try Caller(on: socket, goingOnAfter: 0)
         #expect(try !everything(car).contains("harbour"))
         let late = try Caller(gateway, room: "r", identity: "late")
-        #expect(try everything(late).contains("harbour"))
+        // What is replayed comes from the room's shard, and the answer to a ping from the caller's own.
+        try late.take(until: "the earlier text") { $0.events.contains { "\($0)".contains("harbour") } }
     }
 }

@@ -12,7 +12,7 @@ struct HTTPRouteTests {
     private let gateway: TestGateway
 
     init() throws {
-        gateway = try TestGateway(routes: WishList.routes(gate: gate)) { $0.allowedOrigins = ["https://app.example"] }
+        gateway = try TestGateway(routes: WishList.routes(gate: gate)) { $0.edge.allowedOrigins = ["https://app.example"] }
     }
 
     private func ask(_ method: String, _ path: String, _ fields: [(name: String, value: String)] = []) throws -> HTTPAnswer {

@@ -105,6 +105,7 @@ struct OpenAPITests {
             #expect(answer.status == status, "\(ask.method) \(ask.path): \(answer.text)")
             try hold(answer, to: ask.method, path)
         }
+        withExtendedLifetime(caller) {}
     }
 
     @Test("matches additional routes")

@@ -214,7 +214,8 @@ struct SpeechRouteTests {
         _ = try job("text of Bob", bob)
         tones.release()
         for id in ids { try reach("ready", of: id) }
-        #expect(try speak("one more").status == 202)
+        // A clip is ready a moment before its job is over.
+        try Patience.until("there is room for one more") { try speak("one more").status == 202 }
     }
 
     @Test func clipsSurviveARestartAndInterruptedJobsRunAgain() async throws {

@@ -185,6 +185,9 @@ final class Caller {
         return answers.removeValue(forKey: id)!
     }
 
+    /// Whether a reply has been received that `answer(to:)` has not returned.
+    func hasAnswer(to id: UInt64?) -> Bool { answers[id] != nil }
+
     /// Waits until everything sent before has been handled.
     func settle() throws { try ask(.ping(0)) }
 

@@ -61,9 +61,10 @@ struct HTTPAsk: Sendable {
     var path: String
     var fields: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    var host = "127.0.0.1"
 
     var bytes: [UInt8] {
-        var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n"
         for (name, value) in fields { head += "\(name): \(value)\r\n" }
         return Array((head + "\r\n").utf8) + body
     }

@@ -17,16 +17,18 @@ final class TestGateway: Sendable {
     /// Sessions cannot be resumed, unless `change` sets a resume window.
     convenience init(
         auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, routes: [Route] = [],
+        operatorLog: OperatorLog = .silent,
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
-        try self.init(auditEvents: auditEvents, recordings: recordings, serving: { _, _ in routes }, change)
+        try self.init(auditEvents: auditEvents, recordings: recordings, operatorLog: operatorLog, serving: { _, _ in routes }, change)
     }
 
     /// - Parameter routes: makes additional HTTP routes.
     init(
         auditEvents: AuditEventQueue? = nil, recordings: (any RecordingStore)? = nil, calls: CallInbox? = nil,
         dispatch: DispatchInbox? = nil,
-        services: ServiceCounters = ServiceCounters(), serving routes: (RoomService, KeysInUse) throws -> [Route],
+        services: ServiceCounters = ServiceCounters(), operatorLog: OperatorLog = .silent,
+        serving routes: (RoomService, KeysInUse) throws -> [Route],
         _ change: (inout GatewaySettings) -> Void = { _ in }
     ) throws {
         var settings = GatewaySettings(
@@ -35,8 +37,7 @@ final class TestGateway: Sendable {
         change(&settings)
         let gateway = try Gateway(
             settings: settings, keys: TestToken.keys, auditEvents: auditEvents, recordings: recordings, calls: calls, dispatch: dispatch,
-            services: services,
-            routes: routes)
+            services: services, operatorLog: operatorLog, routes: routes)
         self.gateway = gateway
         running = Task { try await gateway.run() }
     }

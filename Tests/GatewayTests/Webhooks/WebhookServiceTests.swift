@@ -40,6 +40,41 @@ struct WebhookServiceTests {
         #expect(try await world.store.webhooks(.delivered).count == 3)
     }
 
+    @Test func attemptsAreCountedAndFailuresLogged() async throws {
+        let receiver = try RawReceiver { _, number in .status(number < 1 ? 503 : number == 1 ? 200 : 410) }
+        defer { receiver.close() }
+        let (world, counters, log) = (try WebhookWorld(), ServiceCounters(), RecordedLog())
+        let url = receiver.url() + "?key=a-secret"
+        let webhooks = ["a", "b"].map {
+            OutgoingWebhook(event: "room_started", endpoint: url, room: "den", body: $0, requestID: "asked-\($0)")
+        }
+        try await world.store.enqueue(webhooks, at: WebhookWorld.now)
+        try await world.serving([url], counters: counters, operatorLog: log.operatorLog()) {
+            try receiver.wait(for: 3)
+            try await world.emptied()
+            // The last outcome is stored before it is counted.
+            try Patience.until("the last outcome is counted") { counters.samples(of: .webhookDeliveries).map(\.count) == [1, 1, 1] }
+        }
+        #expect(counters.histograms(of: .webhookSeconds).map(\.histogram.count) == [3])
+        #expect(receiver.requests.map { $0.fields["x-request-id"] } == ["asked-a", "asked-a", "asked-b"])
+        let (failed, dead) = (log.lines("webhook failed and will be repeated"), log.lines("webhook given up"))
+        #expect(
+            failed.count == 1 && failed[0]["reason"] == "status 503" && failed[0]["attempts"] == "1" && failed[0]["request"] == "asked-a")
+        #expect(dead.count == 1 && dead[0]["reason"] == "status 410" && dead[0]["room"] == "den" && dead[0]["event"] == "room_started")
+        #expect(log.lines.allSatisfy { !"\($0.metadata)".contains("a-secret") })
+    }
+
+    @Test func whatWaitsIsAMetric() async throws {
+        let receiver = try RawReceiver { _, _ in .silence }
+        defer { receiver.close() }
+        let (world, counters) = (try WebhookWorld(), ServiceCounters())
+        try await world.add(3, inRooms: 1, to: receiver.url())
+        try await world.serving([receiver.url()], clockAhead: .seconds(90), counters: counters) {
+            try Patience.until("three wait") { counters.samples(of: .webhooksWaiting).first?.count == 3 }
+            try Patience.until("for a minute and a half") { (counters.samples(of: .webhooksOldestAge).first?.count ?? 0) >= 90 }
+        }
+    }
+
     @Test func hangingEndpointDoesNotDelayOthers() async throws {
         let (dead, alive) = (try RawReceiver { _, _ in .silence }, try RawReceiver())
         defer {
@@ -49,7 +84,8 @@ struct WebhookServiceTests {
         let world = try WebhookWorld()
         try await world.add(200, inRooms: 100, to: dead.url())
         try await world.add(200, inRooms: 100, to: alive.url())
-        try await world.serving([dead.url(), alive.url()]) { try alive.wait(for: 200) }
+        // No request to the endpoint that hangs may end, because another would follow.
+        try await world.serving([dead.url(), alive.url()], timeout: .seconds(60), leaseSpan: .seconds(90)) { try alive.wait(for: 200) }
         #expect(dead.requests.count <= 8)
     }
 

@@ -45,13 +45,14 @@ final class WebhookWorld: Sendable {
     /// Runs a service that sends to `urls` during `body`.
     ///
     /// - Parameter clockAhead: how far the service's clock is ahead of the wall clock, to expire leases.
-    func serving(_ urls: [String], leaseSpan: Duration = .seconds(30), clockAhead: Duration = .zero, _ body: () async throws -> Void)
-        async throws
-    {
+    func serving(
+        _ urls: [String], timeout: Duration = .seconds(10), leaseSpan: Duration = .seconds(30), clockAhead: Duration = .zero,
+        counters: ServiceCounters = ServiceCounters(), operatorLog: OperatorLog = .silent, _ body: () async throws -> Void
+    ) async throws {
         let client = try OutgoingClient()
         let service = WebhookService(
-            WebhookSettings(urls: urls, key: Self.key), store: store, leaseSpan: leaseSpan, sending: client.outgoing(),
-            now: { Self.now + clockAhead })
+            WebhookSettings(urls: urls, key: Self.key), store: store, leaseSpan: leaseSpan, sending: client.outgoing(timeout: timeout),
+            now: { Self.now + clockAhead }, counters: counters, operatorLog: operatorLog)
         let running = Task { await service.run() }
         let result = await Result { try await body() }
         running.cancel()
