@@ -178,7 +178,8 @@ extension TurnMachine {
         publish(index, isFinal: true, into: &effects)
         finish(index, into: &effects)
         if outcome.text.isEmpty, utterance.hasFailed, floor == .listening { return say(.notUnderstood, at: now, into: &effects) }
-        if case .interrupted = floor, UtteranceText.isBackchannel(outcome.text) {
+        let mayBeBackchannel = isSyllable && UtteranceText.resemblesBackchannel(outcome.text)
+        if case .interrupted = floor, mayBeBackchannel || UtteranceText.isBackchannel(outcome.text) {
             return resumeOrRespond(at: now, into: &effects)
         }
         guard !outcome.text.isEmpty else { return resumeOrRespond(at: now, into: &effects) }

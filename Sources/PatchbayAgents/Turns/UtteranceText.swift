@@ -24,10 +24,12 @@ enum UtteranceText {
 
     /// Single words that take the turn, however short they are spoken. Recognizers hear other words in coughs and sighs.
     private static let interruptions: Set<String> = [
-        "stop", "wait", "no", "nope", "hey", "hello", "hi", "hold", "pause", "quiet", "enough", "what", "why", "who", "how", "when",
-        "where",
-        "which", "sorry", "excuse", "help", "next", "back", "cancel", "repeat", "again", "louder", "slower",
+        "stop", "wait", "nope", "hey", "hello", "hold", "pause", "quiet", "enough", "when", "where", "which", "sorry", "excuse", "help",
+        "next", "back", "cancel", "repeat", "again", "louder", "slower",
     ]
+
+    /// Words that recognizers write for a single vowel: Moonshine understands "Oh." as "No.", and "Ah." as "Why?".
+    private static let vowels: Set<String> = ["no", "what", "why", "who", "how", "hi", "i"]
 
     static func completeness(of text: String) -> Completeness {
         let trimmed = text.trimmingSpaces()
@@ -40,7 +42,13 @@ enum UtteranceText {
     /// Whether the text of a very short sound is probably invented: a single word that neither interrupts nor is a backchannel.
     static func isInventedSyllable(_ text: String) -> Bool {
         let spoken = words(of: text)
-        return spoken.count == 1 && !interruptions.contains(spoken[0]) && !backchannels.contains(spoken[0])
+        return spoken.count == 1 && !interruptions.contains(spoken[0]) && !backchannels.contains(spoken[0]) && !vowels.contains(spoken[0])
+    }
+
+    /// Whether the text of a very short sound may stand for a backchannel: a single word that sounds like a vowel.
+    static func resemblesBackchannel(_ text: String) -> Bool {
+        let spoken = words(of: text)
+        return spoken.count == 1 && vowels.contains(spoken[0])
     }
 
     /// Whether an utterance during the assistant's speech leaves the turn to it: "mm-hm", "okay", or nothing that was understood.

@@ -80,7 +80,8 @@ public struct ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
             self.init(.untrusted, Self.untrusted(server))
         case is NIOSSLExtraError:
             self.init(.untrusted, "the certificate of \(server) was issued for another host name (\(error))")
-        case NIOSSLError.handshakeFailed(.sslError(let stack)):
+        // A server that stops closes the connections whose handshake is not complete. NIOSSL reports that as an SSL error.
+        case NIOSSLError.handshakeFailed(.sslError(let stack)) where !"\(stack)".contains("EOF during handshake"):
             self.init(.untrusted, "no TLS with \(server): the server does not speak TLS, or no common version (\(stack))")
         default: self.init(.unreachable, "no gateway answers at \(server): the connection ended during the handshake (\(error))")
         }

@@ -8,8 +8,10 @@ struct SubscribedTracks {
         var undelivered = 0
         /// Frames dropped because a reader fell behind.
         var overflowed = 0
-        /// Frames missing before this one.
+        /// Frames missing before this one, of the same epoch.
         var lost = 0
+        /// Frames missing before this one, which is the first of another epoch.
+        var cleared = 0
     }
 
     private final class Track {
@@ -18,7 +20,7 @@ struct SubscribedTracks {
         var sinks: [FrameSink] = []
         /// Frames kept for the first reader; nil once there was one, or if none came in time.
         var unclaimed: [ReceivedFrame]? = []
-        var lastSequence: SequenceNumber?
+        var last: (sequence: SequenceNumber, epoch: UInt8)?
 
         init(sid: TrackSID, owner: Identity) {
             self.sid = sid
@@ -55,7 +57,7 @@ struct SubscribedTracks {
     mutating func replace(with tracks: [TrackInfo]) {
         let sids = Set(tracks.map(\.sid))
         remove { !sids.contains($0.sid) }
-        for track in byAlias.values { track.lastSequence = nil }
+        for track in byAlias.values { track.last = nil }
         for track in tracks { add(track) }
     }
 
@@ -80,7 +82,7 @@ struct SubscribedTracks {
 
     func receive(_ frame: ReceivedFrame) -> Delivery {
         guard let track = byAlias[frame.header.alias] else { return Delivery(undelivered: 1) }
-        var delivery = Delivery(lost: missing(before: frame.header.sequence, on: track))
+        var delivery = Self.noteGap(before: frame.header, on: track)
         if var unclaimed = track.unclaimed {
             // Leaves one reference to the array, so that appending does not copy it.
             track.unclaimed = nil
@@ -109,10 +111,12 @@ struct SubscribedTracks {
         byAlias.values.first { $0.sid == sid }
     }
 
-    private func missing(before sequence: SequenceNumber, on track: Track) -> Int {
-        defer { track.lastSequence = sequence }
-        guard let last = track.lastSequence else { return 0 }
-        return max(sequence.distance(from: last) - 1, 0)
+    /// Sequence numbers continue after a clear, so the frames that the gateway discarded are a gap at the start of the new epoch.
+    private static func noteGap(before header: FrameHeader, on track: Track) -> Delivery {
+        defer { track.last = (header.sequence, header.epoch) }
+        guard let last = track.last else { return Delivery() }
+        let missing = max(header.sequence.distance(from: last.sequence) - 1, 0)
+        return header.epoch == last.epoch ? Delivery(lost: missing) : Delivery(cleared: missing)
     }
 
     private mutating func remove(where predicate: (Track) -> Bool) {

@@ -40,8 +40,11 @@ public struct RoomStatistics: Sendable, Hashable {
     public internal(set) var framesReceived: UInt64 = 0
     /// Frames received that were malformed, or of a track without a reader.
     public internal(set) var framesUnheard: UInt64 = 0
-    /// Gaps in the sequence numbers of received frames.
+    /// Gaps in the sequence numbers of received frames, except those at a clear.
     public internal(set) var framesLost: UInt64 = 0
+    /// Frames that were published but not received because the track was cleared (`playout.clear`): the gap in the sequence numbers before
+    /// the first frame of the new epoch.
+    public internal(set) var framesCleared: UInt64 = 0
     /// Frames dropped because a reader of a stream fell behind.
     public internal(set) var framesOverflowed: UInt64 = 0
     public internal(set) var eventsReceived: UInt64 = 0

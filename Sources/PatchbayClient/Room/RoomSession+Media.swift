@@ -72,6 +72,7 @@ extension RoomSession {
         room.count { statistics in
             statistics.framesReceived += 1
             statistics.framesLost += UInt64(delivery.lost)
+            statistics.framesCleared += UInt64(delivery.cleared)
             statistics.framesUnheard += UInt64(delivery.undelivered)
             statistics.framesOverflowed += UInt64(delivery.overflowed)
         }

@@ -13,7 +13,7 @@ struct RealtimeEndToEndTests {
     private static func call(_ model: String, hearing texts: [String] = []) async throws -> FakeCall {
         let port = try await OpenAIEmulator.shared().port
         let settings = ProviderSettings(
-            baseUrl: "ws://127.0.0.1:\(port)/v1", apiKeyEnv: "KEY", model: model, timeoutMs: 2_000,
+            baseUrl: "ws://127.0.0.1:\(port)/v1", apiKeyEnv: "KEY", model: model, timeoutMs: 5_000,
             retries: 0)
         let engines = AgentEngines(
             detector: LevelDetectors(), recognizer: ScriptedRecognizer(texts), responder: ScriptedResponder { _ in [] },

@@ -125,6 +125,17 @@ struct TurnMachineTests {
         #expect(world.finals == ["Tell me a story.", ""])
     }
 
+    @Test("A word that sounds like a vowel takes the turn unless it is very short", arguments: [(380, 0), (700, 1)])
+    func vowel(milliseconds: Int, interruptions: Int) {
+        var world = TurnWorld()
+        world.speechLasts = .seconds(6)
+        world.says("Tell me a story.", at: .seconds(2), for: .seconds(1))
+        world.says("No.", at: .seconds(5), for: .milliseconds(milliseconds))
+        world.run(until: .seconds(14))
+        #expect(world.count(\.isAbandon) == interruptions && world.count(\.isResume) == 1 - interruptions)
+        #expect(world.finals == ["Tell me a story.", "No."])
+    }
+
     @Test func aShortCommandInterrupts() {
         var world = TurnWorld()
         world.speechLasts = .seconds(6)

@@ -56,12 +56,22 @@ struct OfferTests {
     @Test func loadedWorkerGetsNoJobUntilItsLoadFalls() async throws {
         try await WorkerGateway.run { node in
             let load = Mutex(1.0)
-            let worker = try await TestWorker(node, load: { load.withLock { $0 } }).registered()
-            try await eventually("a report") { node.counters.sizes.workers == 1 }
-            // The first report follows within a second.
-            try await Task.sleep(for: .milliseconds(1_200))
+            let readings = Mutex(0)
+            let worker = try await TestWorker(
+                node,
+                load: {
+                    readings.withLock { $0 += 1 }
+                    return load.withLock { $0 }
+                }
+            ).registered()
+            // Each reading is reported at once, and the next follows a second later.
+            let early = readings.withLock { $0 }
+            try await eventually("a report") { readings.withLock { $0 } >= early + 2 }
             try await node.administrator().dispatch("helper", to: "room")
             try await node.job(.pending)
+            let unchanged = readings.withLock { $0 }
+            try await eventually("another report") { readings.withLock { $0 } > unchanged }
+            #expect(worker.jobs.isEmpty)
             load.withLock { $0 = 0.1 }
             try await node.job(.running)
             try await worker.stop()
@@ -73,7 +83,12 @@ struct OfferTests {
             let worker = try await TestWorker(node).registered()
             let running = try await node.administrator().dispatch("helper", to: "room")
             try await node.job(.running)
-            let draining = Task { await worker.worker.drain() }
+            let begun = Mutex(false)
+            let draining = Task {
+                begun.withLock { $0 = true }
+                await worker.worker.drain()
+            }
+            try await eventually("the drain") { begun.withLock { $0 } }
             try await node.administrator(of: "other").dispatch("helper", to: "other")
             try await node.job(.pending, in: "other")
             #expect(await worker.worker.jobCount == 1)

@@ -62,9 +62,9 @@ final class TestWorker: Sendable {
     }
 }
 
-/// Waits for a condition for up to 10 s.
+/// Waits for a condition for at least 30 s.
 func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-    for _ in 0..<2_000 {
+    for _ in 0..<6_000 {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(5))
     }

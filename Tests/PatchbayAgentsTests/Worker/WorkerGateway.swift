@@ -184,7 +184,7 @@ final class WorkerGateway: Sendable {
     @discardableResult
     func job(_ status: JobStatus, in room: String = "room") async throws -> JobInfo {
         let administrator = try administrator(of: room)
-        for _ in 0..<1_000 {
+        for _ in 0..<3_000 {
             if let job = try await administrator.jobs(in: room).last, job.status == status { return job }
             try await Task.sleep(for: .milliseconds(10))
         }

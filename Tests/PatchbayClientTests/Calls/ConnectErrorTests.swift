@@ -1,3 +1,4 @@
+import Foundation
 import Identity
 import PatchbayClient
 import Testing
@@ -50,6 +51,16 @@ struct ConnectErrorTests {
         }
     }
 
+    /// As a gateway that stops does: a client that is reconnecting must try again.
+    @Test func serverThatClosesDuringTheHandshakeMayBeTriedAgain() async throws {
+        let server = try SilentServer()
+        let error = try await #require(throws: ConnectError.self) {
+            _ = try await RoomConnection.connect(
+                url: "wss://127.0.0.1:\(server.port)", token: "x", options: RoomOptions(trust: .anybody))
+        }
+        #expect(error.kind == .unreachable && error.isRetryable, "\(error)")
+    }
+
     @Test func unreadableCAFileIsASetupError() async throws {
         let error = try await #require(throws: ConnectError.self) {
             _ = try await RoomConnection.connect(
@@ -72,5 +83,31 @@ struct ConnectErrorTests {
         }
         #expect(error.kind == .unreachable)
         #expect(error.message.contains("nobody.invalid"))
+    }
+}
+
+/// Accepts one TCP connection, reads what arrives first, and closes without an answer.
+private struct SilentServer {
+    let port: UInt16
+
+    init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in(sin_family: sa_family_t(AF_INET), sin_port: 0, sin_addr: in_addr(), sin_zero: (0, 0, 0, 0, 0, 0, 0, 0))
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(listener, pointer, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, pointer, &length) == 0
+            }
+        }
+        try #require(isBound)
+        port = UInt16(bigEndian: address.sin_port)
+        Thread.detachNewThread {
+            let connection = accept(listener, nil, nil)
+            var request = [UInt8](repeating: 0, count: 4_096)
+            _ = unsafe recv(connection, &request, request.count, 0)
+            close(connection)
+            close(listener)
+        }
     }
 }

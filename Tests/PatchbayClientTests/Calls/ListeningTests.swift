@@ -99,6 +99,9 @@ struct ListeningTests {
             let voice = try await alice.publish()
             let track = try await bob.track(of: "alice")
             try await voice.speak(Sound.tone(milliseconds: 100))
+            // Comes after the frames that would be forwarded.
+            try await alice.sendData("said", topic: "t")
+            _ = try await bob.first { if case .gateway(.data, _) = $0 { true } else { nil } }
             #expect(bob.statistics.framesReceived == 0)
             try await bob.subscribe(track.sid)
             try await voice.speak(Sound.tone(milliseconds: 100))

@@ -28,6 +28,16 @@ struct RemoteTracksTests {
         #expect(lost == [0, 0, 0, 3, 0])
     }
 
+    @Test mutating func aGapAtTheStartOfAnEpochCountsAsClearedNotAsLost() {
+        tracks.add(info("TR_a", alias: 1))
+        tracks.addSink(.inbox(inbox), to: TrackSID(text: "TR_a"))
+        let deliveries = [(1, 0), (3, 0), (10, 1), (12, 1), (13, 2), (20, 3)].map { number, epoch in
+            tracks.receive(.number(number, epoch: UInt8(epoch)))
+        }
+        #expect(deliveries.map(\.lost) == [0, 1, 0, 1, 0, 0])
+        #expect(deliveries.map(\.cleared) == [0, 0, 6, 0, 0, 6])
+    }
+
     @Test mutating func firstReaderReceivesEarlierFrames() {
         tracks.add(info("TR_a", alias: 1))
         for number in 0..<StreamLimits.unclaimedFramesMax { #expect(tracks.receive(.number(number)).undelivered == 0) }
