@@ -1,7 +1,9 @@
 import ArgumentParser
+import Backend
 import Foundation
 import Gateway
 import Identity
+import Logging
 import Sockets
 import TLSFastPath
 
@@ -32,7 +34,7 @@ struct BudgetCommand: AsyncParsableCommand {
         let keys = try KeyRing([IssuerSettings(issuer: "devkey", algorithm: .hs256, key: SecretText("secret"))])
         let gateway = try Gateway(
             settings: GatewaySettings(port: 0, tls: TLSFiles(certificatePath: cert, privateKeyPath: key), recordLayer: TLSFastPath(.auto)),
-            keys: keys)
+            keys: keys, operatorLog: OperatorLog { Logger(label: $0) { _ in DiscardingLogHandler() } })
         let serving = Task { try await gateway.run() }
         let neighbour = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "patchbay-loadtest").path
         let bench = Bench(gateway: gateway, loadtest: loadtest ?? neighbour)
@@ -43,4 +45,17 @@ struct BudgetCommand: AsyncParsableCommand {
         print(json ? try report.json : report.text)
         if !report.isWithinBudget { throw ExitCode(1) }
     }
+}
+
+/// Takes all lines at level `info`, so that what logging costs is counted, and writes none.
+private struct DiscardingLogHandler: LogHandler {
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {}
 }

@@ -6,7 +6,7 @@ import Wire
 
 /// Options for the gateway's address, trust and signing key, named as in `patchbay join`.
 struct GatewayOptions: ParsableArguments {
-    @Option(help: "The gateway's URL.")
+    @Option(help: "The gateway's URL; ws:// for its plain port.")
     var url = "wss://127.0.0.1:7880"
     @Flag(help: "For development: trust the certificate authority of `make certs` and sign with devkey.")
     var dev = false
@@ -19,10 +19,27 @@ struct GatewayOptions: ParsableArguments {
     @Option(name: .customLong("api-secret"), help: "Its secret (environment: PATCHBAY_API_SECRET; for devkey: secret).")
     var apiSecret: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Join rooms with tokens from this file or pipe, - for standard input: a line {\"tokens\":[…]} per call, a token per member.",
+            valueName: "file"))
+    var rooms: String?
+
     private static let developmentAuthority = "certs/dev/ca.cert.pem"
 
     func target() throws(UsageError) -> GatewayTarget {
         try GatewayTarget(url: url, trust: trust(), signer: signer())
+    }
+
+    /// The source of `--rooms`.
+    ///
+    /// - Throws: `UsageError` if it does not fit the scenario.
+    func feed(for scenario: Scenario, isSearching: Bool) throws(UsageError) -> RoomFeed? {
+        guard let rooms else { return nil }
+        guard scenario.meanCallSeconds != nil, scenario.reconnectStorm == nil, !isSearching else {
+            throw UsageError("--rooms requires calls that end (--mean-call), without reconnections and --find-capacity")
+        }
+        return try RoomFeed(rooms, membersPerCall: scenario.membersPerCall)
     }
 
     private func trust() throws(UsageError) -> ClientTrust {
@@ -58,14 +75,16 @@ struct GatewayTarget: Sendable {
     var host: String
     var port: Int
     var path: String
+    var usesTLS: Bool
     var trust: ClientTrust
     var signer: IssuerKey
 
-    /// - Parameter url: `wss://host[:port][/path]`; the port defaults to 7880, the path to `/v1/rtc`.
+    /// - Parameter url: `wss://host[:port][/path]`, or `ws://` without TLS; the port defaults to 7880, the path to `/v1/rtc`.
     init(url: String, trust: ClientTrust, signer: IssuerKey) throws(UsageError) {
-        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.scheme == "wss" else {
-            throw UsageError("--url \(url): write it as wss://host:port; the gateway speaks TLS only")
-        }
+        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, let scheme = parts.scheme,
+            ["wss", "ws"].contains(scheme)
+        else { throw UsageError("--url \(url): write it as wss://host:port, or ws://host:port for the gateway's plain port") }
+        usesTLS = scheme == "wss"
         self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         port = parts.port ?? ProtocolLimits.defaultPort
         path = parts.path.isEmpty || parts.path == "/" ? "/v1/rtc" : parts.path
@@ -78,6 +97,10 @@ struct GatewayTarget: Sendable {
         let claims = AccessToken(
             identity: identity, expires: Int64(Date().timeIntervalSince1970) + 21_600, kind: kind, video: .joining(room))
         let token = try TokenMinter.mint(claims, with: signer)
-        return Endpoint(host: host, port: port, path: path, authorization: "Bearer \(token)")
+        return endpoint(token: token)
+    }
+
+    func endpoint(token: String) -> Endpoint {
+        Endpoint(host: host, port: port, path: path, authorization: "Bearer \(token)", usesTLS: usesTLS)
     }
 }

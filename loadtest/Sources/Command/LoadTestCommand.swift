@@ -31,8 +31,9 @@ struct LoadTestCommand: ParsableCommand {
         OpenFiles.raiseLimit(for: requested)
         Interruption.watch()
         let progress = ProgressLine(isForced: output.progress)
+        let rooms = try gateway.feed(for: requested, isSearching: output.findCapacity)
         func measure(_ scenario: Scenario) throws -> RunReport {
-            try Swarm(scenario, target: target, speech: speech, serverPid: output.serverPid, progress: progress).run()
+            try Swarm(scenario, target: target, speech: speech, serverPid: output.serverPid, progress: progress, rooms: rooms).run()
         }
         if output.findCapacity {
             try output.finish(try CapacityRun(first: requested, measure: measure, isJSON: output.json).run())

@@ -43,6 +43,7 @@ extension RunReport {
         histogram = tally.latency.buckets().map { Bucket(upToMilliseconds: $0.milliseconds, count: $0.count) }
         problems = []
         problems = findProblems(firstProblem: total.firstProblem)
+        if let problem = swarm.rooms?.problem { problems.append(problem) }
     }
 
     private func findProblems(firstProblem: String?) -> [String] {

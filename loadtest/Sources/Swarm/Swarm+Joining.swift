@@ -32,7 +32,10 @@ extension Swarm {
 
     /// The next slot of the call that is starting, or the first of the next call.
     private func nextSlot(_ now: UInt64) -> Int? {
-        if slotsToConnect.isEmpty, let call = startable.popLast() {
+        if slotsToConnect.isEmpty, !startable.isEmpty {
+            let fed = rooms?.next()
+            guard rooms == nil || fed != nil, let call = startable.popLast() else { return nil }
+            tokens[call] = fed ?? []
             lastCallNumber += 1
             calls[call].number = lastCallNumber
             calls[call].disconnectedAt = 0
@@ -54,11 +57,14 @@ extension Swarm {
         let call = calls[slot.pointee.call]
         // An assistant joins as an agent, for which the gateway queues frames longer.
         let isAssistant = scenario.listenersPerRoom == nil && slot.pointee.member == 1
-        guard
-            let endpoint = try? target.endpoint(
+        let fed = tokens[slot.pointee.call]
+        let made =
+            fed.isEmpty
+            ? try? target.endpoint(
                 room: "load-\(scenario.seed)-\(call.number)", identity: "\(isAssistant ? "assistant" : "user")-\(slot.pointee.member)",
                 kind: isAssistant ? .agent : .standard)
-        else { return fail(slot, "the token cannot be signed") }
+            : target.endpoint(token: fed[slot.pointee.member])
+        guard let endpoint = made else { return fail(slot, "the token cannot be signed") }
         total.connectionsAttempted += 1
         slot.pointee.state = .connecting
         slot.pointee.connection = nil

@@ -12,7 +12,7 @@ extension Swarm {
         let spent = now &- timeline.phaseBegan
         switch phase {
         case .ramping:
-            if Interruption.isRequested { return enter(.leaving, now) }
+            if Interruption.isRequested || isFeedOver { return enter(.leaving, now) }
             guard initialCallsLeft == 0 else { return }
             let areJoining = calls.contains { $0.phase == .joining }
             // With churn, some call is always joining.
@@ -24,13 +24,18 @@ extension Swarm {
         case .measuring:
             let isOver = scenario.totalCalls.map { total.callsEnded >= $0 } ?? (spent >= UInt64(scenario.seconds * 1e9))
             let isHopeless = calls.allSatisfy { $0.phase == .vacant } && startable.isEmpty
-            if isOver || isHopeless || Interruption.isRequested { enter(.draining, now) }
+            if isOver || isHopeless || isFeedOver || Interruption.isRequested { enter(.draining, now) }
         case .draining:
             if spent >= Self.drainTime || hasReceivedEverything { enter(.leaving, now) }
         case .leaving:
             if spent >= Self.drainTime || calls.allSatisfy({ $0.openConnections == 0 }) { enter(.done, now) }
         case .done: break
         }
+    }
+
+    /// All fed rooms were used, and their calls have ended.
+    private var isFeedOver: Bool {
+        rooms?.isExhausted == true && calls.allSatisfy { $0.phase == .vacant }
     }
 
     private var hasReceivedEverything: Bool {

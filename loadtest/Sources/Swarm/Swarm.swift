@@ -13,6 +13,8 @@ final class Swarm: SocketDelegate {
     let speech: SpeechPackets
     let serverPid: Int32?
     let progress: ProgressLine?
+    /// Nil: rooms and tokens are made here.
+    let rooms: RoomFeed?
     var loop: Loop!
 
     // Unsafe buffers instead of arrays: no bounds checks, exclusivity checks or copies per frame.
@@ -36,6 +38,8 @@ final class Swarm: SocketDelegate {
     /// Slots of the most recently started call that have not connected, last first.
     var slotsToConnect: [Int] = []
     var initialCallsLeft: Int
+    /// By call: the tokens of its members, if they were fed.
+    var tokens: [[String]]
     var nextStart: UInt64 = 0
     var lastCallNumber = 0
     var lastTrack: UInt32 = 0
@@ -48,12 +52,16 @@ final class Swarm: SocketDelegate {
     var nextStorm = UInt64.max
     var random: SplitMix64
 
-    init(_ scenario: Scenario, target: GatewayTarget, speech: SpeechPackets, serverPid: Int32?, progress: ProgressLine?) {
+    init(
+        _ scenario: Scenario, target: GatewayTarget, speech: SpeechPackets, serverPid: Int32?, progress: ProgressLine?,
+        rooms: RoomFeed? = nil
+    ) {
         self.scenario = scenario
         self.target = target
         self.speech = speech
         self.serverPid = serverPid
         self.progress = progress
+        self.rooms = rooms
         var random = SplitMix64(seed: scenario.seed)
         let members = scenario.membersPerCall
         slots = .allocate(capacity: scenario.calls * members)
@@ -71,6 +79,7 @@ final class Swarm: SocketDelegate {
         staging = .allocate(byteCount: Connection.headroom + ProtocolLimits.frameBytesMax + 64, alignment: 16)
         startable = (0..<scenario.calls).reversed()
         initialCallsLeft = scenario.calls
+        tokens = Array(repeating: [], count: scenario.calls)
         self.random = random
     }
 
