@@ -18,7 +18,7 @@ demo: setup certs ## build the gateway and run a conversation with the assistant
 	.build/release/patchbay demo
 
 # Line numbers as the only debug information, and an index without system modules: the build takes a fifth less time.
-TEST_BUILD = -Xswiftc -gline-tables-only -Xswiftc -index-ignore-system-modules
+TEST_BUILD = -Xcc -g0 -Xswiftc -gline-tables-only -Xswiftc -index-ignore-system-modules
 test: setup certs interop models ## build everything and run all tests
 	$(SWIFT) build --build-tests $(TEST_BUILD)
 	@SWIFT=$(SWIFT) Tests/run
@@ -52,8 +52,8 @@ budget: setup certs ## count system calls, allocations and memory per frame and 
 	.build/release/patchbay-budget
 
 format: ## format the Swift sources and check the style rules
-	$(SWIFT) format format --in-place --parallel --recursive Package.swift Sources Tests loadtest fuzz
-	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests loadtest fuzz
+	$(SWIFT) format format --in-place --parallel --recursive Package.swift Plugins Sources Tests loadtest fuzz
+	$(SWIFT) format lint --strict --parallel --recursive Package.swift Plugins Sources Tests loadtest fuzz
 
 dist: setup ## build the release archive and the Debian package of this commit in dist/
 	@SWIFT=$(SWIFT) packaging/dist

@@ -55,10 +55,11 @@ async def rare_claims(world: World):
 @check("the token is accepted in the header, in a subprotocol item that is not echoed, and in the query")
 async def places(world: World):
     for location in ("header", "subprotocol", "query"):
-        client = await world.connect(world.token(f"by-{location}"), token_in=location)
+        token = world.token(f"by-{location}")
+        client = await world.connect(token, token_in=location)
         expect_equal(client.socket.subprotocol, SUBPROTOCOL)
         head = str(client.socket.response.headers)
-        expect("bearer" not in head.lower() and "eyJ" not in head, "the response repeats the token")
+        expect(not any(part in head for part in token.split(".")), f"the response repeats the token: {head}")
     # The token's item may come first, and the first location with a token is used.
     token = world.token("item-first")
     await world.connect(None, subprotocols=(f"patchbay.bearer.{token}", SUBPROTOCOL))
