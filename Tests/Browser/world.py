@@ -55,8 +55,8 @@ class World:
         except urllib.error.URLError:
             return False
 
-    async def start(self, *arguments: str, wait_for: str | None = None):
-        """Starts a command; with `wait_for`, waits for a line that contains it. Lines are collected in `process.lines`."""
+    async def start(self, *arguments: str, wait_for: str | None = None, timeout: float = 60):
+        """Starts a command; with `wait_for`, waits `timeout` seconds for a line that contains it. Lines are collected in `process.lines`."""
         process = await asyncio.create_subprocess_exec(
             str(self.command), *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, limit=1 << 22)
         self.processes.append(process)
@@ -76,7 +76,7 @@ class World:
 
         process.reader = asyncio.create_task(read())
         if wait_for:
-            await asyncio.wait_for(ready, 60)
+            await asyncio.wait_for(ready, timeout)
         return process
 
     async def end(self, process, with_signal=signal.SIGTERM, timeout: float = 10):

@@ -13,12 +13,15 @@ struct DemoCommand: AsyncParsableCommand {
             The user speaks three recordings; the assistant listens, answers in a synthesized voice, and both sides are saved as a stereo
             file. Needs the speech models; without them the relay is demonstrated instead.
 
+            In a terminal the gateway then stays up, and the last lines say at which address the playground, a web page, calls the assistant.
+
             With --relay, a user sends a recording to an echo assistant. Prints latencies, and compares the returned audio with what was sent.
 
             Exit code 0 only if each recording was answered, or with --relay, if all packets returned unchanged.
 
             EXAMPLES
               patchbay demo
+              patchbay demo --stay > demo.log
               patchbay demo --relay --recording hello.wav
             """)
 
@@ -26,8 +29,14 @@ struct DemoCommand: AsyncParsableCommand {
     var relay = false
     @Option(help: "The WAV file that the user sends with --relay (default: one of the recordings).")
     var recording: String?
+    @Flag(inversion: .prefixedNo, help: "Stay up for calls from the playground until Ctrl-C (default: in a terminal).")
+    var stay: Bool?
     @Option(help: "The Ogg Opus file for the conversation, or for what the user receives with --relay.")
     var out: String?
+
+    func validate() throws {
+        if relay, stay == true { throw ValidationError("--stay: the relay has no assistant to talk to; omit --relay or --stay") }
+    }
 
     func run() async throws {
         LoggingSystem.bootstrap { label in
@@ -48,13 +57,17 @@ struct DemoCommand: AsyncParsableCommand {
         let sounds = try DemoRecordings.conversation.map(recordings.sound)
         Console.say("Loading the speech models.")
         let engines = try await EmbeddedEngines.load()
-        let report = try await DemoGateway.run { gateway in
+        try await DemoGateway.run { gateway in
             Console.say("Gateway running at \(gateway.url).")
-            return try await ConversationDemo(gateway: gateway, engines: engines, sounds: sounds, path: path).run()
+            let report = try await ConversationDemo(gateway: gateway, engines: engines, sounds: sounds, path: path).run()
+            Console.say(report.text)
+            if !report.isComplete { throw ExitCode.failure }
+            guard stays else { return Console.say("To talk to the assistant yourself: patchbay demo --stay") }
+            try await PageDemo(gateway: gateway, engines: engines).run()
         }
-        Console.say(report.text)
-        if !report.isComplete { throw ExitCode.failure }
     }
+
+    private var stays: Bool { stay ?? (isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0) }
 
     private func demonstrateRelay() async throws {
         let path = try outputPath("out/demo-heard.ogg")

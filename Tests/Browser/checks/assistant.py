@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import signal
 
 from devtools import Browser
 from harness import SPEECH, World, check, expect, expect_equal, expect_quiet_console, join_page, open_page
@@ -49,3 +50,17 @@ async def conversation(world: World):
             expect(state in await page.run("return states"), f"no state {state}")
         expect_quiet_console(page)
     expect_equal(agent.returncode, None, "the assistant's exit code")
+
+
+@check("after the demonstration, one button of its page is a call with the assistant")
+async def demonstration(world: World):
+    demo = await world.start("demo", "--stay", "--out", str(world.path("demo.ogg")), wait_for="https://localhost:", timeout=150)
+    async with Browser(microphone=SPEECH) as browser:
+        page = await browser.open(demo.ready_line.strip())
+        button = "[...document.querySelectorAll('button')].find((button) => button.offsetParent && button.textContent.trim() === 'Start call')"
+        await page.until(f"{button} && !{button}.disabled")
+        await page.run(f"{button}.click()")
+        await page.until("/You said: Go forward ten meters/i.test(document.body.innerText)", timeout=60)
+        expect_quiet_console(page)
+    await world.end(demo, signal.SIGINT)
+    expect_equal(demo.returncode, 0, "the demonstration's exit code")
