@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: setup models demo test bench simulate fuzz fuzz-api budget format dist test-packages certs interop clean help
+.PHONY: setup models demo test test-browser bench simulate fuzz fuzz-api budget format dist test-packages certs interop clean help
 
 SWIFT ?= swift
 
@@ -22,6 +22,10 @@ TEST_BUILD = -Xcc -g0 -Xswiftc -gline-tables-only -Xswiftc -index-ignore-system-
 test: setup certs interop models ## build everything and run all tests
 	$(SWIFT) build --build-tests $(TEST_BUILD)
 	@SWIFT=$(SWIFT) Tests/run
+
+test-browser: setup certs interop models ## check the web pages in headless Chromium, a part of `make test`
+	$(SWIFT) build -c release --product patchbay
+	.venv-interop/bin/python Tests/Browser/browser.py
 
 bench: setup certs ## measure calls, fan-out and conversations on this machine (2 minutes)
 	$(SWIFT) build -c release --product patchbay
