@@ -1,6 +1,6 @@
 // The lines of the conversation as they are shown: segments of transcript, typed messages and notes. Pure functions.
 
-import { splitText } from '../../patchbay.js'
+import { splitText } from '../patchbay.js'
 
 // What the page keeps. More would make it slow; the view says how many lines were removed.
 const MAX_LINES = 200
@@ -10,12 +10,12 @@ const MAX_REMOVED_IDS = 1000
 export const emptyTranscript = { lines: [], removed: 0, removedIds: [] }
 
 /** Adds a segment, or replaces the line of an earlier revision. */
-export function applySegment(transcript, segment, name) {
+export function applySegment(transcript, segment, name, now = Date.now()) {
   if (transcript.removedIds.includes(segment.id)) return transcript
   const index = transcript.lines.findLastIndex(({ id }) => id === segment.id)
   const known = transcript.lines[index]
   const line = {
-    heard: 0, wordStart: 0, isPlaying: false, at: Date.now(), ...known,
+    heard: 0, wordStart: 0, isPlaying: false, at: now, ...known,
     id: segment.id, kind: segment.role, name, text: segment.text, isFinal: segment.final, language: segment.language,
     spoken: segment.spoken, spokenChars: segment.spokenChars, hasTimes: segment.role === 'assistant' && segment.startTs !== undefined,
   }

@@ -1,0 +1,40 @@
+// Elements made without HTML texts, and canvases: what the views of the playground and of the widget share.
+
+/**
+ * Creates an element. Properties that begin with `on` are listeners, `text` is the text content, `class` and all others are attributes;
+ * false and null leave an attribute out. Children are elements or texts, never HTML.
+ */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === false || value === null || value === undefined) continue
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
+    else if (name === 'text') element.textContent = value
+    else element.setAttribute(name, value === true ? '' : value)
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined))
+  return element
+}
+
+/** Sets a text only if it differs, so that screen readers and selections are not disturbed. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text
+}
+
+let lastId = 0
+export const uniqueId = (prefix) => `${prefix}-${++lastId}`
+
+export const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)')
+
+/** A canvas of the size that it has on the screen; returns its context in CSS pixels, cleared, or null while it is not visible. */
+export function prepareCanvas(canvas) {
+  const { clientWidth: width, clientHeight: height } = canvas
+  if (!width || !height) return null
+  const ratio = devicePixelRatio || 1
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
+  if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h })
+  const context = canvas.getContext('2d')
+  context.setTransform(ratio, 0, 0, ratio, 0, 0)
+  context.clearRect(0, 0, width, height)
+  return { context, width, height }
+}
