@@ -1,0 +1,141 @@
+// The conversation within a call: assistant, microphone, transcript, cards and onboarding. Pure functions of call, event and time.
+
+import { addLine, applyPlayout, applySegment, emptyTranscript } from '../../common/transcript.js'
+
+// How long a room may be without an assistant before the widget says so.
+export const ASSISTANT_TIMEOUT_MS = 10_000
+// A browser that asks for the microphone waits for its user; one that need not ask answers sooner than this.
+const MICROPHONE_PROMPT_MS = 700
+// Older cards disappear.
+const MAX_CARDS = 8
+
+export const newCall = {
+  // none, connecting, connected or reconnecting.
+  phase: 'none',
+  identity: '',
+  startedAt: null,
+  // `{identity, name, state}`; null while there is none in the room.
+  agent: null,
+  agentDueAt: null,
+  // Why there is no assistant: missing, lost or left.
+  absence: null,
+  // off, asking, prompted (the browser waits for its user), on or failed, then with `code` and `message`.
+  microphone: { state: 'off', promptAt: null, code: null, message: '', isMuted: false },
+  // Whether the user goes on without a microphone.
+  isTyping: false,
+  isSoundBlocked: false,
+  isRecorded: false,
+  // When the gateway will close the call, in milliseconds; null if it will not.
+  closesAt: null,
+  // The sentence of a request that was refused.
+  refusal: null,
+  transcript: emptyTranscript,
+  typed: 0,
+  // `{id, name}` of those that run.
+  tools: [],
+  // `{id, kind, title, body, actions, status}`; status: open, sending or refused.
+  cards: [],
+  // none, wanted, asked or done.
+  onboarding: 'none',
+  // What is sent once the assistant is there.
+  pendingText: null,
+}
+
+export const conversationReducers = {
+  room(call, { value }) {
+    if (value === 'reconnecting') return { call: { ...call, phase: 'reconnecting', agentDueAt: null } }
+    if (value !== 'connected' || call.phase !== 'reconnecting') return { call }
+    return { call: { ...call, phase: 'connected' } }
+  },
+
+  agentPresent(call, { identity, name, value }) {
+    // What is in the room at the join counts from then on.
+    if (call.phase === 'connecting' || (call.agent?.identity === identity && call.agent.name === name)) return { call }
+    const isNew = call.agent?.identity !== identity
+    const effects = []
+    let { onboarding, pendingText } = call
+    // An assistant that replaces a lost one does not know of an earlier request.
+    if (isNew && (onboarding === 'wanted' || onboarding === 'asked')) {
+      onboarding = 'asked'
+      effects.push({ type: 'onboarding' })
+    }
+    if (pendingText !== null) {
+      effects.push({ type: 'send', text: pendingText })
+      pendingText = null
+    }
+    const agent = { identity, name, state: value ?? 'initializing' }
+    return { call: { ...call, agent, absence: null, agentDueAt: null, onboarding, pendingText }, effects }
+  },
+  agentState: (call, { identity, value }) => ({ call: call.agent?.identity === identity ? { ...call, agent: { ...call.agent, state: value } } : call }),
+  agentGone(call, { identity, isIntended }, now) {
+    if (call.agent?.identity !== identity) return { call }
+    // Another worker may take over.
+    const agentDueAt = isIntended ? null : now + ASSISTANT_TIMEOUT_MS
+    return { call: { ...call, agent: null, tools: [], absence: isIntended ? 'left' : 'lost', agentDueAt } }
+  },
+  /** Nobody is in the room: only after a new join, where the events that told so were missed. */
+  agentAwaited: (call, _, now) => ({
+    call: call.agent || call.agentDueAt !== null || call.absence ? call : { ...call, agentDueAt: now + ASSISTANT_TIMEOUT_MS },
+  }),
+
+  microphone(call, { value, code = null, message = '' }, now) {
+    const promptAt = value === 'asking' ? now + MICROPHONE_PROMPT_MS : null
+    return { call: { ...call, isTyping: value === 'on' ? false : call.isTyping, microphone: { ...call.microphone, state: value, promptAt, code, message } } }
+  },
+  muted: (call, { isMuted }) => ({ call: { ...call, microphone: { ...call.microphone, isMuted } } }),
+  sound: (call, { isBlocked }) => ({ call: { ...call, isSoundBlocked: isBlocked } }),
+  recorded: (call, { isActive }) => ({ call: { ...call, isRecorded: isActive } }),
+  draining: (call, { closesAt }) => ({ call: { ...call, closesAt } }),
+  refused: (call, { message }) => ({ call: call.refusal === message ? call : { ...call, refusal: message } }),
+
+  segment: (call, { segment, name }, now) => ({ call: withTranscript(call, applySegment(call.transcript, segment, name, now)) }),
+  playout: (call, { position }) => ({ call: withTranscript(call, applyPlayout(call.transcript, position)) }),
+  message: (call, { name, text }, now) => ({ call: line(call, 'message', name, text, now) }),
+  typed: (call, { text }, now) => ({ call: line({ ...call, refusal: null }, 'typed', '', text, now) }),
+
+  toolStarted: (call, { id, name }) => ({ call: { ...call, tools: [...call.tools.filter((tool) => tool.id !== id), { id, name }] } }),
+  toolFinished: (call, { id }) => ({ call: withoutTool(call, id) }),
+  /** Assistants show a card with the same id, which replaces this one. */
+  toolFailed(call, { id, name, message, retry }) {
+    const actions = retry ? [{ id: 'retry', title: 'Try again' }] : []
+    return { call: withCard(withoutTool(call, id), { id, kind: 'error', title: name.replace(/[_-]+/g, ' '), body: message, actions, isOwn: true }) }
+  },
+  card: (call, { card }) => ({ call: withCard(call, card) }),
+  cardSending: (call, { id }) => ({ call: withCardStatus(call, id, 'sending') }),
+  cardRefused: (call, { id }) => ({ call: withCardStatus(call, id, 'refused') }),
+  /** `note` is what the user chose, as a line of the transcript. */
+  cardAnswered: (call, { id, note }, now) => ({ call: line(withoutCard(call, id), 'note', '', note, now) }),
+  cardDismissed: (call, { id }) => ({ call: withoutCard(call, id) }),
+
+  /** Only an onboarding that was heard to its end is remembered. */
+  onboardingFinished(call, { completed }) {
+    if (call.onboarding !== 'asked') return { call }
+    return { call: { ...call, onboarding: 'done' }, effects: completed ? [{ type: 'remember' }] : [] }
+  },
+  onboardingSkipped(call) {
+    if (call.onboarding !== 'asked') return { call }
+    return { call: { ...call, onboarding: 'done' }, effects: [{ type: 'remember' }] }
+  },
+}
+
+/** The line that is shown large while only voices count: what the assistant says, or what the user just said. */
+export function currentLine({ transcript: { lines } }) {
+  return lines.findLast(({ kind, text }) => kind !== 'note' && text.trim() !== '') ?? null
+}
+
+const withTranscript = (call, transcript) => (transcript === call.transcript ? call : { ...call, transcript })
+const withoutTool = (call, id) => ({ ...call, tools: call.tools.filter((tool) => tool.id !== id) })
+const withoutCard = (call, id) => ({ ...call, cards: call.cards.filter((card) => card.id !== id) })
+const withCardStatus = (call, id, status) => ({ ...call, cards: call.cards.map((card) => (card.id === id ? { ...card, status } : card)) })
+
+function line(call, kind, name, text, at) {
+  const typed = call.typed + 1
+  return { ...call, typed, transcript: addLine(call.transcript, { id: `own-${typed}`, at, kind, name, text }) }
+}
+
+function withCard(call, { id, kind, title, body, actions, isOwn = false }) {
+  const card = { id, kind, title, body, actions, isOwn, status: 'open' }
+  const index = call.cards.findIndex((other) => other.id === id)
+  const cards = index < 0 ? [...call.cards, card].slice(-MAX_CARDS) : call.cards.with(index, card)
+  return { ...call, cards }
+}

@@ -1,0 +1,171 @@
+// The widget's state machine. Pure: an event and the time in milliseconds go in, the new state and effects come out. No DOM, no network.
+//
+// `view` is what is shown: idle, loading, collapsed, connecting, expanded, transcript or error. Effects are what the session has to do:
+// load, connect, microphone, leave, onboarding, remember, send. `deadline` is when the event `tick` is due.
+
+import { ASSISTANT_TIMEOUT_MS, conversationReducers, newCall } from './conversation.js'
+
+// Token, connection and `hello` together. The library gives up earlier; a page's token provider may never answer.
+const CONNECT_TIMEOUT_MS = 30_000
+
+export const initialState = {
+  view: 'idle',
+  isWanted: false,
+  assistant: '',
+  isTalk: false,
+  // Of the assistant that was loaded; null before.
+  definition: null,
+  loaded: '',
+  // Counts loads and calls, so that late answers to earlier ones are ignored.
+  attempt: 0,
+  call: newCall,
+  // In the view `error`: `{kind: 'initialization' | 'connection' | 'other', code, message, hadBegun}`; `hadBegun`: a call was lost.
+  problem: null,
+  deadline: null,
+}
+
+export const isInCall = ({ call }) => call.phase !== 'none'
+
+/** What the assistant does, for the status: idle, thinking, or waiting while it speaks and can be interrupted. */
+export function agentStatus({ call }) {
+  if (call.phase !== 'connected' || !call.agent) return 'idle'
+  if (call.agent.state === 'thinking' || call.tools.length > 0) return 'thinking'
+  return call.agent.state === 'speaking' ? 'waiting' : 'idle'
+}
+
+/** Whether the browser refuses the microphone and the user has not yet decided to type. */
+export const isDenied = ({ call }) => call.phase !== 'none' && call.microphone.code === 'permission_denied' && !call.isTyping
+
+/** Returns `{state, effects}`. Events of an earlier attempt, and events that mean nothing in this state, change nothing. */
+export function handle(state, event, now) {
+  if (event.attempt !== undefined && event.attempt !== state.attempt) return unchanged(state)
+  if (transitions[event.type]) return transitions[event.type](state, event, now)
+  const reducer = conversationReducers[event.type]
+  if (!reducer) throw new Error(`There is no event ${event.type}.`)
+  if (!isInCall(state)) return unchanged(state)
+  const { call, effects = [] } = reducer(state.call, event, now)
+  return { state: call === state.call ? state : withDeadline({ ...state, call }), effects }
+}
+
+const unchanged = (state) => ({ state, effects: [] })
+
+const transitions = {
+  /** The element's attributes: `assistant`, `isWanted` (should-initialize), `isTalk`. A call is never ended by them. */
+  configured(state, { assistant, isWanted, isTalk }) {
+    const next = { ...state, assistant, isWanted, isTalk }
+    if (isInCall(state) || (isWanted && state.view !== 'idle' && assistant === state.assistant)) return unchanged(next)
+    return rest({ ...next, loaded: '', definition: null })
+  },
+
+  loaded(state, { definition, assistant = state.assistant }) {
+    if (state.view !== 'loading') return unchanged(state)
+    return rest({ ...state, definition, loaded: assistant })
+  },
+
+  loadFailed: (state, { code, message }) =>
+    state.view === 'loading' ? unchanged(fail(state, 'initialization', code, message)) : unchanged(state),
+
+  /** The user starts a conversation; `text` is said for them once the assistant is there. */
+  start(state, { text = null }, now) {
+    const canStart = ['collapsed', 'expanded'].includes(state.view) || (state.view === 'error' && state.problem.kind !== 'initialization')
+    return isInCall(state) || !canStart ? unchanged(state) : begin(state, text, now)
+  },
+
+  connected(state, { identity, hasSeenOnboarding }, now) {
+    if (state.call.phase !== 'connecting') return unchanged(state)
+    const onboarding = state.definition.hasOnboarding && !hasSeenOnboarding ? 'wanted' : 'none'
+    const call = { ...state.call, phase: 'connected', identity, startedAt: now, onboarding, agentDueAt: now + ASSISTANT_TIMEOUT_MS }
+    return { state: withDeadline({ ...state, view: 'expanded', call }), effects: [{ type: 'microphone' }] }
+  },
+
+  connectFailed(state, { kind = 'connection', code, message }) {
+    return state.call.phase === 'connecting' ? { state: fail(state, kind, code, message), effects: [{ type: 'leave' }] } : unchanged(state)
+  },
+
+  /** The call ended: by the user, by the gateway, or because the connection could not be restored. */
+  disconnected(state, { reason, message }) {
+    if (!isInCall(state)) return unchanged(state)
+    if (reason === 'CLIENT_INITIATED' || reason === 'ROOM_DELETED' || reason === 'ROOM_CLOSED') return rest(state)
+    return unchanged(fail(state, 'connection', reason, message))
+  },
+
+  /** The user ends the conversation, also one that is only being connected. */
+  stop(state) {
+    if (!isInCall(state)) return unchanged(state)
+    const { state: next, effects } = rest({ ...state, attempt: state.attempt + 1 })
+    return { state: next, effects: [{ type: 'leave' }, ...effects] }
+  },
+
+  /** Closes what is open without a call: the panel, or an error. */
+  close(state) {
+    if (isInCall(state) || !['expanded', 'error'].includes(state.view)) return unchanged(state)
+    if (state.problem?.kind === 'initialization') return unchanged(state)
+    return unchanged({ ...state, view: 'collapsed', problem: null })
+  },
+
+  retry(state, _, now) {
+    if (state.view !== 'error') return unchanged(state)
+    return state.problem.kind === 'initialization' ? rest({ ...state, loaded: '' }) : begin(state, null, now)
+  },
+
+  showTranscript: (state) => unchanged(state.view === 'expanded' && isInCall(state) ? { ...state, view: 'transcript' } : state),
+  showVoice: (state) => unchanged(state.view === 'transcript' ? { ...state, view: 'expanded' } : state),
+
+  /** Without a microphone, the conversation goes on by text. */
+  typeInstead: (state) =>
+    unchanged(isInCall(state) && state.call.phase !== 'connecting' ? { ...state, view: 'transcript', call: { ...state.call, isTyping: true } } : state),
+
+  tick(state, _, now) {
+    if (state.deadline === null || now < state.deadline) return unchanged(state)
+    const { call } = state
+    if (call.phase === 'connecting') {
+      return { state: fail({ ...state, attempt: state.attempt + 1 }, 'connection', 'timeout', ''), effects: [{ type: 'leave' }] }
+    }
+    const isPrompted = call.microphone.state === 'asking' && now >= call.microphone.promptAt
+    const isMissing = call.agentDueAt !== null && now >= call.agentDueAt
+    return unchanged(withDeadline({
+      ...state,
+      call: {
+        ...call,
+        microphone: isPrompted ? { ...call.microphone, state: 'prompted' } : call.microphone,
+        absence: isMissing ? (call.absence ?? 'missing') : call.absence,
+        agentDueAt: isMissing ? null : call.agentDueAt,
+      },
+    }))
+  },
+}
+
+/** Where the widget is when there is no call: not wanted, not loaded, or ready. */
+function rest(state) {
+  const next = { ...state, call: newCall, problem: null, deadline: null }
+  if (!state.isWanted) return unchanged({ ...next, view: 'idle', definition: null, loaded: '', attempt: state.attempt + 1 })
+  if (!state.assistant) return unchanged(fail(next, 'initialization', 'no_assistant', ''))
+  if (state.definition && state.loaded === state.assistant) {
+    // What is open at first: of the talk view only the button, because a page may not be covered before anybody asked for it.
+    const isFirst = state.view === 'loading'
+    return unchanged({ ...next, view: isFirst && state.definition.startState === 'expanded' && !state.isTalk ? 'expanded' : 'collapsed' })
+  }
+  const attempt = state.attempt + 1
+  return { state: { ...next, view: 'loading', attempt }, effects: [{ type: 'load', attempt }] }
+}
+
+function begin(state, text, now) {
+  const attempt = state.attempt + 1
+  const call = { ...newCall, phase: 'connecting', pendingText: text }
+  return {
+    state: { ...state, view: 'connecting', attempt, call, problem: null, deadline: now + CONNECT_TIMEOUT_MS },
+    effects: [{ type: 'connect', attempt }],
+  }
+}
+
+function fail(state, kind, code, message) {
+  const hadBegun = state.call.phase === 'connected' || state.call.phase === 'reconnecting'
+  return { ...state, view: 'error', call: newCall, problem: { kind, code, message: message ?? '', hadBegun }, deadline: null }
+}
+
+function withDeadline(state) {
+  const { phase, microphone, agentDueAt } = state.call
+  if (phase === 'connecting' || phase === 'none') return state
+  const times = [microphone.state === 'asking' ? microphone.promptAt : null, agentDueAt].filter((time) => time !== null)
+  return { ...state, deadline: times.length ? Math.min(...times) : null }
+}
