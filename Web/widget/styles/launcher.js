@@ -1,0 +1,141 @@
+// The button on the page, and the card of a problem beside it.
+
+import { css } from './sheet.js'
+
+export const launcher = css`
+  .launcher-area {
+    display: grid;
+    justify-items: end;
+    gap: 12px;
+  }
+
+  .launcher {
+    display: flex;
+    align-items: center;
+    gap: 12px;
+    max-width: min(320px, calc(100vw - 40px));
+    min-height: 56px;
+    padding: 6px;
+    padding-inline-end: 22px;
+    border: 1px solid var(--line);
+    border-radius: 28px;
+    background: var(--surface);
+    color: var(--text);
+    font: inherit;
+    text-align: start;
+    box-shadow: var(--shadow);
+    cursor: pointer;
+    transition: transform 0.15s;
+  }
+
+  .launcher:hover:not(:disabled) { transform: translateY(-1px); }
+  .launcher:disabled { cursor: default; }
+
+  .launcher-icon {
+    display: grid;
+    flex: none;
+    place-items: center;
+    width: 44px;
+    height: 44px;
+    border-radius: 50%;
+    background: var(--accent);
+    color: var(--accent-text);
+  }
+
+  .launcher-icon .icon { width: 22px; height: 22px; }
+
+  .launcher:disabled .launcher-icon {
+    background: var(--sunken);
+    color: var(--text-quiet);
+  }
+
+  .launcher-texts { display: grid; min-width: 0; }
+
+  .launcher-label {
+    overflow: hidden;
+    font-weight: 600;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+
+  .launcher-hint {
+    color: var(--text-quiet);
+    font-size: 13px;
+    line-height: 1.35;
+  }
+
+  .launcher[data-icon-only] {
+    padding: 0;
+    border: none;
+    border-radius: 50%;
+  }
+
+  .launcher[data-icon-only] .launcher-texts { display: none; }
+  .launcher[data-icon-only] .launcher-icon { width: 56px; height: 56px; }
+  .launcher[data-icon-only] .launcher-icon .icon { width: 26px; height: 26px; }
+
+  .launcher[data-error] .launcher-icon {
+    background: var(--danger);
+    color: var(--accent-text);
+  }
+
+  /* A ring around the icon. */
+  .launcher[data-loading] .launcher-icon { position: relative; }
+
+  .launcher[data-loading] .launcher-icon::after {
+    content: '';
+    position: absolute;
+    inset: 0;
+    border: 2px solid var(--line);
+    border-block-start-color: var(--accent);
+    border-radius: 50%;
+    animation: turn 0.9s linear infinite;
+  }
+
+  @keyframes turn {
+    to { transform: rotate(1turn); }
+  }
+
+  .problem-card {
+    width: min(360px, calc(100vw - 40px));
+    padding: 20px;
+    border: 1px solid var(--line);
+    border-radius: var(--radius);
+    background: var(--surface);
+    box-shadow: var(--shadow);
+  }
+
+  .problem-card .problem-content {
+    grid-template-columns: auto 1fr;
+    column-gap: 14px;
+  }
+
+  .problem-card .problem-content > :not(.problem-icon) { grid-column: 2; }
+  .problem-card .problem-icon { grid-row: 1 / span 2; }
+
+  .problem-content {
+    display: grid;
+    gap: 6px;
+  }
+
+  .problem-icon {
+    display: grid;
+    place-items: center;
+    width: 40px;
+    height: 40px;
+    border-radius: 50%;
+    background: var(--danger-soft);
+    color: var(--danger);
+  }
+
+  .problem p { color: var(--text-quiet); }
+  .problem .actions { margin-block-start: 10px; }
+
+  .steps {
+    display: grid;
+    gap: 4px;
+    padding-inline-start: 20px;
+  }
+
+  .steps::marker, .steps li::marker { color: var(--text-quiet); }
+`

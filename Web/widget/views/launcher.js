@@ -1,0 +1,89 @@
+// What is on the page while nothing is open: the button that starts a conversation, its loading, and an error.
+
+import { h, setText, uniqueId } from '../../common/elements.js'
+import { describeProblem, nameOf, statusText } from '../model/texts.js'
+import { icon, setIcon } from './icons.js'
+import { ProblemView } from './messages.js'
+
+export class Launcher {
+  #session
+  #icon = icon('voice')
+  #label = h('span', { class: 'launcher-label', dir: 'auto' })
+  #hint = h('span', { class: 'launcher-hint', dir: 'auto' })
+  #problem
+  #isOpen = false
+  #isIconOnly = false
+
+  constructor(session, run) {
+    this.#session = session
+    this.#problem = new ProblemView(run, 'error')
+    this.#problem.element.id = uniqueId('launcher-problem')
+    this.button = h('button', { type: 'button', class: 'launcher', part: 'launcher', onclick: () => this.#press() },
+      h('span', { class: 'launcher-icon' }, h('slot', { name: 'launcher-icon' }, this.#icon)),
+      h('span', { class: 'launcher-texts' }, h('slot', { name: 'launcher-text' }, this.#label), this.#hint))
+    this.element = h('div', { class: 'launcher-area' }, h('div', { class: 'problem-card' }, this.#problem.element), this.button)
+  }
+
+  /** Where the talk view opens from, in the viewport. */
+  get center() {
+    const { x, y, width, height } = this.button.getBoundingClientRect()
+    return [x + width / 2, y + height / 2]
+  }
+
+  update(state, { isIconOnly, isDialog }) {
+    const { view, definition, problem } = state
+    const isError = view === 'error'
+    if (isIconOnly !== this.#isIconOnly || problem !== this.shownProblem) {
+      this.shownProblem = problem
+      // An icon that nobody has pressed does not cover the page with its problem.
+      this.#isOpen = !isIconOnly || problem?.kind !== 'initialization'
+    }
+    this.#isIconOnly = isIconOnly
+    const isResting = view === 'idle' || view === 'loading' || view === 'collapsed'
+    this.element.hidden = !(isResting || isError) && !isDialog
+    this.button.hidden = isError && !isIconOnly && !isDialog
+    this.button.disabled = view === 'idle' || view === 'loading'
+    this.button.toggleAttribute('data-icon-only', isIconOnly)
+    this.button.toggleAttribute('data-error', isError)
+    this.button.toggleAttribute('data-loading', view === 'loading')
+    setIcon(this.#icon, isError ? 'warning' : 'voice')
+    const label = definition?.startText || `Talk to ${nameOf(state)}`
+    setText(this.#label, view === 'collapsed' || isDialog ? label : 'Voice assistant')
+    setText(this.#hint, view === 'collapsed' || isDialog ? '' : view === 'idle' ? 'Waits until this page turns it on' : statusText(state))
+    this.#hint.hidden = this.#hint.textContent === ''
+    const { title, text } = isError ? describeProblem(state) : {}
+    if (isIconOnly) {
+      const name = isError ? `${title}. ${text}` : view === 'collapsed' ? label : `${this.#label.textContent}: ${this.#hint.textContent}`
+      this.button.setAttribute('aria-label', name)
+      this.button.title = name
+    } else {
+      this.button.removeAttribute('aria-label')
+      this.button.removeAttribute('title')
+    }
+    if (isError && isIconOnly) {
+      this.button.setAttribute('aria-expanded', String(this.#isOpen))
+      this.button.setAttribute('aria-controls', this.#problem.element.id)
+    } else {
+      this.button.removeAttribute('aria-expanded')
+      this.button.removeAttribute('aria-controls')
+    }
+    this.#problem.update(isError && !isDialog ? state : null)
+    if (!this.#isOpen) this.#problem.element.hidden = true
+    this.#problem.element.parentElement.hidden = this.#problem.element.hidden
+  }
+
+  focus() {
+    if (!this.#problem.element.hidden) this.#problem.focus()
+    else this.button.focus()
+  }
+
+  #press() {
+    const { state } = this.#session
+    if (state.view !== 'error') return this.#session.start()
+    this.#isOpen = !this.#isOpen
+    this.#problem.element.hidden = !this.#isOpen
+    this.#problem.element.parentElement.hidden = !this.#isOpen
+    this.button.setAttribute('aria-expanded', String(this.#isOpen))
+    if (this.#isOpen) this.#problem.focus()
+  }
+}

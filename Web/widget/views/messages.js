@@ -1,0 +1,115 @@
+// What the user has to know: problems that fill the view, notices above the controls, and announcements for screen readers.
+
+import { h, setText, uniqueId } from '../../common/elements.js'
+import { isDenied } from '../model/machine.js'
+import { describeNotices, describeProblem, microphoneSteps, statusText } from '../model/texts.js'
+import { icon } from './icons.js'
+
+/** Buttons of a problem or notice; `run(command)` carries one out. The first is the most important. */
+function actionButtons(actions, run, primary = 'button primary') {
+  return actions.map(({ label, command }, index) =>
+    h('button', { type: 'button', class: index === 0 ? primary : 'button', part: 'button', text: label, onclick: () => run(command) }))
+}
+
+/** A problem as a screen of its own: of the view `error`, or a blocked microphone with the way to the browser's settings. */
+export class ProblemView {
+  #title = h('h2', { tabindex: -1, dir: 'auto' })
+  #text = h('p', { dir: 'auto' })
+  #steps = h('ol', { class: 'steps' })
+  #actions = h('div', { class: 'actions' })
+  #icon = h('span', { class: 'problem-icon' })
+  #shown = ''
+  #run
+
+  /** `slot`: the name of a slot that replaces the content. */
+  constructor(run, slot) {
+    this.#run = run
+    const id = uniqueId('problem')
+    this.#title.id = id
+    const content = h('div', { class: 'problem-content' }, this.#icon, this.#title, this.#text, this.#steps, this.#actions)
+    this.element = h('section', { class: 'problem', part: 'error', 'aria-labelledby': id }, slot ? h('slot', { name: slot }, content) : content)
+  }
+
+  /** Shows the state's problem; hides if it has none, or if the state is null. */
+  update(state) {
+    const isBlocked = state !== null && isDenied(state)
+    const described = isBlocked ? microphoneProblem : state?.view === 'error' ? describeProblem(state) : null
+    this.element.hidden = !described
+    const key = described ? JSON.stringify(described) : ''
+    if (key === this.#shown) return
+    this.#shown = key
+    if (!described) return
+    this.element.dataset.kind = isBlocked ? 'microphone' : state.problem.kind
+    this.#icon.replaceChildren(icon(isBlocked ? 'microphone-off' : 'warning'))
+    setText(this.#title, described.title)
+    setText(this.#text, described.text)
+    this.#steps.replaceChildren(...(isBlocked ? microphoneSteps().map((text) => h('li', { text })) : []))
+    this.#steps.hidden = !isBlocked
+    this.#actions.replaceChildren(...actionButtons(described.actions, this.#run))
+  }
+
+  focus() {
+    this.#title.focus()
+  }
+}
+
+const microphoneProblem = {
+  title: 'The microphone is blocked',
+  text: 'Your browser does not let this page use it. To talk, allow it in the browser’s settings:',
+  actions: [{ label: 'Try again', command: 'retryMicrophone' }, { label: 'Type instead', command: 'typeInstead' }],
+}
+
+/** Short notices; each with what can be done. */
+export class NoticeList {
+  element = h('div', { class: 'notices', part: 'notices' })
+  #run
+  #shown = ''
+
+  constructor(run) {
+    this.#run = run
+  }
+
+  update(state) {
+    const notices = isDenied(state) ? [] : describeNotices(state)
+    const key = JSON.stringify(notices)
+    if (key === this.#shown) return
+    this.#shown = key
+    this.element.replaceChildren(...notices.map(({ severity, text, actions }) =>
+      h('div', { class: 'notice', part: 'notice', 'data-severity': severity },
+        icon(severity === 'info' ? 'info' : 'warning'), h('p', { text, dir: 'auto' }),
+        actions.length ? h('div', { class: 'actions' }, ...actionButtons(actions, this.#run, 'button')) : null)))
+  }
+}
+
+/** Tells screen readers what changed. Errors interrupt, everything else waits. */
+export class Announcer {
+  #polite = h('div', { role: 'status', 'aria-live': 'polite' })
+  #assertive = h('div', { role: 'alert', 'aria-live': 'assertive' })
+  element = h('div', { class: 'visually-hidden' }, this.#polite, this.#assertive)
+
+  update(state, previous) {
+    if (!previous) return
+    const status = statusText(state)
+    const isNewView = state.view !== previous.view && state.view !== 'idle'
+    if (state.view !== 'error' && (status !== statusText(previous) || (isNewView && state.view === 'loading'))) this.#say(this.#polite, status)
+    if (state.view === 'error' && state.problem !== previous.problem) {
+      const { title, text } = describeProblem(state)
+      this.#say(this.#assertive, `${title}. ${text}`)
+    }
+    if (isDenied(state) && !isDenied(previous)) this.#say(this.#assertive, `${microphoneProblem.title}. ${microphoneSteps().join(' ')}`)
+    const known = new Set(describeNotices(previous).map(({ text }) => text))
+    for (const { severity, text } of describeNotices(state)) {
+      if (!known.has(text) && !isDenied(state)) this.#say(severity === 'warning' ? this.#assertive : this.#polite, text)
+    }
+    for (const card of state.call.cards) {
+      if (!previous.call.cards.some(({ id }) => id === card.id)) this.#say(card.kind === 'error' ? this.#assertive : this.#polite, `${card.title}. ${card.body}`)
+    }
+  }
+
+  /** Adds a line, which is read once, and removes it later so that nobody finds it when reading the page. */
+  #say(region, text) {
+    const line = h('p', { text })
+    region.append(line)
+    setTimeout(() => line.remove(), 5000)
+  }
+}

@@ -1,0 +1,134 @@
+// The presentation as a talk over the whole screen: a modal dialog that opens as a circle from the button.
+
+import { h, prefersReducedMotion, setText } from '../../common/elements.js'
+import { currentLine } from '../model/conversation.js'
+import { agentStatus, isDenied, isInCall } from '../model/machine.js'
+import { CardList } from './cards.js'
+import { Composer, Controls, QuickCommands, StatusLine, VoiceMenu } from './controls.js'
+import { icon } from './icons.js'
+import { Caption, TranscriptList } from './lines.js'
+import { NoticeList, ProblemView } from './messages.js'
+import { Header, Links } from './panel.js'
+import { createAmbience } from './visualizer.js'
+
+const OPENING_MS = 420
+
+export class Talk {
+  #session
+  #origin
+  #parts
+  #ambience
+  #controls
+  #problem
+  #composer
+  #transcript = new TranscriptList()
+  #caption = new Caption()
+  #hint = h('p', { class: 'talk-hint', dir: 'auto' })
+  #header
+  #voice
+  #stage
+  #closing = null
+  #isRemoved = false
+
+  /** `origin()` returns the point of the viewport from which the dialog opens. */
+  constructor(session, level, run, origin) {
+    this.#session = session
+    this.#origin = origin
+    const links = new Links()
+    this.#voice = new VoiceMenu(session)
+    const close = h('button', { type: 'button', class: 'button icon-button', 'aria-label': 'End and close', title: 'End and close', onclick: () => this.#leave() }, icon('close'))
+    this.#header = new Header(this.#voice.element, links.element, close)
+    this.#ambience = createAmbience(level)
+    this.#controls = new Controls(session, level)
+    this.#problem = new ProblemView(run)
+    this.#composer = new Composer(session)
+    const [status, notices, cards, quick] = [new StatusLine(session), new NoticeList(run), new CardList(session), new QuickCommands(session)]
+    this.#stage = h('div', { class: 'stage' }, this.#caption.element, this.#hint)
+    this.element = h('dialog', { class: 'talk', part: 'talk', 'aria-labelledby': this.#header.title.id },
+      this.#ambience.element, this.#header.element,
+      h('div', { class: 'talk-body' }, this.#problem.element, this.#stage, this.#transcript.element, cards.element),
+      h('div', { class: 'talk-foot' }, notices.element, status.element, quick.element, this.#composer.element, this.#controls.element, h('slot', { name: 'footer' })))
+    // Escape closes, as in every dialog.
+    this.element.addEventListener('cancel', (event) => {
+      event.preventDefault()
+      if (session.state.view === 'transcript') session.showVoice()
+      else this.#leave()
+    })
+    // Browsers close a dialog for which Escape is pressed twice.
+    this.element.addEventListener('close', () => !this.#isRemoved && Talk.isOpenWith(session.state) && this.#leave())
+    this.#parts = [links, this.#header, this.#voice, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
+    this.statusElement = status.element
+  }
+
+  /** Whether it is open with this state: also with errors of a call, which are shown where the call was. */
+  static isOpenWith({ view, problem }) {
+    return ['connecting', 'expanded', 'transcript'].includes(view) || (view === 'error' && problem.kind !== 'initialization')
+  }
+
+  update(state) {
+    const isOpen = Talk.isOpenWith(state)
+    if (isOpen) this.#open()
+    else this.#close()
+    // What was shown stays until it is closed.
+    if (!isOpen) return
+    const { view, call } = state
+    const isProblem = isDenied(state) || view === 'error'
+    for (const part of this.#parts) part.update(state)
+    this.#caption.update(state)
+    this.#stage.hidden = isProblem || view === 'transcript'
+    this.#transcript.element.hidden = this.#composer.element.hidden = view !== 'transcript' || isProblem
+    this.#voice.element.hidden = view === 'error' && isInCall(state)
+    this.statusElement.hidden = isProblem
+    this.element.dataset.status = agentStatus(state)
+    this.element.toggleAttribute('data-connecting', call.phase === 'connecting' || call.phase === 'reconnecting')
+    this.element.toggleAttribute('data-has-cards', call.cards.length > 0)
+    this.#hint.hidden = currentLine(call) !== null
+    setText(this.#hint, call.agent ? 'What can I do for you?' : 'One moment')
+  }
+
+  focus(state) {
+    if (isDenied(state) || state.view === 'error') this.#problem.focus()
+    else if (state.view === 'transcript') this.#composer.focus()
+    else this.#controls.stopButton.focus()
+  }
+
+  close() {
+    this.#isRemoved = true
+    this.#ambience.stop()
+    this.#controls.close()
+    this.element.close()
+  }
+
+  #leave() {
+    if (isInCall(this.#session.state)) this.#session.stop()
+    else this.#session.close()
+  }
+
+  #open() {
+    this.#closing?.cancel()
+    this.#closing = null
+    if (this.element.open) return
+    this.element.showModal()
+    this.#animate('normal')
+  }
+
+  #close() {
+    if (!this.element.open || this.#closing) return
+    const animation = this.#animate('reverse')
+    if (!animation) return this.element.close()
+    this.#closing = animation
+    animation.onfinish = () => {
+      this.#closing = null
+      this.element.close()
+    }
+  }
+
+  /** The circle, from or to the button. None with reduced motion. */
+  #animate(direction) {
+    if (prefersReducedMotion.matches) return null
+    const [x, y] = this.#origin()
+    const radius = Math.hypot(Math.max(x, innerWidth - x), Math.max(y, innerHeight - y))
+    const circle = (size) => ({ clipPath: `circle(${size}px at ${x}px ${y}px)` })
+    return this.element.animate([circle(28), circle(radius)], { duration: OPENING_MS, easing: 'cubic-bezier(0.3, 0, 0.2, 1)', direction, fill: direction === 'reverse' ? 'forwards' : 'none' })
+  }
+}
