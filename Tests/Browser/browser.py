@@ -12,7 +12,7 @@ import time
 import traceback
 from pathlib import Path
 
-from checks import assistant, audio, examples, faults, figures, room  # noqa: F401
+from checks import assistant, audio, examples, faults, figures, room, widget  # noqa: F401
 from harness import checks
 from world import REPOSITORY, World
 

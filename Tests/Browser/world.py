@@ -110,11 +110,17 @@ class World:
 
 
 class _FileServer:
-    """Serves Web/ at /web/, an empty page at /blank, the world's folder at /files/, with the gateway's policy."""
+    """Serves Web/ at /web/, an empty page at /blank, the world's folder at /files/, with the gateway's policy.
+
+    The gateway answers requests below /v1/, except those in `answers`: by path, the status and the JSON of the body.
+    """
 
     def __init__(self, gateway: str, folder: Path):
         policy = CONTENT_SECURITY_POLICY.format(gateway=gateway.replace("wss", "https"))
-        handler = functools.partial(_Handler, policy, folder)
+        self.answers: dict[str, tuple[int, dict]] = {}
+        self.asked: list[str] = []
+        handler = functools.partial(_Handler, policy, folder, self)
+        self.gateway = gateway.replace("wss", "https")
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.origin = f"http://localhost:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -125,8 +131,8 @@ class _FileServer:
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    def __init__(self, policy: str, folder: Path, *arguments):
-        self.policy, self.folder = policy, folder
+    def __init__(self, policy: str, folder: Path, files: _FileServer, *arguments):
+        self.policy, self.folder, self.files = policy, folder, files
         super().__init__(*arguments)
 
     def do_GET(self):
@@ -137,14 +143,31 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             self.wfile.write(b"<!doctype html><html lang=en><title>Test</title><button id=button>Start</button>")
         elif self.path == "/v1/rtc/validate":
             self.validate()
+        elif self.path.startswith("/v1/"):
+            self.files.asked.append(self.path)
+            self.answer(*self.files.answers.get(self.path) or self.ask_gateway())
         else:
             super().do_GET()
 
     def validate(self):
         """Answers as a gateway does; what it answers is the token."""
         status, _, code = self.headers.get("Authorization", "").removeprefix("Bearer ").partition(".")
-        body = json.dumps({"code": code, "message": "a sentence"} if code else {}).encode()
-        self.send_response(int(status))
+        self.answer(int(status), {"code": code, "message": "a sentence"} if code else {})
+
+    def ask_gateway(self) -> tuple[int, dict]:
+        """As a page of the gateway's own would."""
+        request = urllib.request.Request(self.files.gateway + self.path, headers={"Sec-Fetch-Site": "same-origin"})
+        try:
+            with urllib.request.urlopen(request, context=ssl._create_unverified_context(), timeout=10) as response:
+                return response.status, json.load(response)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+        except urllib.error.URLError:
+            return 502, {"code": "bad_gateway", "message": "the gateway is gone"}
+
+    def answer(self, status: int, content: dict):
+        body = json.dumps(content).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -1,0 +1,109 @@
+"""A page with the widget, and an assistant written in Python on the other side."""
+
+import asyncio
+import json
+import time
+
+from checks.room import join_agent
+from devtools import Browser, Page
+from harness import DEMO, World, mint
+from patchbay_client import Client, Frame
+
+WIDGET = {
+    "id": "shop", "name": "Robin", "voice": "nova", "language": "en", "quick_commands": ["Where is my order?", "What is new?", "Opening hours"],
+    "onboarding": [], "widget": {"start_text": "Talk to Robin", "thinking_text": "Looking it up…", "visualizer_color": "verdant"},
+}
+
+
+def definition(onboarding: tuple = (), **widget) -> dict:
+    return WIDGET | {"onboarding": list(onboarding), "widget": WIDGET["widget"] | widget}
+
+
+async def open_widget(
+    browser: Browser, world: World, room: str = "widget", *, described: tuple[int, dict] | None = None, token: str | None = None,
+    is_loaded: bool = True, **attributes,
+) -> Page:
+    """A page with one widget in `widget`, whose shadow root is `shadow`; `part(selector)` finds visible elements in it.
+
+    - described: what the gateway answers about the assistant `shop`.
+    - token: of the page's token provider; by default a good one for the room.
+    """
+    world.files.answers["/v1/assistants/shop"] = described or (200, definition())
+    page = await browser.open(world.page)
+    token = token or mint(sub="page", exp=int(time.time()) + 600, video={"roomJoin": True, "room": room})
+    attributes = {"assistant-id": "shop"} | {name.replace("_", "-"): value for name, value in attributes.items()}
+    await page.run(
+        """
+        await import('/web/patchbay-assistant.js')
+        window.requested = performance.getEntriesByType('resource').length
+        const widget = (window.widget = document.createElement('patchbay-assistant'))
+        for (const [name, value] of Object.entries(attributes)) widget.setAttribute(name, value)
+        window.asked = []
+        window.states = []
+        widget.tokenProvider = async (wish) => (asked.push(wish), { url, token })
+        widget.addEventListener('patchbay-state', ({ detail }) => states.push(detail.state))
+        document.body.append(widget)
+        window.shadow = widget.shadowRoot
+        window.part = (selector) => [...shadow.querySelectorAll(selector)].find((element) => element.checkVisibility())
+        window.text = (selector) => part(selector)?.textContent
+        """, attributes=attributes, url=world.gateway, token=token)
+    if is_loaded:
+        await page.until("widget.state !== 'idle' && widget.state !== 'loading'")
+    return page
+
+
+class Assistant:
+    """The assistant of a room: says, shows and asks what a check tells it to."""
+
+    def __init__(self, client: Client):
+        self.client = client
+        self.sent = 0
+
+    @classmethod
+    async def join(cls, world: World, room: str = "widget") -> "Assistant":
+        assistant = cls(await join_agent(world, room, "assistant:shop"))
+        assistant.track = await assistant.client.publish(name="voice", source="assistant", mode="ahead")
+        return assistant
+
+    async def state(self, state: str):
+        await self.client.request("agent.state", state=state)
+
+    async def say(self, text: str, packets: list[bytes], *, id: str = "a", seconds: float | None = None):
+        """Speaks recorded packets as a text, whose words are spread evenly."""
+        count = round(seconds * 50) if seconds else len(packets)
+        start, words = 960 * self.sent, text.split()
+        step = 960 * count // len(words)
+        stamps = [{"text": word, "start_ts": start + step * n, "end_ts": start + step * (n + 1)} for n, word in enumerate(words)]
+        await self.client.request(
+            "transcript.segment", id=id, role="assistant", text=text, final=True, track=self.track["sid"], start_ts=start,
+            end_ts=start + 960 * count, words=stamps)
+        frames = [
+            Frame(self.track["alias"], self.sent + n, start + 960 * n, packets[n % len(packets)], flags=0x80 if n == 0 else 0) for n in range(count)
+        ]
+        await self.client.send_bundled(frames)
+        self.sent += count
+
+    async def heard(self, text: str, *, id: str = "u", final: bool = True):
+        """Reports what the user said."""
+        await self.client.request("transcript.segment", id=id, role="user", text=text, final=final, participant="page")
+
+    async def tell(self, type: str, /, **data):
+        await self.client.request("data.send", topic="patchbay.assistant", payload=json.dumps({"type": type, "data": data}))
+
+    async def message(self, kind: str, timeout: float = 10) -> dict:
+        """Waits for a message of the user's client."""
+        async with asyncio.timeout(timeout):
+            while True:
+                event = await self.client.event("data", topic="patchbay.assistant", timeout=timeout)
+                message = json.loads(event["payload"])
+                if message["type"] == kind:
+                    return message["data"]
+
+
+async def recorded_packets(world: World) -> list[bytes]:
+    """Opus packets of somebody who speaks, five seconds."""
+    listener = await join_agent(world, "recording", "listener")
+    speaker = await world.join("recording", "speaker", "--play", str(DEMO / "ps-librivox-0890.wav"))
+    frames = await listener.receive_frames(250, timeout=30)
+    await world.end(speaker)
+    return [Frame.parse(frame).payload for frame in frames]
