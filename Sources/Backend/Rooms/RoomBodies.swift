@@ -17,6 +17,8 @@ package struct RoomListEntry: Encodable, Sendable, Described {
     var maxParticipants: Int
     var numParticipants: Int
     var numTracks: Int
+    /// Active speakers.
+    var numSpeakers: Int
     /// The port of the shard that hosts the room; absent with a single shard.
     var homePort: Int?
 
@@ -25,6 +27,7 @@ package struct RoomListEntry: Encodable, Sendable, Described {
         .object([
             .required("sid", .text), .required("name", .text), .required("metadata", .text), .required("created_at", .count),
             .required("max_participants", .count), .required("num_participants", .count), .required("num_tracks", .count),
+            .required("num_speakers", .count),
             .optional("home_port", .integer(1...65_535)),
         ]))
 
@@ -38,6 +41,7 @@ package struct RoomListEntry: Encodable, Sendable, Described {
         maxParticipants = info.maxParticipants
         numParticipants = participants.count
         numTracks = participants.reduce(0) { $0 + ($1.tracks?.count ?? 0) }
+        numSpeakers = room.activeSpeakers.count
         self.homePort = homePort
     }
 }
@@ -46,6 +50,8 @@ package struct RoomListEntry: Encodable, Sendable, Described {
 package struct RoomView: Encodable, Sendable, Described {
     var room: RoomInfo
     var participants: [ParticipantInfo]
+    /// Loudest first.
+    var activeSpeakers: [Speaker]
     var homePort: Int?
 
     /// Rooms and participants have the same form as in `hello` (PROTOCOL, "Hello").
@@ -53,6 +59,7 @@ package struct RoomView: Encodable, Sendable, Described {
         "RoomDetail",
         .object([
             .required("room", .map(of: .anything)), .required("participants", .array(of: .map(of: .anything))),
+            .required("active_speakers", .array(of: .map(of: .anything))),
             .optional("home_port", .integer(1...65_535)),
         ]))
 
@@ -60,5 +67,6 @@ package struct RoomView: Encodable, Sendable, Described {
         self.homePort = homePort
         self.room = room.info
         participants = room.participants
+        activeSpeakers = room.activeSpeakers
     }
 }

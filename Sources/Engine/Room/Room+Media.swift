@@ -285,6 +285,9 @@ extension Room {
 }
 
 extension Room {
+    /// The active speakers as last sent to participants, loudest first.
+    package var activeSpeakers: [Speaker] { tracks.speakers.active }
+
     /// Applies level measurements to active tracks.speakers and silence detection.
     mutating func measure(_ measurements: [TrackMeasurement], at now: Instant, into effects: inout [Effect]) {
         for measurement in measurements {
