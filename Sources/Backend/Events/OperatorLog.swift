@@ -29,9 +29,6 @@ package final class OperatorLog: Sendable {
         webhooks = make?("patchbay.webhooks")
     }
 
-    /// Whether rooms must report their events for the log.
-    package var recordsRooms: Bool { rooms.map { $0.logLevel <= .info } ?? false }
-
     // MARK: Rooms
 
     /// Logs joins, departures, and the beginning and end of rooms and recordings.

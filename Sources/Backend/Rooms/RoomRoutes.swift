@@ -24,6 +24,13 @@ package enum RoomRoutes {
                 try .json(try await rooms.detail(of: request.parameter("room")))
             },
             Route(
+                .get, "/v1/rooms/:room/events", "Shows the latest events of a room, without what was said or written",
+                access: administrator,
+                responses: [.json(RoomLogView.self), .error(.notFound)]
+            ) { request, _ in
+                try .json(try await rooms.log(of: request.parameter("room")))
+            },
+            Route(
                 .patch, "/v1/rooms/:room", "Changes a room's metadata", access: administrator, body: MetadataChange.self,
                 responses: [.json(.empty), .error(.notFound), .error(.contentTooLarge)]
             ) { request, _, change in

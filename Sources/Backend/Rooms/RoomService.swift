@@ -24,6 +24,12 @@ package struct RoomService: Sendable {
         return detail
     }
 
+    /// The latest events of an open room.
+    func log(of room: String) async throws(HTTPError) -> RoomLogView {
+        guard case .log(let log)? = try await ask(.log(room), aboutRoom: room) else { throw Self.noAnswer }
+        return log
+    }
+
     /// The participant of an assistant in an open room.
     func participant(of assistant: String, in room: String) async -> ParticipantInfo? {
         let identity = CallParty.assistant(assistant).identity
@@ -106,6 +112,7 @@ package enum RoomQuery: Sendable {
     /// Publish the shard's counters.
     case counters
     case room(String)
+    case log(String)
     case command(Room.AdminCommand, room: String)
 }
 
@@ -113,6 +120,7 @@ package enum RoomQueryResult: Sendable {
     case rooms([RoomListEntry])
     case openRooms([RoomService.OpenRoom])
     case room(RoomView)
+    case log(RoomLogView)
     case done
     case error(HTTPError)
 }

@@ -17,7 +17,7 @@ extension RoomHost {
         case .close(let handle, _):
             forgetRemote(handle)
             perform(effect, whereIs: handle)
-        case .record(let event, let snapshot): record(event, in: snapshot, isReported: table[room]?.isReported ?? false)
+        case .record(let event, let snapshot): if let hosted = table[room] { record(event, in: snapshot, of: hosted) }
         case .agent(let identity, let presence): report(presence, of: identity, in: room)
         case .tap(_, let publisher), .untap(_, let publisher): perform(effect, whereIs: publisher)
         case .closed: closeRoom(room)

@@ -18,9 +18,11 @@ extension RoomHost {
                     })
             case .counters: return .done
             case .room(let name): return .room(RoomView(try hostedRoom(name).hosted.room, homePort: homePort))
+            case .log(let name): return .log(try hostedRoom(name).hosted.log.view)
             case .command(let command, let name):
                 let (index, hosted) = try hostedRoom(name)
                 try check(command, in: hosted.room)
+                note(command, in: hosted)
                 perform(.administered(command), in: index)
                 return .done
             }
@@ -32,6 +34,13 @@ extension RoomHost {
     private var homePort: Int? {
         let ports = context.gateway.shardPorts
         return ports.isEmpty ? nil : ports[context.index]
+    }
+
+    /// Muting is no audit event, so the room's log would not show who was muted from outside.
+    private func note(_ command: Room.AdminCommand, in hosted: HostedRoom) {
+        guard case .mute(let track, let muted) = command else { return }
+        let publisher = hosted.room.participants.first { $0.tracks?.contains { $0.sid == track } == true }
+        hosted.log.append(muted: muted, track, of: publisher?.identity, at: WallClock.milliseconds)
     }
 
     /// Checks that what a command names exists.

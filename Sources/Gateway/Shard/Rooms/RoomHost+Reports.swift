@@ -6,12 +6,14 @@ internal import Wire
 /// Audit events of the rooms homed here, for the log, services and webhooks.
 extension RoomHost {
     /// The reporting settings of a new room, and whether its audit events go to the services.
+    ///
+    /// Every room reports them, if only for its own log.
     func reporting(of name: String) -> (settings: RoomReporting, isReported: Bool) {
         var settings = context.gateway.auditEvents?.reporting(name) ?? .nothing
         if context.gateway.recorder == nil { settings.records = false }
         settings.reportsAgents = context.gateway.dispatch != nil
         let isReported = settings.reportsEvents
-        if context.gateway.operatorLog.recordsRooms { settings.reportsEvents = true }
+        settings.reportsEvents = true
         return (settings, isReported)
     }
 
@@ -20,7 +22,12 @@ extension RoomHost {
         context.gateway.dispatch?.post(.agent(agent, in: name, presence))
     }
 
-    func record(_ event: Room.AuditEvent, in room: Room.Snapshot, isReported: Bool) {
+    func record(_ event: Room.AuditEvent, in room: Room.Snapshot, of hosted: HostedRoom) {
+        hosted.log.append(event, at: WallClock.milliseconds)
+        record(event, in: room, isReported: hosted.isReported)
+    }
+
+    private func record(_ event: Room.AuditEvent, in room: Room.Snapshot, isReported: Bool) {
         context.gateway.operatorLog.record(event, in: room)
         guard isReported, let queue = context.gateway.auditEvents else { return }
         let outcome = queue.append(RoomAuditEvent(.room(event), room: room, at: WallClock.milliseconds))

@@ -1,3 +1,4 @@
+internal import Backend
 internal import Engine
 internal import Wire
 
@@ -58,6 +59,7 @@ final class HostedRoom {
     let name: String
     /// Whether its audit events go to the services, and not only into the log.
     let isReported: Bool
+    var log = RoomLog()
     var slots: [Int] = []
     /// The number of participants last published to the directory; only for rooms with a participant limit.
     var publishedCount = 0
