@@ -1,5 +1,6 @@
 internal import Audio
 internal import Engine
+internal import Store
 internal import Wire
 
 /// Writes one track's Ogg Opus file: packets unchanged, pauses as silence of the same length.
@@ -22,7 +23,9 @@ final class TrackFile {
         summary = RecordedFile(
             name: name, recording: tap.recording, track: tap.track, startedAt: startedAt, milliseconds: 0, byteCount: 0,
             framesLost: 0, hasFailed: false)
-        let writer = try OggOpusWriter(OpusHead(channels: tap.track.channels))
+        // When the file begins, so that players can find a turn in it.
+        let tags = OpusTags(comments: ["DATE=\(WallTime(milliseconds: startedAt))"])
+        let writer = try OggOpusWriter(OpusHead(channels: tap.track.channels), tags: tags)
         file = try store.makeFile(named: name, for: tap)
         self.writer = consume writer
     }

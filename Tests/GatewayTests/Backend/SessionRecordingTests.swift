@@ -61,6 +61,17 @@ struct SessionRecordingTests {
         try Patience.until("all of it") { try packets(name, of: ticket.session) == TestTone.packets }
     }
 
+    @Test func recordingSaysWhenItBegins() throws {
+        let (ticket, _, track, recording) = try talk()
+        try ann.end(ticket.session)
+        let path = "/v1/sessions/\(ticket.session)/recordings/\(RecordedFile.name(of: track.sid, in: recording))"
+        try Patience.until("the file") { try !ann.ask("GET", path).body.isEmpty }
+        let text = String(decoding: try ann.ask("GET", path).body.prefix(300), as: UTF8.self)
+        let tag = try #require(text.firstMatch(of: /DATE=([-0-9T:.]{23}Z)/))
+        let date = try Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(String(tag.1))
+        #expect(abs(date.timeIntervalSinceNow) < 60)
+    }
+
     @Test func turnReferencesItsRecording() throws {
         let (ticket, phone, track, recording) = try talk()
         try phone.ask(.segment(TranscriptSegment(id: "s1", role: .user, track: track.sid, text: "hello", final: true)))
