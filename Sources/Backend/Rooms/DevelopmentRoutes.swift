@@ -4,9 +4,10 @@ internal import Identity
 internal import Sockets
 internal import Wire
 
-/// `/v1/dev/session`, with `serve --dev` only: a room token for the gateway's own web page, so that a call needs no login.
+/// `/v1/dev/session` and `/v1/dev/administrator`, with `serve --dev` only: tokens for the gateway's own web pages, so that a call needs no
+/// login, and the dashboard no key.
 ///
-/// Whoever may call it gets a token without credentials, so it is limited to pages that this gateway has served, in browsers on its machine.
+/// Whoever may call them gets a token without credentials, so they are limited to pages that this gateway has served, in browsers on its machine.
 /// The browser says which page asks (`Sec-Fetch-Site`, `Origin`). A page of a foreign name that resolves to a loopback address (DNS rebinding)
 /// is of the gateway's origin for the browser, but has that name in `Host`.
 package enum DevelopmentRoutes {
@@ -36,7 +37,18 @@ package enum DevelopmentRoutes {
                     agents: assistant.map { [TokenAgent(agentName: $0)] })
                 return try .json(
                     DevelopmentSession(url: ticket.url, token: ticket.token, room: room, identity: identity.text, assistant: assistant))
-            }
+            },
+            Route(
+                .get, "/v1/dev/administrator", "A token for administration, for the gateway's own pages in development mode", access: .open,
+                parameters: [
+                    .query("room", .text(1...ProtocolLimits.roomNameBytesMax), "The room to administer; by default none")
+                ],
+                responses: [.json(DevelopmentAdministrator.self), .error(.forbidden)]
+            ) { request, _ in
+                try checkPage(of: request)
+                let token = try tokens.administratorToken(room: request.query("room"), lifetimeSeconds: tokenSeconds)
+                return try .json(DevelopmentAdministrator(token: token, expiresIn: tokenSeconds))
+            },
         ]
     }
 
@@ -84,6 +96,16 @@ package enum DevelopmentRoutes {
         guard connected.contains(requested) || known.definition(requested) != nil else { throw AssistantRoutes.notFound }
         return requested
     }
+}
+
+/// A token that lists rooms, and administers the requested one.
+private struct DevelopmentAdministrator: Encodable, Sendable, Described {
+    var token: String
+    /// In seconds.
+    var expiresIn: Int64
+
+    static let schema = Schema.named(
+        "DevelopmentAdministrator", .object([.required("token", .text), .required("expires_in", .integer(1...86_400))]))
 }
 
 /// A call that waits for its user.

@@ -54,6 +54,18 @@ package struct RoomTokenMinter: Sendable {
         return Ticket(url: url, token: try mint(claims))
     }
 
+    /// A token that lists rooms.
+    ///
+    /// - Parameter room: the room that it also administers; nil for none.
+    func administratorToken(room: String?, lifetimeSeconds: Int64) throws(HTTPError) -> String {
+        var grant = VideoGrant()
+        grant.roomList = true
+        grant.room = room ?? ""
+        grant.roomAdmin = room != nil
+        let now = WallClock.seconds
+        return try mint(AccessToken(identity: "", notBefore: now, expires: now + lifetimeSeconds, video: grant))
+    }
+
     private static func replacingPort(of host: String, by port: Int?) -> String {
         guard let port else { return host }
         // The colons of an IPv6 address are within brackets.

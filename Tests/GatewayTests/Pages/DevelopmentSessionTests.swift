@@ -7,7 +7,7 @@ import Wire
 
 @testable import Backend
 
-/// `GET /v1/dev/session`: tokens for the gateway's own pages, and for nobody else.
+/// `GET /v1/dev/session` and `/v1/dev/administrator`: tokens for the gateway's own pages, and for nobody else.
 @Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)))
 struct DevelopmentSessionTests {
     private let dispatch: DispatchInbox
@@ -29,9 +29,9 @@ struct DevelopmentSessionTests {
     private static let ownPage = (name: "Sec-Fetch-Site", value: "same-origin")
 
     private func ask(
-        _ fields: [(name: String, value: String)] = [ownPage], query: String = "", host: String = "127.0.0.1"
+        _ fields: [(name: String, value: String)] = [ownPage], _ route: String = "session", query: String = "", host: String = "127.0.0.1"
     ) throws -> HTTPAnswer {
-        let ask = HTTPAsk(path: "/v1/dev/session" + query, fields: fields, host: host)
+        let ask = HTTPAsk(path: "/v1/dev/\(route)" + query, fields: fields, host: host)
         return try #require(try ask.answer(port: gateway.port))
     }
 
@@ -53,6 +53,39 @@ struct DevelopmentSessionTests {
         #expect(claims.expires - TestToken.now <= 600 && claims.video?.roomAdmin == false && claims.roomSettings == nil)
         let token = try #require(first.json?["token"] as? String)
         #expect(try gateway.webSocket(.upgrade(token: token)).answer.status == 101)
+    }
+
+    // MARK: Administration
+
+    @Test(arguments: ["", "?room=lobby", "?room=a%20b"]) func dashboardGetsATokenForTheListAndOneRoom(query: String) throws {
+        let answer = try ask([Self.ownPage], "administrator", query: query)
+        #expect(answer.status == 200 && answer.json?["expires_in"] as? Int == 600, "\(answer.text)")
+        #expect(answer.fields["cache-control"] == "no-store")
+        let video = try #require(try claims(answer).video)
+        let room = query.isEmpty ? "" : query == "?room=lobby" ? "lobby" : "a b"
+        #expect(video.roomList && video.roomAdmin == !query.isEmpty && video.room == room)
+        #expect(!video.roomJoin && !video.roomCreate)
+    }
+
+    @Test func administratorTokenWorks() throws {
+        let ann = try Caller(gateway, room: "lobby", identity: "ann")
+        let token = try #require(try ask([Self.ownPage], "administrator", query: "?room=lobby").json?["token"] as? String)
+        for (path, status) in [("/v1/rooms", 200), ("/v1/rooms/lobby", 200), ("/v1/rooms/lobby/events", 200), ("/v1/rooms/other", 403)] {
+            let ask = HTTPAsk(path: path, fields: [("Authorization", "Bearer " + token)])
+            #expect(try ask.answer(port: gateway.port)?.status == status, "\(path)")
+        }
+        withExtendedLifetime(ann) {}
+    }
+
+    @Test func administratorTokensAreForOwnPagesOnThisMachine() throws {
+        for fields in [[("Sec-Fetch-Site", "cross-site")], [], [("Origin", "https://evil.example")]] {
+            let answer = try ask(fields.map { (name: $0.0, value: $0.1) }, "administrator")
+            #expect(answer.status == 403 && answer.json?["token"] == nil)
+        }
+        #expect(try ask([Self.ownPage], "administrator", host: "evil.example").code == "loopback_only")
+        let gateway = try TestGateway()
+        let answer = try HTTPAsk(path: "/v1/dev/administrator", fields: [Self.ownPage]).answer(port: gateway.port)
+        #expect(answer?.status == 404 && answer?.code == "not_found")
     }
 
     // MARK: Who may ask
