@@ -1,6 +1,6 @@
 // <patchbay-assistant>: a voice assistant for any page. `README.md` shows how to use it, `patchbay-assistant.d.ts` documents it.
 
-import { h } from './common/elements.js'
+import { h } from './shared/elements.js'
 import { agentStatus, isDenied } from './widget/model/machine.js'
 import { Session } from './widget/model/session.js'
 import { base } from './widget/styles/base.js'

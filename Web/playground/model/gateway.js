@@ -1,8 +1,8 @@
 // Accounts in the gateway's HTTP API, as far as the playground uses them (PROTOCOL.md section 14).
 
-import { GatewayError, send } from '../../common/gateway.js'
+import { GatewayError, send } from '../../shared/http.js'
 
-export { describeAssistant, developmentSession, listVoices } from '../../common/gateway.js'
+export { describeAssistant, developmentSession, listVoices } from '../../shared/gateway.js'
 
 /** A logged-in user. Tokens are kept in memory only, so closing the page logs out. */
 export class Account {
@@ -18,7 +18,7 @@ export class Account {
     try {
       return new Account(await send('POST', '/v1/auth/token', { body: { email, password } }))
     } catch (error) {
-      if (error.status === 404) throw new GatewayError('accounts_unavailable', 'This gateway has no accounts.', 404)
+      if (error.status === 404) throw new GatewayError('accounts_unavailable', 'This gateway has no accounts.', { status: 404 })
       throw error
     }
   }

@@ -1,6 +1,6 @@
 // The playground's state and how actions change it. No DOM, no network: a pure function of state and action.
 
-import { applyPlayout, applySegment, addLine, emptyTranscript } from '../../common/transcript.js'
+import { applyPlayout, applySegment, addLine, emptyTranscript } from '../../shared/transcript.js'
 
 const LOG_LIMIT = 500
 

@@ -44,7 +44,7 @@ class StartView extends View {
       clearTimeout(this.#timer)
       this.#timer = setTimeout(() => lookUpAssistant(this.#assistant.value || 'default'), LOOK_UP_DELAY_MS)
     })
-    this.append(h('div', { class: 'start-card' },
+    this.append(h('div', { class: 'card start-card' },
       h('h2', { text: 'Call an assistant', tabindex: -1 }),
       h('fieldset', { class: 'segments' }, h('legend', { text: 'Connect with' }),
         option('development', 'No login'), option('account', 'Account'), option('token', 'Token')),

@@ -1,6 +1,6 @@
 // The conversation as text: words appear as they are heard; what was never heard is struck through.
 
-import { parts } from '../../common/transcript.js'
+import { parts } from '../../shared/transcript.js'
 import { View, h, setText } from './view.js'
 
 // Closer to the end than this, the view follows new lines.

@@ -1,6 +1,6 @@
 // The conversation within a call: assistant, microphone, transcript, cards and onboarding. Pure functions of call, event and time.
 
-import { addLine, applyPlayout, applySegment, emptyTranscript } from '../../common/transcript.js'
+import { addLine, applyPlayout, applySegment, emptyTranscript } from '../../shared/transcript.js'
 
 // How long a room may be without an assistant before the widget says so.
 export const ASSISTANT_TIMEOUT_MS = 10_000

@@ -1,7 +1,8 @@
 // Runs the state machine: carries out its effects, turns events of the room into its events, and offers what users can do.
 
 import { Room, checkSupport } from '../../patchbay.js'
-import { GatewayError, describeAssistant, developmentSession, listVoices } from '../../common/gateway.js'
+import { describeAssistant, developmentSession, listVoices } from '../../shared/gateway.js'
+import { GatewayError } from '../../shared/http.js'
 import { readDefinition, readVoices } from './definition.js'
 import { handle, initialState, isInCall } from './machine.js'
 import { RoomEvents } from './room-events.js'

@@ -1,6 +1,6 @@
 // Cards of the assistant: drafts whose text can be edited, errors with "Try again", and information.
 
-import { h, setText, uniqueId } from '../../common/elements.js'
+import { h, setText, uniqueId } from '../../shared/elements.js'
 import { icon } from './icons.js'
 
 const icons = { draft: 'draft', error: 'warning', info: 'info' }

@@ -1,6 +1,6 @@
 // What users operate during a conversation: stop, mute, text, quick commands and the voice.
 
-import { h, setText, uniqueId } from '../../common/elements.js'
+import { h, setText, uniqueId } from '../../shared/elements.js'
 import { agentStatus, isInCall } from '../model/machine.js'
 import { statusText } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'

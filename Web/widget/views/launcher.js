@@ -1,6 +1,6 @@
 // What is on the page while nothing is open: the button that starts a conversation, its loading, and an error.
 
-import { h, setText, uniqueId } from '../../common/elements.js'
+import { h, setText, uniqueId } from '../../shared/elements.js'
 import { describeProblem, nameOf, statusText } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
 import { ProblemView } from './messages.js'

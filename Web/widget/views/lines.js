@@ -1,7 +1,7 @@
 // The conversation as text: the current line, whose words appear as they are heard, and the whole transcript.
 
-import { h, setText } from '../../common/elements.js'
-import { parts } from '../../common/transcript.js'
+import { h, setText } from '../../shared/elements.js'
+import { parts } from '../../shared/transcript.js'
 import { currentLine } from '../model/conversation.js'
 import { nameOf } from '../model/texts.js'
 

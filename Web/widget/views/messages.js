@@ -1,6 +1,6 @@
 // What the user has to know: problems that fill the view, notices above the controls, and announcements for screen readers.
 
-import { h, setText, uniqueId } from '../../common/elements.js'
+import { h, setText, uniqueId } from '../../shared/elements.js'
 import { isDenied } from '../model/machine.js'
 import { describeNotices, describeProblem, microphoneSteps, statusText } from '../model/texts.js'
 import { icon } from './icons.js'

@@ -1,6 +1,6 @@
 // The presentation as a panel in a corner of the page: connecting, conversation and transcript.
 
-import { h, setText, uniqueId } from '../../common/elements.js'
+import { h, setText, uniqueId } from '../../shared/elements.js'
 import { isDenied, isInCall } from '../model/machine.js'
 import { nameOf } from '../model/texts.js'
 import { CardList } from './cards.js'

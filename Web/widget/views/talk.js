@@ -1,6 +1,6 @@
 // The presentation as a talk over the whole screen: a modal dialog that opens as a circle from the button.
 
-import { h, prefersReducedMotion, setText } from '../../common/elements.js'
+import { h, prefersReducedMotion, setText } from '../../shared/elements.js'
 import { currentLine } from '../model/conversation.js'
 import { agentStatus, isDenied, isInCall } from '../model/machine.js'
 import { CardList } from './cards.js'

@@ -1,6 +1,6 @@
 // Shapes that follow the voices: bars or a wave on a canvas, the waveform of the stop button, and the ambient shapes of the talk view.
 
-import { h, prepareCanvas } from '../../common/elements.js'
+import { h, prepareCanvas } from '../../shared/elements.js'
 
 // How much later each bar shows a level than the one beside it, in frames.
 const BAR_DELAY = 4

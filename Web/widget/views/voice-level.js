@@ -1,6 +1,6 @@
 // How loud both sides are, 0 to 1, once per displayed frame: what the visualizer, the shapes and the stop button follow.
 
-import { prefersReducedMotion } from '../../common/elements.js'
+import { prefersReducedMotion } from '../../shared/elements.js'
 
 const FLOOR_DB = -55
 // No audio for this long is silence.

@@ -1,4 +1,4 @@
-// Elements made without HTML texts, and canvases: what the views of the playground and of the widget share.
+// What views of all pages share: elements made without HTML texts, fields, panels and canvases.
 
 /**
  * Creates an element. Properties that begin with `on` are listeners, `text` is the text content, `class` and all others are attributes;
@@ -23,6 +23,31 @@ export function setText(element, text) {
 
 let lastId = 0
 export const uniqueId = (prefix) => `${prefix}-${++lastId}`
+
+/** A label above a control, with an optional hint that is read with it. */
+export function field(label, control, hint) {
+  control.id ||= uniqueId('field')
+  const parts = [h('label', { for: control.id, text: label }), control]
+  if (hint) {
+    hint.id ||= uniqueId('hint')
+    hint.classList.add('hint')
+    control.setAttribute('aria-describedby', hint.id)
+    parts.push(hint)
+  }
+  return h('div', { class: 'field' }, ...parts)
+}
+
+/** A panel that opens and closes. */
+export function panel(title, { isOpen = false } = {}, ...children) {
+  return h('details', { class: 'panel', open: isOpen }, h('summary', {}, h('h2', { text: title })), h('div', { class: 'panel-body' }, ...children))
+}
+
+export function duration(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000))
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const rest = String(seconds % 60).padStart(2, '0')
+  return hours ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
+}
 
 export const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)')
 

@@ -1,0 +1,26 @@
+// What the gateway's HTTP API offers pages without an account (PROTOCOL.md sections 11 and 18).
+//
+// `base` is another gateway's origin; without it, the gateway that served the page is meant.
+
+import { send } from './http.js'
+
+/** `{url, token, room, identity, assistant?}` of `serve --dev`, or null if this gateway or this address offers no calls without login. */
+export async function developmentSession(assistant, base) {
+  const query = assistant ? `?assistant=${encodeURIComponent(assistant)}` : ''
+  try {
+    return await send('GET', `/v1/dev/session${query}`, { base })
+  } catch (error) {
+    const isUnavailable = error.code !== 'assistant_not_found' && (error.status === 404 || error.status === 403)
+    if (isUnavailable) return null
+    throw error
+  }
+}
+
+/** `[{id, name}]`; empty if there are none. */
+export async function listVoices(base) {
+  const { voices } = await send('GET', '/v1/voices', { base })
+  return voices ?? []
+}
+
+/** What clients may see of an assistant: `{id, name, voice, language, …}`. */
+export const describeAssistant = (id, base) => send('GET', `/v1/assistants/${encodeURIComponent(id)}`, { base })
