@@ -1,8 +1,8 @@
-"""Checks the browser library in headless Chromium, against a gateway that it starts on a free port.
+"""Checks the browser library and the web pages in headless Chromium, against a gateway that it starts on a free port.
 
     python Tests/Browser/browser.py --patchbay .build/release/patchbay [--only TEXT] [--measure]
 
-Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
+With PATCHBAY_SCREENS=FOLDER, checks of pages save screenshots of their states there. Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import time
 import traceback
 from pathlib import Path
 
-from checks import assistant, audio, examples, faults, figures, room, widget  # noqa: F401
+from checks import account, assistant, audio, examples, faults, figures, room, sessions, widget  # noqa: F401
 from harness import checks
 from world import REPOSITORY, World
 

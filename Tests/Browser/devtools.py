@@ -154,5 +154,17 @@ class Page:
         for kind in ("mousePressed", "mouseReleased"):
             await self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    async def press(self, key: str, code: int = 0, text: str = ""):
+        """A real key press: `Tab`, `Enter`, `ArrowDown`, …"""
+        code = code or {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowUp": 38, "ArrowDown": 40}.get(key, 0)
+        text = text or {"Enter": "\r", " ": " "}.get(key, "")
+        await self.send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **({"text": text} if text else {}))
+        await self.send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    async def reload(self):
+        self.loaded.clear()
+        await self.send("Page.reload")
+        await asyncio.wait_for(self.loaded.wait(), 30)
+
     async def set_offline(self, offline: bool):
         await self.send("Network.emulateNetworkConditions", offline=offline, latency=0, downloadThroughput=-1, uploadThroughput=-1)

@@ -1,7 +1,8 @@
-"""A gateway of its own, participants from the command line, and a server for Web/ where the gateway serves no pages."""
+"""A gateway of its own, participants from the command line, and a server that has Web/ as it is now, in front of the gateway's API."""
 
 import asyncio
 import functools
+import http.client
 import http.server
 import json
 import os
@@ -43,9 +44,15 @@ class World:
         self.files.shutdown()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    async def start_gateway(self, port: int = 0):
-        self.server = await self.start("serve", "--dev", "--port", str(port), "--shards", "1", wait_for="listening on ")
+    async def start_gateway(self, port: int = 0, *arguments: str):
+        self.server = await self.start("serve", "--dev", "--port", str(port), "--shards", "1", *arguments, wait_for="listening on ")
         self.gateway = self.server.ready_line.split("listening on ")[1].strip()
+
+    async def restart_gateway(self, *arguments: str):
+        """On another port, which the server's pages do not notice."""
+        await self.end(self.server)
+        await self.start_gateway(0, *arguments)
+        self.files.gateway = self.gateway
 
     def _is_served(self) -> bool:
         try:
@@ -110,17 +117,21 @@ class World:
 
 
 class _FileServer:
-    """Serves Web/ at /web/, an empty page at /blank, the world's folder at /files/, with the gateway's policy.
+    """Serves Web/ at /web/ and the pages' addresses, an empty page at /blank, the world's folder at /files/, with the gateway's policy.
 
-    The gateway answers requests below /v1/, except those in `answers`: by path, the status and the JSON of the body.
+    Passes requests to /v1/ and /metrics on to `gateway`, so that pages call its API at their own origin.
     """
 
     def __init__(self, gateway: str, folder: Path):
+        self.gateway = gateway
+        # Paths that are answered with 404 instead, as a gateway does that has not published them.
+        self.hidden: set[str] = set()
         policy = CONTENT_SECURITY_POLICY.format(gateway=gateway.replace("wss", "https"))
+        # Paths that are answered here instead: the status and the JSON of the body.
         self.answers: dict[str, tuple[int, dict]] = {}
+        # The paths below /v1/ that were asked for with GET.
         self.asked: list[str] = []
-        handler = functools.partial(_Handler, policy, folder, self)
-        self.gateway = gateway.replace("wss", "https")
+        handler = functools.partial(_Handler, self, policy, folder)
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.origin = f"http://localhost:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -131,39 +142,72 @@ class _FileServer:
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    def __init__(self, policy: str, folder: Path, files: _FileServer, *arguments):
-        self.policy, self.folder, self.files = policy, folder, files
+    protocol_version = "HTTP/1.1"
+    is_forwarded = False
+
+    def __init__(self, files: _FileServer, policy: str, folder: Path, *arguments):
+        self.files, self.policy, self.folder = files, policy, folder
         super().__init__(*arguments)
 
     def do_GET(self):
+        # The handler serves several requests of a connection.
+        self.is_forwarded = False
         if self.path == "/blank":
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
+            body = b"<!doctype html><html lang=en><title>Test</title><button id=button>Start</button>"
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(b"<!doctype html><html lang=en><title>Test</title><button id=button>Start</button>")
+            self.wfile.write(body)
         elif self.path == "/v1/rtc/validate":
             self.validate()
-        elif self.path.startswith("/v1/"):
+        elif self.path.startswith(("/v1/", "/metrics")):
             self.files.asked.append(self.path)
-            self.answer(*self.files.answers.get(self.path) or self.ask_gateway())
+            if self.path in self.files.answers:
+                self.answer(*self.files.answers[self.path])
+            else:
+                self.forward()
         else:
             super().do_GET()
+
+    def do_POST(self):
+        self.forward()
+
+    do_PUT = do_PATCH = do_DELETE = do_POST
+
+    def forward(self):
+        """Passes the request on to the gateway. Where there is none, the connection ends as it would without one."""
+        self.is_forwarded = True
+        if self.path.partition("?")[0] in self.files.hidden:
+            return self.send_error(404)
+        address = self.files.gateway.removeprefix("wss://")
+        connection = http.client.HTTPSConnection(address, context=ssl._create_unverified_context(), timeout=60)
+        # The gateway's own pages have its origin.
+        fields = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "origin", "referer", "connection", "accept-encoding")}
+        if "Origin" in self.headers:
+            fields["Origin"] = f"https://{address}"
+        try:
+            connection.request(self.command, self.path, self.rfile.read(int(self.headers.get("Content-Length", 0))) or None, fields)
+            answer = connection.getresponse()
+            body = answer.read()
+        except OSError:
+            self.close_connection = True
+            return
+        finally:
+            connection.close()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("connection", "content-length", "transfer-encoding", "date", "strict-transport-security"):
+                self.send_header(name, value)
+        if answer.status != 204:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def validate(self):
         """Answers as a gateway does; what it answers is the token."""
         status, _, code = self.headers.get("Authorization", "").removeprefix("Bearer ").partition(".")
         self.answer(int(status), {"code": code, "message": "a sentence"} if code else {})
-
-    def ask_gateway(self) -> tuple[int, dict]:
-        """As a page of the gateway's own would."""
-        request = urllib.request.Request(self.files.gateway + self.path, headers={"Sec-Fetch-Site": "same-origin"})
-        try:
-            with urllib.request.urlopen(request, context=ssl._create_unverified_context(), timeout=10) as response:
-                return response.status, json.load(response)
-        except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
-        except urllib.error.URLError:
-            return 502, {"code": "bad_gateway", "message": "the gateway is gone"}
 
     def answer(self, status: int, content: dict):
         body = json.dumps(content).encode()
@@ -174,14 +218,18 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def translate_path(self, path: str) -> str:
+        path = path.partition("?")[0]
+        if name := {"/": "playground", "/sessions": "sessions", "/dashboard": "dashboard"}.get(path):
+            path = f"/web/{name}/index.html"
         for prefix, folder in (("/web/", REPOSITORY / "Web"), ("/tests/", REPOSITORY / "Tests/Browser/pages"), ("/files/", self.folder)):
             if path.startswith(prefix):
                 return str(folder / os.path.normpath(path.removeprefix(prefix)).lstrip("./"))
         return str(self.folder / "missing")
 
     def end_headers(self):
-        self.send_header("Content-Security-Policy", self.policy)
-        self.send_header("Cache-Control", "no-store")
+        if not self.is_forwarded:
+            self.send_header("Content-Security-Policy", self.policy)
+            self.send_header("Cache-Control", "no-store")
         super().end_headers()
 
     def log_message(self, *_):

@@ -1,0 +1,243 @@
+// What people can do, and what the page loads for them.
+
+import { announce } from '../../shared/announcer.js'
+import { content, nextPage, send } from '../../shared/http.js'
+import { Account } from './account.js'
+import { isGrowing } from './state.js'
+import { store } from './store.js'
+
+const PAGE_SIZE = 50
+const DOWNLOAD_TIMEOUT_MS = 300_000
+const RETRY_MS = [2000, 4000, 8000, 16_000, 30_000]
+// How often a session is read again while it grows: at least this, and twenty times what reading it took.
+const GROWING_MS = 4000
+
+let account = null
+let retryTimer = 0
+let retries = 0
+let growTimer = 0
+
+// MARK: Logging in
+
+export async function initialize() {
+  addEventListener('online', reload)
+  document.addEventListener('visibilitychange', () => !document.hidden && store.state.stage === 'in' && reload())
+  account = Account.restore()
+  followRoute()
+  if (!account) return store.dispatch('stage', { stage: 'login' })
+  await enter()
+}
+
+export const logIn = (email, password) => begin(() => Account.logIn(email, password))
+export const register = (email, password) => begin(() => Account.register(email, password))
+
+async function begin(makeAccount) {
+  store.dispatch('busy', { isBusy: true })
+  try {
+    account = await makeAccount()
+    store.dispatch('problem.remove', { key: 'login' })
+    await enter()
+    return true
+  } catch (error) {
+    store.dispatch('problem.add', { key: 'login', code: error.code, message: error.message, retryAfter: error.retryAfter })
+    return false
+  } finally {
+    store.dispatch('busy', { isBusy: false })
+  }
+}
+
+/** Shows what belongs to the user, or asks for what is missing. */
+async function enter() {
+  send('GET', '/v1/voices').then(({ voices }) => store.dispatch('voices', { voices: voices ?? [] })).catch(() => {})
+  await reload()
+}
+
+export async function logOut() {
+  await account?.logOut().catch(() => {})
+  leave()
+  announce('Logged out')
+}
+
+function leave(code) {
+  account?.forget()
+  account = null
+  clearTimeout(retryTimer)
+  clearTimeout(growTimer)
+  store.dispatch('logged-out')
+  if (code) store.dispatch('problem.add', { key: 'login', code })
+}
+
+export async function confirmAddress(code) {
+  return attempt('confirm', async () => {
+    store.dispatch('user', { user: await account.send('PUT', '/v1/users/me/email_confirmation', { code }) })
+    store.dispatch('stage', { stage: 'starting' })
+    await reload()
+  })
+}
+
+export const resendCode = () => attempt('confirm', async () => {
+  await account.send('POST', '/v1/users/me/email_confirmation')
+  announce('A new code was sent')
+})
+
+// MARK: Loading
+
+/** Loads what the page shows. Repeats itself while the gateway cannot be reached. */
+export async function reload() {
+  if (!account) return
+  clearTimeout(retryTimer)
+  const user = account
+  try {
+    if (!store.state.user) store.dispatch('user', { user: await user.send('GET', '/v1/users/me') })
+    await Promise.all([loadList(user), loadDetail(user)])
+    retries = 0
+    store.dispatch('problem.remove', { key: 'connection' })
+    if (account === user) store.dispatch('stage', { stage: 'in' })
+  } catch (error) {
+    if (account !== user) return
+    if (error.status === 401) return leave('login_expired')
+    if (error.code === 'email_unconfirmed') return store.dispatch('stage', { stage: 'unconfirmed' })
+    store.dispatch('list.failed')
+    store.dispatch('detail.failed', { id: store.state.detail.id })
+    store.dispatch('problem.add', { key: 'connection', code: error.code, message: error.message })
+    retryTimer = setTimeout(reload, RETRY_MS[Math.min(retries++, RETRY_MS.length - 1)])
+  }
+}
+
+async function loadList(user) {
+  store.dispatch('list.loading')
+  const response = await user.request('GET', `/v1/sessions?limit=${PAGE_SIZE}`)
+  store.dispatch('list.loaded', { sessions: await content(response, (whole) => whole.json()), next: nextPage(response) })
+}
+
+export const loadMore = () => attempt('list', async () => {
+  const { next } = store.state.list
+  store.dispatch('list.loading-more')
+  try {
+    const response = await account.request('GET', next)
+    const sessions = await content(response, (whole) => whole.json())
+    store.dispatch('list.more', { sessions, next: nextPage(response) })
+    announce(`${sessions.length} more sessions`)
+  } catch (error) {
+    store.dispatch('list.failed')
+    throw error
+  }
+})
+
+async function loadDetail(user) {
+  const { id } = store.state.route
+  clearTimeout(growTimer)
+  if (!id) return
+  const began = performance.now()
+  try {
+    const path = `/v1/sessions/${encodeURIComponent(id)}`
+    const [record, recordings] = await Promise.all([user.send('GET', path), user.send('GET', `${path}/recordings`).catch((error) => {
+      if (error.status !== 404) throw error
+      return []
+    })])
+    store.dispatch('detail.loaded', { id, ...record, recordings })
+  } catch (error) {
+    // Not an id at all is as unknown as another user's.
+    if (error.status !== 404 && error.status !== 400) throw error
+    return store.dispatch('detail.failed', { id, isMissing: true })
+  }
+  if (isGrowing(store.state.detail)) growTimer = setTimeout(() => !document.hidden && reload(), Math.max(GROWING_MS, 20 * (performance.now() - began)))
+}
+
+// MARK: The address: `#/`, `#/sessions/ID`, `#/settings`
+
+export function followRoute() {
+  const [, name, id] = location.hash.split('/')
+  const route = name === 'sessions' && id ? { name: 'session', id: decodeURIComponent(id) } : { name: name === 'settings' ? 'settings' : 'list', id: null }
+  store.dispatch('route', { route })
+  if (account && route.id) reload()
+}
+
+export const addressOf = (id) => `#/sessions/${encodeURIComponent(id)}`
+
+// MARK: Sessions
+
+export const deleteSession = (id) => attempt('session', async () => {
+  await account.send('DELETE', `/v1/sessions/${encodeURIComponent(id)}`).catch((error) => {
+    // It is gone, which was the aim.
+    if (error.status !== 404) throw error
+  })
+  store.dispatch('session.deleted', { id })
+  location.hash = '#/'
+  announce('The session was deleted')
+})
+
+export const deleteAllSessions = () => attempt('session', async () => {
+  await account.send('DELETE', '/v1/sessions')
+  store.dispatch('sessions.deleted')
+  location.hash = '#/'
+  announce('All sessions were deleted')
+})
+
+export const exportSession = (id, format) => attempt('session', () =>
+  download(`/v1/sessions/${encodeURIComponent(id)}/export?format=${format}`, `session.${format}`))
+
+/** The bytes of a recording. */
+export async function fetchRecording(id, name) {
+  const path = `/v1/sessions/${encodeURIComponent(id)}/recordings/${encodeURIComponent(name)}`
+  const response = await account.request('GET', path, { accept: 'audio/ogg', timeout: DOWNLOAD_TIMEOUT_MS })
+  return new Uint8Array(await content(response, (whole) => whole.arrayBuffer()))
+}
+
+// MARK: The account
+
+export const saveSettings = (settings) => attempt('settings', async () => {
+  store.dispatch('user', { user: await account.send('PATCH', '/v1/users/me', { settings }) })
+  announce('Settings saved')
+})
+
+export const changePassword = (current, next) => attempt('password', async () => {
+  await account.changePassword(current, next)
+  announce('Password changed. Other devices are logged out.')
+})
+
+/** An export of more than 64 MiB has several files. */
+export const exportData = () => attempt('export', async () => {
+  let number = 0
+  let path = '/v1/me/export'
+  while (path) path = await download(path, `patchbay-export${number++ ? `-${number}` : ''}.json`, number > 1)
+  announce(number === 1 ? 'Your data was downloaded' : `Your data was downloaded in ${number} files`)
+})
+
+export const deleteAccount = () => attempt('export', async () => {
+  await account.send('DELETE', '/v1/users/me')
+  leave('account_deleted')
+})
+
+/** Saves a response as a file. Returns the path of its next part. */
+async function download(path, name, ignoresServerName = false) {
+  const response = await account.request('GET', path, { accept: '*/*', timeout: DOWNLOAD_TIMEOUT_MS })
+  const blob = await content(response, (whole) => whole.blob())
+  const given = response.headers.get('Content-Disposition')?.match(/filename="([^"]+)"/)?.[1]
+  saveFile(blob, (!ignoresServerName && given) || name)
+  return nextPage(response)
+}
+
+export function saveFile(blob, name) {
+  const url = URL.createObjectURL(blob)
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
+/** Does something once; what fails becomes the problem `key`. Returns whether it was done. */
+async function attempt(key, task) {
+  const user = account
+  store.dispatch('problem.remove', { key })
+  store.dispatch('busy', { isBusy: true })
+  try {
+    await task()
+    return true
+  } catch (error) {
+    if (error.status === 401 && account === user && error.code !== 'invalid_code') leave('login_expired')
+    else store.dispatch('problem.add', { key, code: error.code, message: error.message, retryAfter: error.retryAfter })
+    return false
+  } finally {
+    store.dispatch('busy', { isBusy: false })
+  }
+}

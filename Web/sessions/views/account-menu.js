@@ -1,0 +1,31 @@
+// In the header: where one can go, and who is logged in.
+
+import { logOut } from '../model/commands.js'
+import { View, h, setText } from './view.js'
+
+class AccountMenu extends View {
+  #sessions = h('a', { href: '#/', text: 'Sessions' })
+  #settings = h('a', { href: '#/settings', text: 'Settings' })
+  #email = h('span', { class: 'hint account-name', dir: 'auto' })
+  #links = h('nav', { class: 'pages', 'aria-label': 'Pages' }, this.#sessions, this.#settings)
+  #logOut = h('button', { type: 'button', class: 'small', text: 'Log out', onclick: logOut })
+
+  build() {
+    this.append(this.#links, this.#email, this.#logOut)
+  }
+
+  update({ stage, user, route }) {
+    this.hidden = stage === 'login' || stage === 'starting'
+    this.#links.hidden = stage !== 'in'
+    setText(this.#email, user?.email ?? '')
+    current(this.#sessions, route.name !== 'settings')
+    current(this.#settings, route.name === 'settings')
+  }
+}
+
+function current(link, isCurrent) {
+  if (isCurrent) link.setAttribute('aria-current', 'page')
+  else link.removeAttribute('aria-current')
+}
+
+customElements.define('account-menu', AccountMenu)

@@ -1,0 +1,38 @@
+// What is wrong and what to do next. One list above everything, and one beside each form: with `keys`, a list shows only those problems.
+
+import { announce } from '../../shared/announcer.js'
+import { problemCard } from '../../shared/problem.js'
+import { reload } from '../model/commands.js'
+import { describe } from '../model/problems.js'
+import { View } from './view.js'
+
+// Problems that are shown beside a form.
+const PLACED = ['settings', 'password', 'export', 'confirm', 'login']
+
+class ProblemList extends View {
+  #shown = []
+
+  update({ problems }) {
+    const keys = this.getAttribute('keys')?.split(' ')
+    const mine = problems.filter(({ key }) => (keys ? keys.includes(key) : !PLACED.includes(key)))
+    this.hidden = mine.length === 0
+    if (mine.length === this.#shown.length && mine.every((problem, index) => same(problem, this.#shown[index]))) return
+    for (const problem of mine) {
+      if (this.#shown.some((known) => same(known, problem))) continue
+      const { severity, title, text } = describe(problem)
+      announce(`${title}. ${text}`, { isError: severity === 'error' })
+    }
+    this.#shown = mine
+    this.replaceChildren(...mine.map((problem) => {
+      const actions = problem.key === 'connection' ? [{ label: 'Try now', run: reload }] : []
+      return problemCard({ ...describe(problem), actions })
+    }))
+  }
+}
+
+/** A repeated attempt that fails again is news, except for those that the page makes by itself. */
+function same(one, other) {
+  return one.key === other.key && one.code === other.code && (one.since === other.since || one.key === 'connection')
+}
+
+customElements.define('problem-list', ProblemList)
