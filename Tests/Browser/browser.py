@@ -12,7 +12,7 @@ import time
 import traceback
 from pathlib import Path
 
-from checks import account, assistant, audio, examples, faults, figures, room, sessions, widget  # noqa: F401
+from checks import account, assistant, audio, dashboard, examples, faults, figures, room, sessions, widget  # noqa: F401
 from harness import checks
 from world import REPOSITORY, World
 

@@ -1,0 +1,13 @@
+// The dashboard: registers its views, follows the address, and begins to watch.
+
+import { followRoute, initialize } from './model/commands.js'
+import './views/access-form.js'
+import './views/figure-strip.js'
+import './views/gateway-status.js'
+import './views/plot-board.js'
+import './views/problem-list.js'
+import './views/room-list.js'
+import './views/room-panel.js'
+
+addEventListener('hashchange', followRoute)
+initialize()

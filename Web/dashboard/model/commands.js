@@ -1,0 +1,218 @@
+// What administrators can do, and the loop that asks the gateway how it is.
+
+import { announce } from '../../shared/announcer.js'
+import { GatewayError, content, request, send } from '../../shared/http.js'
+import { PastedTokens, developmentAccess, keyAccess } from './access.js'
+import { select } from './figures.js'
+import { parseMetrics } from './prometheus.js'
+import { INTERVAL_MS, history, store } from './store.js'
+
+// A gateway with thousands of rooms takes longer to answer; asking takes at most a tenth of the time.
+const DUTY = 10
+const BACK_OFF_MS = 30_000
+
+let access = null
+let failures = 0
+let timer = 0
+let round = null
+
+// MARK: Watching
+
+export async function initialize() {
+  document.addEventListener('visibilitychange', () => !document.hidden && watch())
+  addEventListener('online', watch)
+  followRoute()
+  try {
+    access = await developmentAccess()
+    store.dispatch('access', { access: access ? 'development' : 'none' })
+  } catch {
+    store.dispatch('access', { access: 'none' })
+  }
+  watch()
+}
+
+/** One round of questions, then a pause. Called in between, it begins a round at once. */
+export function watch() {
+  return (round ??= ask().finally(() => (round = null)))
+}
+
+async function ask() {
+  clearTimeout(timer)
+  const began = performance.now()
+  const name = store.state.room.name
+  const outcomes = await Promise.allSettled([readMetrics(), readRooms(), name === null ? null : readRoom(name)])
+  const isLost = outcomes.some(({ reason }) => reason?.code === 'connection_failed')
+  for (const { reason } of outcomes) if (reason && !(reason instanceof GatewayError)) console.error(reason)
+  if (isLost) {
+    failures++
+    store.dispatch('metrics.failed', { metrics: 'unreachable' })
+    store.dispatch('problem.add', { key: 'gateway', code: 'connection_failed' })
+  } else {
+    failures = 0
+    store.dispatch('problem.remove', { key: 'gateway' })
+  }
+  const pause = Math.max(INTERVAL_MS - (performance.now() - began), DUTY * (performance.now() - began) - INTERVAL_MS, 0)
+  // The first failure is often a restart, so the page asks again soon.
+  timer = setTimeout(watch, isLost ? Math.min(INTERVAL_MS * 2 ** (failures - 1), BACK_OFF_MS) : Math.max(pause, INTERVAL_MS / 4))
+}
+
+async function readMetrics() {
+  let text
+  try {
+    text = await content(await request('GET', '/metrics', { accept: 'text/plain' }), (response) => response.text())
+  } catch (error) {
+    if (error.code === 'connection_failed') throw error
+    // 404 from the gateway, 403 from a proxy.
+    store.dispatch('metrics.failed', { metrics: 'hidden' })
+    return
+  }
+  const metrics = parseMetrics(text)
+  const values = select(metrics)
+  if (values.size === 0) return store.dispatch('metrics.failed', { metrics: 'hidden' })
+  const start = 'process_start_time_seconds'
+  // Another process: its counters begin at zero.
+  if (history.latest(start) !== null && values.get(start) !== history.latest(start)) history.push(Date.now() - 1, new Map())
+  history.push(Date.now(), values)
+  store.dispatch('metrics.sampled', { version: metrics.get('patchbay_build_info')?.[0].labels.version ?? '' })
+}
+
+async function readRooms() {
+  if (!access) return
+  const { rooms } = (await administer(null, 'GET', '/v1/rooms').catch((error) => {
+    if (error.code !== 'no_token') throw error
+    store.dispatch('rooms.locked')
+    return {}
+  }))
+  if (rooms) store.dispatch('rooms.loaded', { rooms })
+}
+
+async function readRoom(name) {
+  if (!access) return
+  const path = pathOf(name)
+  try {
+    const [detail, log] = await Promise.all([administer(name, 'GET', path), administer(name, 'GET', `${path}/events`).catch((error) => {
+      // An older gateway behind the same address has no log.
+      if (error.code !== 'not_found') throw error
+      return null
+    })])
+    store.dispatch('room.loaded', { name, detail, log })
+  } catch (error) {
+    if (error.code === 'room_not_found') store.dispatch('room.gone', { name })
+    else if (error.code === 'no_token') store.dispatch('room.locked', { name })
+    else throw error
+  }
+}
+
+const pathOf = (name) => `/v1/rooms/${encodeURIComponent(name)}`
+
+/** A request with a token for a room, or for the list. A token that is refused is replaced once; if that does not help, access ends. */
+async function administer(room, method, path, body) {
+  const used = access
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send(method, path, { body, token: await used.token(room) })
+    } catch (error) {
+      if (used !== access) throw error
+      const isTokenRefused = error.status === 401 || error.code === 'missing_grant' || error.code === 'too_many_attempts'
+      if (!isTokenRefused) throw error
+      used.forget()
+      if (attempt === 1 && error.status === 401 && !(used instanceof PastedTokens)) continue
+      close({ code: error.code, message: error.message })
+      throw error
+    }
+  }
+}
+
+// MARK: Access
+
+function close(problem) {
+  access = null
+  store.dispatch('access', { access: 'none' })
+  if (problem) store.dispatch('problem.add', { key: 'access', isNew: true, ...problem })
+}
+
+export const useKey = (issuer, secret) => open('key', () => keyAccess(issuer, secret))
+
+export const useToken = (token) => open('token', async () => {
+  const tokens = new PastedTokens()
+  tokens.add(token)
+  return tokens
+})
+
+async function open(mode, make) {
+  store.dispatch('problem.remove', { key: 'access' })
+  store.dispatch('busy', { isBusy: true })
+  try {
+    const made = await make()
+    access = made
+    // Refusals end access again, with a problem.
+    await readRooms()
+    store.dispatch('access', { access: mode })
+    watch()
+    return true
+  } catch (error) {
+    if (store.state.problems.every(({ key }) => key !== 'access')) close({ code: error.code, message: error.message })
+    return false
+  } finally {
+    store.dispatch('busy', { isBusy: false })
+  }
+}
+
+/** A further token, for one room. */
+export function addToken(token) {
+  store.dispatch('problem.remove', { key: 'room' })
+  try {
+    const video = access.add(token)
+    if (video.room !== store.state.room.name) throw new GatewayError('other_room', `This token is for the room “${video.room}”.`)
+    watch()
+    return true
+  } catch (error) {
+    store.dispatch('problem.add', { key: 'room', code: error.code, message: error.message, isNew: true })
+    return false
+  }
+}
+
+export function endAccess() {
+  close()
+  location.hash = '#/'
+  announce('The page knows no token any more')
+}
+
+// MARK: Rooms. The address: `#/`, `#/rooms/NAME`
+
+export function followRoute() {
+  const name = location.hash.startsWith('#/rooms/') ? decodeURIComponent(location.hash.slice(8)) : null
+  store.dispatch('problem.remove', { key: 'room' })
+  store.dispatch('room.show', { name })
+  if (name !== null && access) readRoom(name).catch(() => {})
+}
+
+export const addressOf = (name) => `#/rooms/${encodeURIComponent(name)}`
+
+/** Names with these cannot be part of a path. */
+export const isAddressable = (name) => !/[/\n\r]/.test(name) && name !== '.' && name !== '..'
+
+export const setMuted = (room, track, muted, identity) => change(room, async () => {
+  await administer(room, 'PATCH', `${pathOf(room)}/tracks/${encodeURIComponent(track)}`, { muted })
+  announce(`${identity} is ${muted ? 'muted' : 'unmuted'}`)
+})
+
+export const removeParticipant = (room, identity) => change(room, async () => {
+  await administer(room, 'DELETE', `${pathOf(room)}/participants/${encodeURIComponent(identity)}`)
+  announce(`${identity} was removed`)
+})
+
+async function change(room, task) {
+  store.dispatch('problem.remove', { key: 'room' })
+  store.dispatch('busy', { isBusy: true })
+  try {
+    await task()
+    return true
+  } catch (error) {
+    store.dispatch('problem.add', { key: 'room', code: error.code, message: error.message, isNew: true })
+    return false
+  } finally {
+    store.dispatch('busy', { isBusy: false })
+    await readRoom(room).catch(() => {})
+  }
+}

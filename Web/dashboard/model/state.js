@@ -1,0 +1,71 @@
+// The page's state and how actions change it. No DOM, no network: a pure function of state and action. Samples are in `history.js`.
+
+const noRoom = { name: null, state: 'loading', detail: null, log: null }
+
+export const initialState = {
+  // How the page administers: unknown, none, development, key or token
+  access: 'unknown',
+  isBusy: false,
+  // waiting, live, hidden (the gateway does not publish them here) or unreachable
+  metrics: 'waiting',
+  // Increases with each sample.
+  sample: 0,
+  version: '',
+  // Minutes that plots show.
+  span: 5,
+  // locked, loading, ready
+  rooms: { state: 'loading', items: [], at: null },
+  filter: '',
+  // locked, loading, ready, gone
+  room: noRoom,
+  problems: [],
+}
+
+const reducers = {
+  access: (state, { access }) => ({ ...state, access, rooms: access === 'none' ? initialState.rooms : state.rooms }),
+  busy: (state, { isBusy }) => ({ ...state, isBusy }),
+  span: (state, { span }) => ({ ...state, span }),
+  filter: (state, { filter }) => ({ ...state, filter }),
+
+  'metrics.sampled': (state, { version }) => ({ ...state, metrics: 'live', sample: state.sample + 1, version }),
+  'metrics.failed': (state, { metrics }) => (state.metrics === metrics ? state : { ...state, metrics }),
+
+  'rooms.loaded': (state, { rooms, at }) => ({ ...state, rooms: { state: 'ready', items: rooms, at } }),
+  'rooms.locked': (state) => ({ ...state, rooms: { ...state.rooms, state: 'locked', items: [] } }),
+
+  'room.show': (state, { name }) => (state.room.name === name ? state : { ...state, room: { ...noRoom, name } }),
+  'room.loaded': (state, { name, detail, log }) => withRoom(state, name, { state: 'ready', detail, log }),
+  // What was known of it stays visible.
+  'room.gone': (state, { name }) => withRoom(state, name, { state: 'gone' }),
+  'room.locked': (state, { name }) => withRoom(state, name, { state: 'locked', detail: null, log: null }),
+
+  'problem.add': (state, { type, at, ...problem }) => {
+    const known = state.problems.find(({ key }) => key === problem.key)
+    if (known && known.code === problem.code && !problem.isNew) return state
+    return { ...state, problems: [...state.problems.filter(({ key }) => key !== problem.key), { ...problem, since: at }] }
+  },
+  'problem.remove': (state, { key }) =>
+    state.problems.some((problem) => problem.key === key) ? { ...state, problems: state.problems.filter((problem) => problem.key !== key) } : state,
+}
+
+export function reduce(state, action) {
+  const reducer = reducers[action.type]
+  if (!reducer) throw new Error(`no such action: ${action.type}`)
+  return reducer(state, action)
+}
+
+function withRoom(state, name, values) {
+  return state.room.name === name ? { ...state, room: { ...state.room, ...values } } : state
+}
+
+/** What a room is for, by its name: the gateway names those of calls and sessions. */
+export function kindOf(name) {
+  return name.startsWith('call-') ? 'call' : name.startsWith('session-') ? 'session' : 'room'
+}
+
+/** The rooms that the filter lets through: those where somebody talks first, then the fullest, then the newest. */
+export function visibleRooms({ rooms, filter }) {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  return rooms.items.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word))).sort((one, other) =>
+    Math.sign(other.num_speakers ?? 0) - Math.sign(one.num_speakers ?? 0) || other.num_participants - one.num_participants || other.created_at - one.created_at)
+}
