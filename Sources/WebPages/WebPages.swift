@@ -2,13 +2,17 @@ package import HTTPServer
 internal import HTTPTypes
 internal import Sockets
 
-/// The routes of the gateway's own web pages: `/`, the playground, and `/web/…`, all files of the folder `Web`.
+/// The routes of the gateway's own web pages: the pages' addresses, and `/web/…`, all files of the folder `Web`.
 ///
 /// A request's path is looked up in a table of the files that are in the program; nothing is read from a file system.
 package enum WebPages {
     private static let prefix = "/web/"
-    /// What `/` shows.
-    private static let index = "playground/index.html"
+    /// The pages' own addresses, and what they show.
+    private static let pages: [(path: RoutePath, file: String, purpose: String)] = [
+        ("/", "playground/index.html", "The playground: a web page that calls an assistant"),
+        ("/sessions", "sessions/index.html", "A user's sessions: transcripts, recordings, settings and the account"),
+        ("/dashboard", "dashboard/index.html", "The gateway live, for administrators"),
+    ]
 
     /// What pages may load: only from this gateway, without inline scripts and styles. They may open WebSockets elsewhere, and only this
     /// gateway's pages may frame them.
@@ -20,11 +24,12 @@ package enum WebPages {
     /// - Parameter files: with distinct paths.
     package static func routes(_ files: [WebFile] = WebFile.all) -> [Route] {
         let table = Dictionary(uniqueKeysWithValues: files.map { (prefix + $0.path, $0) })
-        let front = table[prefix + index].map { file in
-            Route(
-                .get, "/", "The playground: a web page that calls an assistant", access: .open,
-                responses: [.content("text/html"), .notModified]
-            ) { request, _ in response(to: request, with: file) }
+        let fronts = pages.compactMap { page in
+            table[prefix + page.file].map { file in
+                Route(.get, page.path, page.purpose, access: .open, responses: [.content("text/html"), .notModified]) { request, _ in
+                    response(to: request, with: file)
+                }
+            }
         }
         let types = Set(files.map { String($0.contentType.prefix { $0 != ";" }) }).sorted()
         // One route for each number of folders, because a parameter is one segment of a path.
@@ -39,7 +44,7 @@ package enum WebPages {
                 return response(to: request, with: file)
             }
         }
-        return [front].compactMap(\.self) + others
+        return fronts + others
     }
 
     private static func response(to request: HTTPServerRequest, with file: WebFile) -> HTTPServerResponse {

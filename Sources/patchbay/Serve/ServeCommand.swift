@@ -66,8 +66,9 @@ struct ServeCommand: AsyncParsableCommand {
               public_url: wss://voice.example
               # Web pages that may connect.
               allowed_origins: [https://app.example]
-              # Whether the gateway serves web pages of its own: a playground at /, and
-              # the client library at /web/patchbay.js.
+              # Whether the gateway serves web pages of its own: a playground at /,
+              # users' sessions at /sessions, a dashboard at /dashboard, and the client
+              # library at /web/patchbay.js.
               pages: true
               # A model for summaries. Default: built-in.
               summaries:

@@ -12,6 +12,8 @@ struct WebPageTests {
         WebFile(path: "playground/index.html", content: Array("<!doctype html><title>t</title>".utf8)),
         WebFile(path: "patchbay.js", content: script), WebFile(path: "patchbay.d.ts", content: [65]),
         WebFile(path: "playground/parts/icon.svg", content: Array("<svg/>".utf8)), WebFile(path: "playground/style.css", content: []),
+        WebFile(path: "sessions/index.html", content: Array("<!doctype html><title>s</title>".utf8)),
+        WebFile(path: "dashboard/index.html", content: Array("<!doctype html><title>d</title>".utf8)),
         WebFile(path: "data.json", content: Array("{}".utf8)), WebFile(path: "tone.bin", content: [0, 255, 128, 10, 13]),
     ]
 
@@ -29,7 +31,23 @@ struct WebPageTests {
         #expect(try ask("/web/playground/index.html").body == answer.body)
     }
 
-    @Test(arguments: ["/", "/web/patchbay.js", "/web/playground/parts/icon.svg"]) func pagesAreServedWithTheirPolicy(path: String) throws {
+    @Test(arguments: ["sessions", "dashboard"]) func pagesHaveAddressesOfTheirOwn(page: String) throws {
+        let answer = try ask("/" + page)
+        let file = try #require(Self.files.first { $0.path == "\(page)/index.html" })
+        #expect(answer.status == 200 && answer.body == file.content)
+        #expect(answer.fields["content-type"] == "text/html; charset=utf-8" && answer.fields["content-security-policy"] != nil)
+    }
+
+    @Test func pageWithoutItsFileIsNotServed() throws {
+        let gateway = try TestGateway(routes: WebPages.routes(Self.files.filter { $0.path != "sessions/index.html" })) {
+            $0.edge.servesPages = false
+        }
+        #expect(try gateway.get("/sessions")?.status == 404)
+        #expect(try gateway.get("/dashboard")?.status == 200)
+    }
+
+    @Test(arguments: ["/", "/sessions", "/dashboard", "/web/patchbay.js", "/web/playground/parts/icon.svg"])
+    func pagesAreServedWithTheirPolicy(path: String) throws {
         let fields = try ask(path).fields
         #expect(
             fields["content-security-policy"]
@@ -92,7 +110,8 @@ struct WebPageTests {
         "/web", "/web/", "/web/nothing.js", "/web/playground", "/web/playground/", "/web/playground/parts/icon.svg/x",
         "/web/a/b/c/d/e/f.js",
         "/web/PATCHBAY.js", "/web/patchbay.js%00", "/web/../Package.swift", "/web/%2e%2e/Package.swift", "/web/..%2fPackage.swift",
-        "/web/../../../../etc/passwd", "/web//etc/passwd", "/playground/index.html", "/index.html", "/favicon.ico",
+        "/sessions/", "/dashboard/index.html", "/web/../../../../etc/passwd", "/web//etc/passwd", "/playground/index.html", "/index.html",
+        "/favicon.ico",
     ]) func nothingElseIsServed(path: String) throws {
         let answer = try ask(path)
         #expect(answer.status == 404 || answer.status == 400, "\(answer.status)")
@@ -106,7 +125,9 @@ struct WebPageTests {
 
     @Test func pagesCanBeTurnedOff() throws {
         let gateway = try TestGateway { $0.edge.servesPages = false }
-        for path in ["/", "/web/patchbay.js", "/web/playground/index.html"] { #expect(try gateway.get(path)?.status == 404, "\(path)") }
+        for path in ["/", "/sessions", "/dashboard", "/web/patchbay.js", "/web/playground/index.html"] {
+            #expect(try gateway.get(path)?.status == 404, "\(path)")
+        }
         #expect(try gateway.get("/openapi.json")?.text.contains("/web/") == false)
     }
 
