@@ -37,6 +37,9 @@ internal import Wire
     @exclusivity(unchecked) private(set) var isBatch = false
     @exclusivity(unchecked) private var queues = FlushQueues()
 
+    /// Connections whose next requests have been read already, and their descriptors.
+    private var waiting: [(connection: GatedConnection, descriptor: Int32)] = []
+
     /// Connections with deferred messages.
     private struct FlushQueues {
         /// To be flushed at the end of the batch or turn.
@@ -174,7 +177,10 @@ internal import Wire
 
     override func willPoll() { flushTurn() }
 
-    override func didPoll() { serveLeftover() }
+    override func didPoll() {
+        serveLeftover()
+        if !waiting.isEmpty { serveRequests() }
+    }
 
     // MARK: Deferred messages
 
@@ -204,6 +210,31 @@ internal import Wire
                 unsafe connection.writer.isOnTimerList = false
             }
         }
+    }
+
+    // MARK: Pipelined requests
+
+    override func answered(on wsi: OpaquePointer) {
+        guard let ssl = unsafe lws_get_ssl(wsi),
+            let connection = unsafe InterposedTLS.slot.object(of: ssl)?.takeUnretainedValue() as? GatedConnection, connection.keepsRequests
+        else { return }
+        waiting.append((connection, unsafe lws_get_socket_fd(wsi)))
+    }
+
+    /// Has libwebsockets read the next request of each connection. A response that leaves meanwhile gets its connection served again in the
+    /// next turn.
+    private func serveRequests() {
+        let served = waiting
+        waiting.removeAll(keepingCapacity: true)
+        for (connection, descriptor) in served where !connection.isDetached {
+            // libwebsockets looks for a request only after it has seen that the socket takes more.
+            for event in [POLLOUT, POLLIN] {
+                var ready = pollfd(fd: descriptor, events: Int16(event), revents: Int16(event))
+                unsafe lws_service_fd(handles.lws, &ready)
+            }
+        }
+        // It checks its timers only after events of its own.
+        unsafe lws_cancel_service(handles.lws)
     }
 
     // MARK: Leftover records

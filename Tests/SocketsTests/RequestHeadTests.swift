@@ -124,8 +124,9 @@ struct RequestGateTests {
         var output: [UInt8] = []
         var rest = bytes[...]
         while !rest.isEmpty {
-            gate.admit(rest.prefix(piece), to: &output)
+            var next = rest.prefix(piece)
             rest = rest.dropFirst(piece)
+            while !next.isEmpty { gate.admit(&next, to: &output) }
         }
         return (output, gate)
     }
@@ -155,12 +156,41 @@ struct RequestGateTests {
     @Test func aHeadPassesOnlyWhenItIsComplete() {
         var gate = RequestGate()
         var output: [UInt8] = []
-        for byte in Self.get.dropLast() { gate.admit([byte], to: &output) }
+        for byte in Self.get.dropLast() {
+            var piece: ArraySlice = [byte]
+            gate.admit(&piece, to: &output)
+            #expect(piece.isEmpty)
+        }
         #expect(output.isEmpty)
         #expect(gate.heldBytes == Self.get.count - 1)
-        gate.admit(Self.get.suffix(1), to: &output)
+        var last = Self.get.suffix(1)
+        gate.admit(&last, to: &output)
         #expect(output == Self.get)
         #expect(gate.heldBytes == 0)
+    }
+
+    @Test(arguments: [get, post])
+    func oneRequestPassesAtATime(request: [UInt8]) {
+        var gate = RequestGate()
+        var rest = (Self.get + request + Self.post + Self.get + Self.upgrade + [0x81, 0x00, 0x0A])[...]
+        for expected in [Self.get, request, Self.post, Self.get, Self.upgrade + [0x81, 0x00, 0x0A]] {
+            var output: [UInt8] = []
+            gate.admit(&rest, to: &output)
+            #expect(output == expected)
+        }
+        #expect(rest.isEmpty)
+    }
+
+    @Test func aBodyInTwoPiecesEndsWhereTheNextRequestBegins() {
+        var gate = RequestGate()
+        var output: [UInt8] = []
+        var rest = Self.post.prefix(Self.post.count - 9)
+        gate.admit(&rest, to: &output)
+        #expect(rest.isEmpty)
+        rest = (Self.post.suffix(9) + Self.get)[...]
+        gate.admit(&rest, to: &output)
+        #expect(output == Self.post)
+        #expect(Array(rest) == Self.get)
     }
 
     @Test func blankLinesBeforeARequestAreDropped() {

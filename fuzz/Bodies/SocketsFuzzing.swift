@@ -54,17 +54,22 @@ enum SocketsFuzzing {
         guard let pieceLength = bytes.first.map({ Int($0) + 1 }) else { return }
         var whole = RequestGate()
         var expected: [UInt8] = []
-        whole.admit(bytes.dropFirst(), to: &expected)
+        var all = bytes.dropFirst()
+        while !all.isEmpty { whole.admit(&all, to: &expected) }
         var inPieces = RequestGate()
         var passed: [UInt8] = []
         var rest = bytes.dropFirst()
         while !rest.isEmpty {
-            let piece = rest.prefix(pieceLength)
-            let before = passed.count + inPieces.heldBytes
-            inPieces.admit(piece, to: &passed)
-            precondition(
-                passed.count + inPieces.heldBytes <= before + piece.count + RequestGate.refusalBytesMax, "more passes than was received")
+            var piece = rest.prefix(pieceLength)
             rest = rest.dropFirst(pieceLength)
+            while !piece.isEmpty {
+                let (before, count) = (passed.count + inPieces.heldBytes, piece.count)
+                inPieces.admit(&piece, to: &passed)
+                precondition(piece.count < count, "nothing of what was received is taken")
+                precondition(
+                    passed.count + inPieces.heldBytes <= before + count - piece.count + RequestGate.refusalBytesMax,
+                    "more passes than was received")
+            }
         }
         precondition(passed == expected && inPieces.isOver == whole.isOver, "what passes depends on how the stream is cut")
     }

@@ -42,6 +42,9 @@ open class LoopRecordLayer {
     /// - Parameter connection: a `Connection`.
     open func attach(_ wsi: OpaquePointer, to connection: AnyObject) -> ConnectionRecordLayer? { nil }
 
+    /// The response to a request has left, and libwebsockets reads the next one. Called on the loop's thread, also within callbacks.
+    open func answered(on wsi: OpaquePointer) {}
+
     /// The loop is about to wait for events.
     open func willPoll() {}
     /// The events of this turn have been processed.

@@ -41,7 +41,8 @@ internal import Wire
 
     package enum Fault {
         case bodyInChunks, bodyTooBig, bodyTooSlow
-        /// The request was pipelined behind another one; libwebsockets reads such a body from the wrong position.
+        /// The request was pipelined behind another one, on a connection without a `RequestGate`; libwebsockets reads such a body from the
+        /// wrong position.
         case bodyUnasked
         /// Bodies of other requests take up too much memory.
         case noRoom
@@ -60,6 +61,10 @@ internal import Wire
     private let isLastAsked: Bool
     /// A request with a body has no length; libwebsockets would read the next request as its body.
     private var isLengthUnknown = false
+    /// The length of the body, in bytes.
+    private var length = 0
+    /// libwebsockets has read part of the next request as this one's body.
+    private var isNextCutOff = false
     private var stage = Stage.reading
     private var repetitions = 0
     /// `handOver` starts the response itself.
@@ -120,7 +125,7 @@ internal import Wire
         guard let wsi = unsafe wsi else { return false }
         let lengthText = unsafe RequestHeader.contentLength.text(of: wsi)
         // With more digits than libwebsockets reads, its length and ours would differ.
-        let length = lengthText.map { $0.utf8.count <= 10 ? Int($0) ?? -1 : -1 } ?? 0
+        length = lengthText.map { $0.utf8.count <= 10 ? Int($0) ?? -1 : -1 } ?? 0
         if method == .post, length == 1, let refused = RequestGate.refused(at: path) {
             fault = .malformed(refused)
         } else if unsafe RequestHeader.isPathCutOff(in: wsi) {
@@ -163,15 +168,17 @@ internal import Wire
             discardedBytes += piece.count
             return discardedBytes <= Self.discardedBytesMax && discardsUntil.map { loop.now <= $0 } ?? true
         }
-        if body.count + piece.count > Self.bodyBytesMax {
-            fault = .bodyTooBig
-        } else if loop.now > deadline {
+        // libwebsockets 4.3 takes everything behind a body in the same read for more of it, and then never reports the end of the body. Only
+        // `RequestGate` keeps it from that: elsewhere the next request is lost, and the client has to repeat it on another connection.
+        isNextCutOff = body.count + piece.count > length
+        let piece = unsafe UnsafeRawBufferPointer(rebasing: piece.prefix(length - body.count))
+        if loop.now > deadline {
             fault = .bodyTooSlow
         } else if !loop.takeBodyBytes(piece.count) {
             fault = .noRoom
         } else {
             unsafe body.append(contentsOf: piece)
-            return true
+            guard isNextCutOff else { return true }
         }
         return handOver(to: delegate)
     }
@@ -185,7 +192,8 @@ internal import Wire
         case .reading, .waiting, .written: return true
         case .ending: return false
         case .writing(let response, .nothing):
-            guard unsafe response.writeHead(to: wsi, isLast: fault != nil || isLengthUnknown || isLastAsked) else { return false }
+            let isLast = fault != nil || isLengthUnknown || isLastAsked || isNextCutOff
+            guard unsafe response.writeHead(to: wsi, isLast: isLast) else { return false }
             return unsafe write(response, from: 0, to: wsi)
         case .writing(let response, .body(let sent)):
             return switch unsafe flush(wsi) {
@@ -243,18 +251,28 @@ internal import Wire
         stage = .written
         release()
         switch fault {
+        case nil where isNextCutOff:
+            unsafe lws_rx_flow_control(wsi, 1)
+            unsafe endWriting(wsi)
+            return unsafe discardInput(of: wsi)
         case nil:
             guard !isLengthUnknown, !isLastAsked else { return false }
             unsafe lws_rx_flow_control(wsi, 1)
-            return unsafe lws_http_transaction_completed(wsi) == 0
+            guard unsafe lws_http_transaction_completed(wsi) == 0 else { return false }
+            unsafe loop.recordLayer.answered(on: wsi)
+            return true
         case .bodyTooBig, .bodyTooSlow, .noRoom, .malformed:
             if case .malformed = fault { unsafe endWriting(wsi) }
-            discardsUntil = loop.now + .seconds(Self.discardingSecondsMax)
-            unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.discardingSecondsMax))
-            return true
+            return unsafe discardInput(of: wsi)
         case .bodyInChunks, .bodyUnasked, .pathCutOff:
             return false
         }
+    }
+
+    private func discardInput(of wsi: OpaquePointer) -> Bool {
+        discardsUntil = loop.now + .seconds(Self.discardingSecondsMax)
+        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, Int32(Self.discardingSecondsMax))
+        return true
     }
 
     /// Shows the client the end of the connection while its own bytes are still read and dropped.

@@ -1,7 +1,9 @@
 /// Checks the requests of one connection before libwebsockets sees them.
 ///
-/// A head is buffered until it is complete, then passed on in one piece. The first faulty one is replaced by a request whose path encodes
-/// the fault (`refused(at:)`), so that the refusal is sent in order and counted like any other response. Everything after it is dropped.
+/// One request passes at a time, because libwebsockets 4.3 takes everything behind a body in the same read for more of the body. The caller
+/// keeps the rest until the response has left. A head is buffered until it is complete, then passed on in one piece. The first faulty one is
+/// replaced by a request whose path encodes the fault (`refused(at:)`), so that the refusal is sent in order and counted like any other
+/// response. Everything after it is dropped.
 /// The replacement announces a body that never arrives, so that libwebsockets keeps reading until the client has received the response.
 package struct RequestGate: Sendable {
     private enum State {
@@ -31,22 +33,24 @@ package struct RequestGate: Sendable {
     package var heldBytes: Int { held.count }
     package var isOver: Bool { if case .over = state { true } else { false } }
 
-    /// Takes the next bytes of the connection, and appends those that libwebsockets may read: at most `heldBytes` and `refusalBytesMax`
-    /// more.
-    package mutating func admit(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        var rest = bytes
+    /// Takes the next bytes of the connection from the front of `rest`, up to the end of a request, and appends those that libwebsockets may
+    /// read: at most `heldBytes` and `refusalBytesMax` more.
+    package mutating func admit(_ rest: inout ArraySlice<UInt8>, to output: inout [UInt8]) {
         while !rest.isEmpty {
             switch state {
-            case .head: readHead(&rest, &output)
+            case .head:
+                readHead(&rest, &output)
+                if case .head = state, held.isEmpty { return }
             case .body(let left):
                 let taken = min(left, rest.count)
                 output += rest.prefix(taken)
                 rest = rest.dropFirst(taken)
-                state = taken < left ? .body(left - taken) : .head
+                guard taken == left else { return state = .body(left - taken) }
+                return state = .head
             case .open:
                 output += rest
-                return
-            case .over: return
+                rest = []
+            case .over: rest = []
             }
         }
     }

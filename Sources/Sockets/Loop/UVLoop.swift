@@ -11,7 +11,7 @@ package import Wire
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
     private var isOpen = false
-    /// Whether the loop is between its waiting for events and the end of their handlers.
+    /// Whether the loop is between its waiting for events and the end of their handlers, the record layer's among them.
     private(set) var isProcessingEvents = false
     private unowned let loop: Loop
 
@@ -93,8 +93,8 @@ package import Wire
     }
 
     private func didPoll() {
-        isProcessingEvents = false
         loop.recordLayer.didPoll()
+        isProcessingEvents = false
     }
 
     fileprivate func fireTimer() { loop.timerFired() }

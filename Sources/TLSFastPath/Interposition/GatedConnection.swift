@@ -7,22 +7,39 @@ internal import Sockets
 /// Attached to an `SSL` when libwebsockets first reads from it, and replaced at the upgrade. Records are OpenSSL's.
 @safe final class GatedConnection: InterposedConnection {
     private var gate = RequestGate()
+    /// Read behind a request that is being answered: at most a record.
+    private var kept: ArraySlice<UInt8> = []
     private var output: [UInt8] = []
     private var hasEnded = false
+    /// The `SSL` is freed, or its connection has been upgraded.
+    private(set) var isDetached = false
 
-    /// Reads what the socket has, until something passes.
+    /// Whether bytes wait here that the socket will not report any more.
+    var keepsRequests: Bool { !kept.isEmpty }
+
+    override func detached() {
+        isDetached = true
+        super.detached()
+    }
+
+    /// Passes on part of a request or a whole one, from what is kept or from the socket.
     ///
     /// libwebsockets' buffer (`pt_serv_buf_size`) has room for the longest incomplete head and a whole record behind it, so OpenSSL never
     /// keeps part of a record: libwebsockets looks for that only after a read that filled its buffer.
     override func sslRead(_ ssl: UnsafeMutableRawPointer, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int32 {
         unsafe isWithheld = false
         for _ in 0..<Self.readsMax where !hasEnded {
-            let room = count - gate.heldBytes - RequestGate.refusalBytesMax
-            guard room > 0 else { return end() }
-            let received = unsafe OpenSSLFunction.read?(ssl, buffer, Int32(room)) ?? -1
-            guard received > 0 else { return received }
+            if kept.isEmpty {
+                let room = count - gate.heldBytes - RequestGate.refusalBytesMax
+                guard room > 0 else { return end() }
+                let received = unsafe OpenSSLFunction.read?(ssl, buffer, Int32(room)) ?? -1
+                guard received > 0 else { return received }
+                kept = unsafe Array(UnsafeRawBufferPointer(start: buffer, count: Int(received)))[...]
+            }
             output.removeAll(keepingCapacity: true)
-            unsafe gate.admit(Array(UnsafeRawBufferPointer(start: buffer, count: Int(received)))[...], to: &output)
+            gate.admit(&kept, to: &output)
+            // Frees the memory.
+            if kept.isEmpty { kept = [] }
             if gate.isHeadTooLong { return end() }
             guard !output.isEmpty else { continue }
             unsafe output.withUnsafeBytes { unsafe buffer.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
