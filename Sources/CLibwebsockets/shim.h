@@ -1,6 +1,7 @@
 #pragma once
 // Wrappers for what Swift cannot import: a computed macro, a variadic call, GNU extensions, and casts between libuv's handle types.
 #include <libwebsockets.h>
+#include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <netinet/in.h>
@@ -16,6 +17,15 @@ enum { patchbay_lws_pre = LWS_PRE };
 static inline int patchbay_unacknowledged(int socket) {
     int bytes = 0;
     return ioctl(socket, SIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+// Cancels a netlink socket's subscriptions (netlink(7)): binds it again, to no groups. Fails for other descriptors.
+static inline int patchbay_netlink_unsubscribe(int socket) {
+    struct sockaddr_nl address;
+    socklen_t length = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &length) != 0 || address.nl_family != AF_NETLINK) return -1;
+    address.nl_groups = 0;
+    return bind(socket, (struct sockaddr *)&address, sizeof address);
 }
 
 // accept4 is a GNU extension, which Swift's Glibc module does not show.

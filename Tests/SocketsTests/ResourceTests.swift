@@ -103,6 +103,32 @@ struct ResourceTests {
         }
     }
 
+    /// The multicast groups of all netlink sockets of this process, as bits.
+    static var netlinkGroups: [UInt32] {
+        openDescriptors.keys.compactMap { number in
+            // sockaddr_nl (netlink(7)): the family, the port and the groups.
+            var address = [UInt32](repeating: 0, count: 32)
+            var length = socklen_t(128)
+            let isSocket = address.withUnsafeMutableBytes { bytes in
+                getsockname(Int32(number), bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length) == 0
+            }
+            return isSocket && address[0] & 0xFFFF == UInt32(AF_NETLINK) ? address[2] : nil
+        }
+    }
+
+    /// libwebsockets 4.3 would close connections whose routes it believes to be gone.
+    @Test func loopsDoNotWatchTheSystemsRoutes() async {
+        await #expect(processExitsWith: .success) {
+            let counter = Counter()
+            guard let loop = try? Loop(settings: LoopSettings(), delegate: counter) else { exit(2) }
+            counter.loop = loop
+            guard ResourceTests.netlinkGroups.allSatisfy({ $0 == 0 }) else { exit(3) }
+            loop.wake(at: loop.now + .milliseconds(200))
+            loop.run()
+            exit(ResourceTests.netlinkGroups.isEmpty ? 0 : 4)
+        }
+    }
+
     @Test func theSoftLimitIsRaisedToTheHardLimit() async {
         await #expect(processExitsWith: .success) {
             ResourceTests.setSoftLimit(64)

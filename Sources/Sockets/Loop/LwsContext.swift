@@ -45,7 +45,7 @@ internal import Wire
             throw LoopError(
                 "libwebsockets cannot create a context; check that libwebsockets-evlib-uv is installed and `ulimit -n` is high enough")
         }
-        eventPipe = unsafe EventPipe(of: uv)
+        eventPipe = unsafe EventPipe(stoppingOthersOf: uv)
     }
 
     /// Starts closing everything; libwebsockets continues in the following turns of its loop.
@@ -53,6 +53,7 @@ internal import Wire
     /// - Returns: whether it may have these turns. If not, its memory is leaked.
     func destroy() -> Bool {
         guard let context = unsafe pointer else { return true }
+        eventPipe?.willDestroy()
         unsafe lws_context_destroy(context)
         return eventPipe?.keepTaken() ?? true
     }
@@ -63,6 +64,7 @@ internal import Wire
         guard let context = unsafe pointer else { return }
         unsafe pointer = nil
         unsafe lws_context_destroy(context)
+        eventPipe?.close()
     }
 
     func makeServerVhost(_ files: TLSFiles, handshakeSecondsMax: Int) throws(LoopError) {
@@ -179,15 +181,21 @@ internal import Wire
     }
 }
 
-/// The descriptor through which libwebsockets wakes its own loop, guarded against a double close.
+/// The descriptor through which libwebsockets wakes its own loop, guarded against a double close and a leak.
 ///
 /// On libuv, libwebsockets 4.1 closes it in `lws_context_destroy` and again in a later turn of the loop. In between, the number may have been
-/// reused by another thread, whose file would be closed. So the number is kept taken until the second close.
+/// reused by another thread, whose file would be closed. So the number is kept taken until the second close. libwebsockets 4.3.5 does not
+/// close it at all.
 private struct EventPipe {
     private let descriptor: Int32
+    /// A duplicate, while the context is being destroyed.
+    private var copy: Int32 = -1
 
+    /// Stops libwebsockets' watch over the system's routes, which libwebsockets has from 4.2 on and no option turns off. When an interface or
+    /// an address goes, it would close connections that it believes to have no route any more, those of clients on other interfaces too.
+    ///
     /// - Parameter uv: a loop on which a context has just been created and nothing else polls.
-    init?(of uv: UnsafeMutablePointer<uv_loop_t>) {
+    init?(stoppingOthersOf uv: UnsafeMutablePointer<uv_loop_t>) {
         var found: Int32 = -1
         unsafe withUnsafeMutablePointer(to: &found) { found in
             unsafe uv_walk(
@@ -197,17 +205,26 @@ private struct EventPipe {
                     guard let handle = unsafe handle, unsafe uv_handle_get_type(handle) == UV_POLL,
                         unsafe uv_fileno(handle, &descriptor) == 0
                     else { return }
-                    unsafe found?.storeBytes(of: descriptor, as: Int32.self)
+                    if patchbay_netlink_unsubscribe(descriptor) == 0 {
+                        unsafe uv_poll_stop(UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_poll_t.self))
+                    } else {
+                        unsafe found?.storeBytes(of: descriptor, as: Int32.self)
+                    }
                 }, found)
         }
         guard found >= 0 else { return nil }
         descriptor = found
     }
 
-    /// Takes the number again after the first close.
+    mutating func willDestroy() {
+        copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    }
+
+    /// Takes the number again if it has been closed.
     ///
     /// - Returns: false if another thread was faster. Then libwebsockets must not get another turn; its memory is leaked instead.
     func keepTaken() -> Bool {
+        if isOpen { return true }
         let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
         if null == descriptor { return true }
         guard null >= 0 else { return false }
@@ -217,6 +234,22 @@ private struct EventPipe {
         if keeper == descriptor { return true }
         if keeper >= 0 { _ = Glibc.close(keeper) }
         return false
+    }
+
+    /// Closes what libwebsockets has left open.
+    mutating func close() {
+        if isOpen { _ = Glibc.close(descriptor) }
+        _ = Glibc.close(copy)
+        copy = -1
+    }
+
+    /// Whether the number still stands for the same open file, and not for one of another thread: then a flag that is changed through the
+    /// duplicate changes with it (fcntl(2), F_SETFL).
+    private var isOpen: Bool {
+        let flags = fcntl(copy, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_GETFL) == flags, fcntl(copy, F_SETFL, flags ^ O_APPEND) == 0 else { return false }
+        defer { _ = fcntl(copy, F_SETFL, flags) }
+        return fcntl(descriptor, F_GETFL) == flags ^ O_APPEND
     }
 }
 
