@@ -1,6 +1,6 @@
 """Checks the browser library and the web pages in headless Chromium, against a gateway that it starts on a free port.
 
-    python Tests/Browser/browser.py --patchbay .build/release/patchbay [--only TEXT] [--measure]
+    python Tests/Browser/browser.py --patchbay .build/release/patchbay [--only TEXT] [--jobs N | --measure]
 
 With PATCHBAY_SCREENS=FOLDER, checks of pages save screenshots of their states there. Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
 """
@@ -33,9 +33,9 @@ async def run(check, command: Path, verbose: bool) -> bool:
         fault = str(error) or type(error).__name__
         if verbose:
             traceback.print_exc()
-    print(f"{'FAIL' if fault else 'ok  '} {time.monotonic() - began:5.1f} s  {check.title}", flush=True)
-    for line in (fault or text or "").splitlines():
-        print(f"               {line}", flush=True)
+    lines = [f"{'FAIL' if fault else 'ok  '} {time.monotonic() - began:5.1f} s  {check.title}"]
+    lines += [f"               {line}" for line in (fault or text or "").splitlines()]
+    print("\n".join(lines), flush=True)
     return fault is None
 
 
@@ -43,13 +43,22 @@ async def main() -> int:
     parser = argparse.ArgumentParser(description="Checks the browser library in headless Chromium.")
     parser.add_argument("--patchbay", type=Path, default=REPOSITORY / ".build/release/patchbay", help="the command")
     parser.add_argument("--only", help="run the checks whose titles contain this")
+    parser.add_argument("--jobs", type=int, default=1, help="run this many checks at once, each with a gateway and a browser of its own")
     parser.add_argument("--measure", action="store_true", help="run the measurements instead of the checks")
     parser.add_argument("--verbose", action="store_true", help="print tracebacks")
     arguments = parser.parse_args()
     chosen = [check for check in checks if check.is_measurement == arguments.measure and (arguments.only or "") in check.title]
     if not chosen:
         parser.error("no such check")
-    results = [await run(check, arguments.patchbay, arguments.verbose) for check in chosen]
+    if arguments.jobs < 1 or (arguments.measure and arguments.jobs > 1):
+        parser.error("--jobs: pass 1 or more; measurements run alone")
+    turn = asyncio.Semaphore(arguments.jobs)
+
+    async def run_in_turn(check) -> bool:
+        async with turn:
+            return await run(check, arguments.patchbay, arguments.verbose)
+
+    results = await asyncio.gather(*(run_in_turn(check) for check in chosen))
     return 0 if all(results) else 1
 
 

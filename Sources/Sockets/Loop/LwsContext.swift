@@ -45,7 +45,7 @@ internal import Wire
             throw LoopError(
                 "libwebsockets cannot create a context; check that libwebsockets-evlib-uv is installed and `ulimit -n` is high enough")
         }
-        eventPipe = unsafe EventPipe(stoppingOthersOf: uv)
+        eventPipe = unsafe EventPipe(stoppingRouteWatchOf: uv)
     }
 
     /// Starts closing everything; libwebsockets continues in the following turns of its loop.
@@ -195,7 +195,7 @@ private struct EventPipe {
     /// an address goes, it would close connections that it believes to have no route any more, those of clients on other interfaces too.
     ///
     /// - Parameter uv: a loop on which a context has just been created and nothing else polls.
-    init?(stoppingOthersOf uv: UnsafeMutablePointer<uv_loop_t>) {
+    init?(stoppingRouteWatchOf uv: UnsafeMutablePointer<uv_loop_t>) {
         var found: Int32 = -1
         unsafe withUnsafeMutablePointer(to: &found) { found in
             unsafe uv_walk(
