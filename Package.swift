@@ -163,7 +163,9 @@ let package = Package(
         .target(name: "CallCounter", path: "loadtest/CallCounter"),
         .executableTarget(
             name: "patchbay-budget",
-            dependencies: ["CallCounter", "Gateway", "Backend", "Identity", "Sockets", "TLSFastPath", argumentParser, logging],
+            dependencies: [
+                "CallCounter", "Gateway", "Backend", "Identity", "Sockets", "TLSFastPath", "COpenSSL", argumentParser, logging,
+            ],
             path: "loadtest/Budget", swiftSettings: settings),
 
         // Measures interruptions of an assistant.
