@@ -12,7 +12,9 @@ import time
 import traceback
 from pathlib import Path
 
-from checks import account, assistant, audio, dashboard, examples, faults, figures, room, sessions, widget  # noqa: F401
+from checks import (  # noqa: F401
+    account, assistant, audio, dashboard, examples, faults, figures, room, sessions, widget, widget_faults, widget_pages, widget_talk,
+)
 from harness import checks
 from world import REPOSITORY, World
 

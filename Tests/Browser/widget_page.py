@@ -15,6 +15,10 @@ WIDGET = {
 }
 
 
+# A click on the button that starts a conversation.
+START = "part('.launcher').click()"
+
+
 def definition(onboarding: tuple = (), **widget) -> dict:
     return WIDGET | {"onboarding": list(onboarding), "widget": WIDGET["widget"] | widget}
 
@@ -107,3 +111,30 @@ async def recorded_packets(world: World) -> list[bytes]:
     frames = await listener.receive_frames(250, timeout=30)
     await world.end(speaker)
     return [Frame.parse(frame).payload for frame in frames]
+
+
+def faults(page: Page) -> list[str]:
+    """Errors of scripts and policies; refused requests are part of some checks."""
+    return [line for line in page.console if line.startswith(("error", "exception")) and "Failed to load resource" not in line]
+
+
+async def begin(page: Page, world: World, room: str = "widget") -> Assistant:
+    """Starts a conversation with a click on the button, and lets the assistant join."""
+    assistant = await Assistant.join(world, room)
+    await page.run(START)
+    await page.until("widget.state === 'expanded'")
+    await assistant.state("listening")
+    await page.until("/Listening/.test(text('.status-text'))")
+    return assistant
+
+
+async def press(page: Page, key: str, code: int, modifiers: int = 0):
+    for kind in ("rawKeyDown", "keyUp"):
+        await page.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
+    if key == "Enter":
+        await page.send("Input.dispatchKeyEvent", type="char", key=key, text="\r")
+
+
+async def emulate(page: Page, *, theme: str = "light", motion: str = "no-preference"):
+    features = [{"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": motion}]
+    await page.send("Emulation.setEmulatedMedia", features=features)

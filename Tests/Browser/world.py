@@ -1,6 +1,7 @@
 """A gateway of its own, participants from the command line, and a server that has Web/ as it is now, in front of the gateway's API."""
 
 import asyncio
+import contextlib
 import functools
 import http.client
 import http.server
@@ -215,7 +216,9 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        # The page may be gone.
+        with contextlib.suppress(ConnectionError):
+            self.wfile.write(body)
 
     def translate_path(self, path: str) -> str:
         path = path.partition("?")[0]

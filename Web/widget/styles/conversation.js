@@ -48,7 +48,7 @@ export const conversation = css`
     font-size: 13px;
   }
 
-  .caption-text { text-wrap: balance; }
+  .caption-text { text-wrap: pretty; }
   .caption[data-kind='user'] .caption-text { color: var(--text-quiet); }
 
   /* A word keeps its place before it is heard. */
@@ -137,7 +137,7 @@ export const conversation = css`
 
   .chip:hover:not(:disabled) { background: color-mix(in srgb, var(--sunken) 90%, var(--text)); }
 
-  .cards { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; min-height: 0; overflow: auto; }
+  .cards { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }
 
   .card {
     display: grid;

@@ -20,7 +20,19 @@ export const panel = css`
     from { opacity: 0; transform: translateY(12px); }
   }
 
-  .panel > :not(.header, .transcript, .cards) { flex: none; }
+  .panel > * { flex: none; }
+
+  /* What does not fit scrolls; the controls stay. */
+  .panel-body {
+    display: flex;
+    flex: 0 1 auto;
+    flex-direction: column;
+    min-height: 0;
+    overflow: auto;
+    scrollbar-width: thin;
+  }
+
+  .panel-body > * { flex: none; }
 
   .header {
     display: flex;
@@ -71,15 +83,11 @@ export const panel = css`
   .panel .stage[data-small] .visualizer { width: 140px; height: 40px; }
   .panel .stage[data-small] .caption { display: none; }
 
-  .panel .caption {
-    width: 100%;
-    max-height: 7.5em;
-    text-align: center;
-  }
+  .panel .caption { max-width: 100%; max-height: 7.5em; }
 
   .panel .transcript {
-    flex: 1 1 320px;
-    min-height: 120px;
+    flex: 0 1 360px;
+    min-height: 140px;
     border-block-start: 1px solid var(--line);
   }
 
@@ -87,12 +95,24 @@ export const panel = css`
   .panel .cards { padding: 0 16px 12px; }
   .panel .quick { padding: 0 16px 16px; }
   .panel .notices { padding: 0 16px 12px; }
-  .panel .transcript ~ .notices:not(:empty) { padding-block-start: 12px; }
+  .panel .transcript ~ .notices:not(:empty), .panel .transcript:not([hidden]) ~ .cards { padding-block-start: 12px; }
   .panel .start { margin: 0 16px 16px; min-height: 48px; border-radius: 24px; }
   .panel .problem { padding: 12px 20px 20px; overflow: auto; }
 
   .panel .controls {
     padding: 14px 16px 16px;
+  }
+
+  /* A phone on its side. */
+  @media (max-height: 480px) {
+    .panel { max-height: calc(100dvh - 32px); }
+    .panel .header { min-height: 48px; padding-block: 4px; }
+    .panel .stage { gap: 6px; padding-block: 0 10px; }
+    .panel .visualizer { width: 140px; height: 40px; }
+    .panel .quick { flex-wrap: nowrap; justify-content: safe center; }
+    .panel .chip { flex: none; }
+    .panel .controls { padding-block: 8px 10px; }
+    .panel .button.stop { min-height: 44px; }
   }
 
   /* On a phone the panel is as wide as the screen. */

@@ -36,7 +36,11 @@ export const talk = css`
     min-height: 0;
     margin-inline: auto;
     padding: 8px 20px;
+    overflow: auto;
+    scrollbar-width: thin;
   }
+
+  .talk-body > .cards { flex: none; }
 
   .talk .stage {
     display: flex;
@@ -44,10 +48,9 @@ export const talk = css`
     flex-direction: column;
     justify-content: center;
     min-height: 0;
-    text-align: center;
   }
 
-  .talk .caption { max-height: 100%; padding-block: 4px; }
+  .talk .caption { width: fit-content; max-width: 100%; max-height: 100%; margin-inline: auto; padding-block: 4px; }
   .talk .caption-speaker { margin-block-end: 12px; font-size: 15px; }
   .talk .caption-text, .talk-hint { font-size: clamp(26px, 4.6vw, 42px); font-weight: 600; letter-spacing: -0.015em; line-height: 1.25; }
   .talk .caption[data-kind='user'] .caption-text { font-size: clamp(21px, 3.4vw, 30px); font-weight: 500; }
@@ -78,7 +81,8 @@ export const talk = css`
     padding: 12px 20px 28px;
   }
 
-  .talk .status { font-size: 16px; }
+  /* Over the shapes, quiet text would be too faint. */
+  .talk .status { color: var(--text); font-size: 16px; }
   .talk .button.round { width: 52px; min-height: 52px; }
   .talk .composer .button.round { width: 44px; min-height: 44px; }
   .talk .button.stop { min-width: 168px; min-height: 60px; border-radius: 30px; font-size: 16px; }
@@ -101,9 +105,9 @@ export const talk = css`
 
   /* Soft shapes, faint enough for the text above them, and stronger in colour, as they are. */
   .ambience {
-    --glow-1: oklch(from var(--color-1) l calc(c * 1.6) h);
-    --glow-2: oklch(from var(--color-2) l calc(c * 1.6) h);
-    --glow-3: oklch(from var(--color-3) l calc(c * 1.6) h);
+    --glow-1: light-dark(oklch(from var(--color-1) l calc(c * 1.5) h), oklch(from var(--color-1) calc(l * 0.72) calc(c * 1.9) h));
+    --glow-2: light-dark(oklch(from var(--color-2) l calc(c * 1.5) h), oklch(from var(--color-2) calc(l * 0.72) calc(c * 1.9) h));
+    --glow-3: light-dark(oklch(from var(--color-3) l calc(c * 1.5) h), oklch(from var(--color-3) calc(l * 0.72) calc(c * 1.9) h));
     position: absolute;
     inset: 0;
     overflow: hidden;
@@ -138,10 +142,14 @@ export const talk = css`
     .talk .button.stop { min-width: 144px; }
   }
 
+  @media (max-height: 700px) {
+    .talk[data-has-cards] .stage { display: none; }
+  }
+
   @media (max-height: 560px) {
     .talk-foot { gap: 8px; padding-block: 4px 12px; }
     .talk .button.stop { min-height: 48px; }
-    .talk .quick { flex-wrap: nowrap; justify-content: start; }
+    .talk .quick { flex-wrap: nowrap; justify-content: safe center; }
     .talk .chip { flex: none; }
   }
 `

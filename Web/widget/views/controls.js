@@ -1,7 +1,7 @@
 // What users operate during a conversation: stop, mute, text, quick commands and the voice.
 
 import { h, setText, uniqueId } from '../../shared/elements.js'
-import { agentStatus, isInCall } from '../model/machine.js'
+import { agentStatus, isDenied, isInCall } from '../model/machine.js'
 import { statusText } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
 import { createWaveform } from './visualizer.js'
@@ -92,7 +92,8 @@ export class QuickCommands {
     this.#session = session
   }
 
-  update({ definition, call, view }) {
+  update(state) {
+    const { definition, call, view } = state
     const commands = definition?.quickCommands ?? []
     if (commands !== this.#shown) {
       this.#shown = commands
@@ -100,8 +101,9 @@ export class QuickCommands {
         h('button', { type: 'button', class: 'button chip', part: 'quick-command', dir: 'auto', text, onclick: () => this.#session.sendText(text) })))
     }
     const hasBegun = call.transcript.lines.some(({ kind }) => kind === 'user' || kind === 'typed')
-    const isReady = call.phase === 'none' || (call.phase === 'connected' && call.agent !== null && call.onboarding !== 'asked' && !hasBegun)
-    this.element.hidden = !isReady || commands.length === 0 || view === 'error'
+    const isQuiet = call.agent !== null && call.onboarding !== 'asked' && call.cards.length === 0 && !hasBegun
+    const isReady = call.phase === 'none' || (call.phase === 'connected' && isQuiet)
+    this.element.hidden = !isReady || commands.length === 0 || view === 'error' || isDenied(state)
   }
 }
 

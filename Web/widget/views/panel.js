@@ -88,7 +88,8 @@ export class Panel {
     const [status, notices, cards, quick] = [new StatusLine(session), new NoticeList(run), new CardList(session), new QuickCommands(session)]
     this.#stage = h('div', { class: 'stage' }, this.#visualizer.element, status.element, this.#caption.element)
     this.element = h('section', { class: 'panel', part: 'panel', 'aria-labelledby': this.#header.title.id },
-      this.#header.element, this.#problem.element, this.#stage, this.#transcript.element, cards.element, notices.element, quick.element,
+      this.#header.element,
+      h('div', { class: 'panel-body' }, this.#problem.element, this.#stage, this.#transcript.element, cards.element, notices.element, quick.element),
       this.#composer.element, this.#start, this.#controls.element, h('slot', { name: 'footer' }))
     this.element.addEventListener('keydown', (event) => this.#press(event, session))
     this.#parts = [links, this.#header, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]

@@ -28,7 +28,8 @@ export class Talk {
   #voice
   #stage
   #closing = null
-  #isRemoved = false
+  // Whose events are still to come.
+  #ownCloses = 0
 
   /** `origin()` returns the point of the viewport from which the dialog opens. */
   constructor(session, level, run, origin) {
@@ -54,8 +55,11 @@ export class Talk {
       if (session.state.view === 'transcript') session.showVoice()
       else this.#leave()
     })
-    // Browsers close a dialog for which Escape is pressed twice.
-    this.element.addEventListener('close', () => !this.#isRemoved && Talk.isOpenWith(session.state) && this.#leave())
+    // Browsers close a dialog for which Escape is pressed twice. The event comes later: a new conversation may have begun after an own close.
+    this.element.addEventListener('close', () => {
+      if (this.#ownCloses > 0) this.#ownCloses--
+      else if (Talk.isOpenWith(session.state)) this.#leave()
+    })
     this.#parts = [links, this.#header, this.#voice, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
     this.statusElement = status.element
   }
@@ -93,10 +97,9 @@ export class Talk {
   }
 
   close() {
-    this.#isRemoved = true
     this.#ambience.stop()
     this.#controls.close()
-    this.element.close()
+    this.#shut()
   }
 
   #leave() {
@@ -115,12 +118,18 @@ export class Talk {
   #close() {
     if (!this.element.open || this.#closing) return
     const animation = this.#animate('reverse')
-    if (!animation) return this.element.close()
+    if (!animation) return this.#shut()
     this.#closing = animation
     animation.onfinish = () => {
       this.#closing = null
-      this.element.close()
+      this.#shut()
     }
+  }
+
+  #shut() {
+    if (!this.element.open) return
+    this.#ownCloses++
+    this.element.close()
   }
 
   /** The circle, from or to the button. None with reduced motion. */
