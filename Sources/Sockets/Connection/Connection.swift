@@ -324,7 +324,7 @@ package import Wire
 
     /// How long a peer that violated the protocol may take to close after it has got a CLOSE frame, in microseconds. libwebsockets would
     /// wait 5 s.
-    private static let lingerMicroseconds: lws_usec_t = 900_000
+    private static let lingerMicroseconds: lws_usec_t = 500_000
 
     /// The CLOSE frame for a violation was sent. Input is no longer read, so the peer's CLOSE frame is not noticed.
     package func linger() { end(after: Self.lingerMicroseconds) }
