@@ -90,7 +90,7 @@ package enum ExportFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// Headings in the user's language.
+/// Headings of exports, and what summaries do not quote, in the session's language.
 struct ExportWords: Sendable {
     var conversation = "Conversation"
     var summary = "Summary"
@@ -100,6 +100,8 @@ struct ExportWords: Sendable {
     var user = "You"
     var assistant = "Assistant"
     var noTurns = "No transcript was kept of this conversation."
+    var emptyConversation = "Empty conversation"
+    var nothingSaid = "Nothing was said."
     let language: String
 
     /// - Parameter locale: BCP 47; only the language is used.
@@ -111,12 +113,15 @@ struct ExportWords: Sendable {
                 "Gespräch", "Zusammenfassung", "Aufgaben", "Schlagwörter", "Mitschrift"
             )
             (user, assistant, noTurns) = ("Du", "Assistent", "Von diesem Gespräch gibt es keine Mitschrift.")
+            (emptyConversation, nothingSaid) = ("Gespräch ohne Worte", "Es wurde nichts gesagt.")
         case "fr":
             (conversation, summary, actionItems, tags, transcript) = ("Conversation", "Résumé", "À faire", "Mots-clés", "Transcription")
             (user, assistant, noTurns) = ("Vous", "Assistant", "Aucune transcription de cette conversation n’a été conservée.")
+            (emptyConversation, nothingSaid) = ("Conversation vide", "Rien n’a été dit.")
         case "es":
             (conversation, summary, actionItems, tags, transcript) = ("Conversación", "Resumen", "Tareas", "Etiquetas", "Transcripción")
             (user, assistant, noTurns) = ("Tú", "Asistente", "No se guardó ninguna transcripción de esta conversación.")
+            (emptyConversation, nothingSaid) = ("Conversación vacía", "No se dijo nada.")
         default:
             language = "en"
             return

@@ -12,19 +12,21 @@ package struct ExtractiveSummarizer: Summarizer {
     package init() {}
 
     package func summary(of session: Session, turns: [Turn]) async throws -> SummaryContent {
-        content(of: turns)
+        content(of: turns, language: session.language)
     }
 
-    func content(of turns: [Turn]) -> SummaryContent {
+    /// - Parameter language: of what is not quoted, as a BCP 47 tag; nil is English.
+    func content(of turns: [Turn], language: String?) -> SummaryContent {
         let sentences = Sentence.all(of: turns)
+        let words = ExportWords(locale: language ?? "en")
         guard !sentences.isEmpty else {
-            return SummaryContent(title: "Empty conversation", summaryText: "Nothing was said.", actionItems: [], tags: [])
+            return SummaryContent(title: words.emptyConversation, summaryText: words.nothingSaid, actionItems: [], tags: [])
         }
         let weights = Self.weights(of: sentences)
         let request = Self.firstRequest(in: sentences)
         return SummaryContent(
             title: sentences[request].text.shortened(to: SummaryLimits.titleCharactersMax),
-            summaryText: Self.quotes(from: sentences, weights: weights, firstRequest: request),
+            summaryText: Self.quotes(from: sentences, weights: weights, firstRequest: request, words: words),
             actionItems: Self.openRequests(in: sentences), tags: Self.tags(of: sentences, weights: weights))
     }
 
@@ -43,7 +45,9 @@ package struct ExtractiveSummarizer: Summarizer {
         return candidates.first { sentences[$0].turn == sentences[first].turn && sentences[$0].isQuestion } ?? first
     }
 
-    private static func quotes(from sentences: [Sentence], weights: [String: Double], firstRequest: Int) -> String {
+    private static func quotes(
+        from sentences: [Sentence], weights: [String: Double], firstRequest: Int, words: ExportWords
+    ) -> String {
         let lastTurn = Double(max(sentences[sentences.count - 1].turn, 1))
         var scores = sentences.indices.map { index in
             let sentence = sentences[index]
@@ -71,7 +75,7 @@ package struct ExtractiveSummarizer: Summarizer {
         for index in chosen.sorted() {
             let sentence = sentences[index]
             var quote = "“\(sentence.text.shortened(to: SummaryLimits.textCharactersMax / 2))”"
-            if sentence.speaker != speaker { quote = (sentence.speaker == .user ? "You: " : "Assistant: ") + quote }
+            if sentence.speaker != speaker { quote = words.name(of: sentence.speaker) + ": " + quote }
             guard text.count + quote.count < SummaryLimits.textCharactersMax else { break }
             text += text.isEmpty ? quote : " " + quote
             speaker = sentence.speaker

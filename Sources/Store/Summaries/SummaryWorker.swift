@@ -68,7 +68,9 @@ package struct SummaryWorker: Sendable {
         guard job.attempts >= Self.failuresBeforeProvisional else { return false }
         // One that is there is of this conversation, unless turns were revised since, and then the job's attempts started again.
         guard job.attempts == Self.failuresBeforeProvisional || record.summary?.isProvisional != true else { return false }
-        try await save(ExtractiveSummarizer().content(of: record.turns), record.session, job, isProvisional: true, now: now)
+        try await save(
+            ExtractiveSummarizer().content(of: record.turns, language: record.session.language), record.session, job, isProvisional: true,
+            now: now)
         return true
     }
 

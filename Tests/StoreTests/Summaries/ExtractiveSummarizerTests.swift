@@ -133,6 +133,15 @@ struct ExtractiveSummarizerTests {
         #expect(summary == SummaryContent(title: "Empty conversation", summaryText: "Nothing was said.", actionItems: [], tags: []))
     }
 
+    @Test func whatIsNotQuotedIsInTheSessionsLanguage() async throws {
+        let turns = Dialogues.turns(of: "user: Bitte buche einen Tisch am Hafen.\nassistant: Das ist erledigt.")
+        var session = Dialogues.session(of: turns)
+        session.language = "de-AT"
+        let summary = try await ExtractiveSummarizer().summary(of: session, turns: turns)
+        #expect(summary.summaryText == "Du: “Bitte buche einen Tisch am Hafen.” Assistent: “Das ist erledigt.”")
+        #expect(try await ExtractiveSummarizer().summary(of: session, turns: []).summaryText == "Es wurde nichts gesagt.")
+    }
+
     @Test(arguments: names) func theSummaryIsDeterministic(name: String) async throws {
         let first = try await Dialogues.summary(name)
         for _ in 0..<3 { #expect(try await Dialogues.summary(name) == first) }
