@@ -76,10 +76,8 @@ async def talk_errors(world: World):
 @check("the embedded assistant greets, introduces itself once and answers a quick command in the talk view")
 async def embedded(world: World):
     world.path("patchbay.yaml").write_text(CONFIGURATION)
-    server = await world.start("serve", "--dev", "--config", str(world.path("patchbay.yaml")), "--port", "0", "--shards", "1", wait_for="listening on ")
-    gateway = server.ready_line.split("listening on ")[1].strip()
-    world.files.gateway = gateway.replace("wss", "https")
-    await world.start("agent", "start", "--dev", "--url", gateway)
+    await world.restart_gateway("--config", str(world.path("patchbay.yaml")))
+    await world.start("agent", "start", "--dev", "--url", world.gateway)
     heard = "[...shadow.querySelectorAll('.lines li')].map((line) => line.lastChild.firstChild.textContent)"
     async with Browser() as browser:
         page = await browser.open(world.page)
