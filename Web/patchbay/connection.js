@@ -128,6 +128,7 @@ export class Connection {
   #detach() {
     clearInterval(this.#pingTimer)
     clearTimeout(this.#probeTimer)
+    this.#probeTimer = 0
     this.#pingSent = null
     if (this.#isClosed) this.#watchNetwork(false)
     if (this.#socket) this.#socket.onmessage = this.#socket.onclose = null
@@ -168,6 +169,8 @@ export class Connection {
     this.request('ping', { t: Math.round(now) }).then(
       () => {
         this.rtt = performance.now() - now
+        // The answer to an earlier ping says nothing about the network after its change.
+        if (this.#pingSent !== now) return
         this.#pingSent = null
         clearTimeout(this.#probeTimer)
         this.#probeTimer = 0
