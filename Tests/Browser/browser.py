@@ -60,7 +60,8 @@ async def main() -> int:
         async with turn:
             return await run(check, arguments.patchbay, arguments.verbose)
 
-    results = await asyncio.gather(*(run_in_turn(check) for check in chosen))
+    results = await asyncio.gather(*(run_in_turn(check) for check in chosen if not check.is_alone))
+    results += [await run(check, arguments.patchbay, arguments.verbose) for check in chosen if check.is_alone]
     return 0 if all(results) else 1
 
 

@@ -25,16 +25,18 @@ class Check:
     title: str
     function: object
     is_measurement: bool
+    # Not beside other checks: it judges audio that is played in real time.
+    is_alone: bool = False
 
 
 checks: list[Check] = []
 
 
-def check(title: str):
+def check(title: str, alone: bool = False):
     """Registers a check: an async function that takes a `World` and raises on failure."""
 
     def add(function):
-        checks.append(Check(title, function, False))
+        checks.append(Check(title, function, False, alone))
         return function
 
     return add

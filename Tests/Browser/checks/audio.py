@@ -10,7 +10,7 @@ from harness import DEMO, LONG_SPEECH, SPEECH, World, check, expect, expect_equa
 RAW = {"echoCancellation": False, "noiseSuppression": False, "autoGainControl": False}
 
 
-@check("the microphone reaches a listener with the same words")
+@check("the microphone reaches a listener with the same words", alone=True)
 async def microphone_reaches_listener(world: World):
     heard = world.path("heard.ogg")
     async with Browser(microphone=SPEECH) as browser:
@@ -34,7 +34,7 @@ async def microphone_reaches_listener(world: World):
         expect_quiet_console(page)
 
 
-@check("what the page plays is what a participant said, live")
+@check("what the page plays is what a participant said, live", alone=True)
 async def plays_live(world: World):
     # Frames that a busy machine delays are not what is checked.
     for attempt in range(3):
@@ -44,14 +44,14 @@ async def plays_live(world: World):
     expect_same_speech(result)
 
 
-@check("what the page plays is what an assistant sent ahead of real time")
+@check("what the page plays is what an assistant sent ahead of real time", alone=True)
 async def plays_ahead(world: World):
     result = await play(world, LONG_SPEECH, "ahead", "--ahead")
     expect_same_speech(result)
     expect(result["stats"]["framesLost"] == 0, result["stats"])
 
 
-@check("the loopback option plays through a peer connection")
+@check("the loopback option plays through a peer connection", alone=True)
 async def loopback(world: World):
     async with Browser() as browser:
         page = await open_page(browser, world)
