@@ -61,12 +61,10 @@ async def surviving(world: World):
             """
             const { reload } = await import('/web/sessions/model/commands.js')
             const original = fetch
-            let [renewals, refused] = [0, new Set()]
+            let renewals = 0
             window.fetch = async (path, options) => {
               if (path === '/v1/auth/refresh') renewals++
-              const token = options.headers.Authorization
-              if (token && (refused.size === 0 || refused.has(token))) {
-                refused.add(token)
+              if (options.headers.Authorization && renewals === 0) {
                 return new Response(JSON.stringify({ code: 'token_expired', message: 'expired' }), { status: 401 })
               }
               return original(path, options)
