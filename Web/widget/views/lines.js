@@ -1,12 +1,11 @@
 // The conversation as text: the current line, whose words appear as they are heard, and the whole transcript.
 
 import { h, setText } from '../../shared/elements.js'
+import { TranscriptRows } from '../../shared/transcript-list.js'
 import { parts } from '../../shared/transcript.js'
 import { currentLine } from '../model/conversation.js'
 import { nameOf } from '../model/texts.js'
 
-// Closer to the end than this, the transcript follows new lines.
-const FOLLOW_PX = 60
 // Longer texts are shown smaller.
 const LONG_TEXT = 110
 
@@ -61,71 +60,18 @@ export class TranscriptList {
   #list = h('ol', { class: 'lines', role: 'log', 'aria-label': 'Transcript', tabindex: 0 })
   #empty = h('p', { class: 'empty', text: 'What is said appears here. You can also type.' })
   element = h('div', { class: 'transcript', part: 'transcript' }, this.#empty, this.#list)
-  // By line id.
-  #rows = new Map()
-  #lines = null
-  #isFollowing = true
-
-  constructor() {
-    this.#list.addEventListener('scroll', () => {
-      const { scrollHeight, scrollTop, clientHeight } = this.#list
-      this.#isFollowing = scrollHeight - scrollTop - clientHeight < FOLLOW_PX
-    })
-    new ResizeObserver(() => this.#follow()).observe(this.#list)
-  }
+  #rows = new TranscriptRows(this.#list)
 
   update(state) {
     const { lines } = state.call.transcript
     // A screen reader would talk over the assistant; without a microphone it is the way to follow the conversation.
     this.#list.setAttribute('aria-live', state.call.isTyping ? 'polite' : 'off')
-    if (lines === this.#lines) return
-    this.#lines = lines
-    const ids = new Set(lines.map(({ id }) => id))
-    for (const [id, row] of this.#rows) {
-      if (ids.has(id)) continue
-      row.element.remove()
-      this.#rows.delete(id)
-    }
-    for (const line of lines) {
-      let row = this.#rows.get(line.id)
-      if (!row) {
-        row = createRow()
-        this.#rows.set(line.id, row)
-        this.#list.append(row.element)
-      }
-      if (row.line !== line) showLine(row, line, nameOf(state))
-    }
+    const isChanged = this.#rows.update(lines, ({ kind, name }) => {
+      if (kind === 'user' || kind === 'typed') return { kind: 'user', speaker: 'You' }
+      return { kind, speaker: kind === 'note' ? 'Chosen' : name || nameOf(state) }
+    })
+    if (!isChanged) return
     this.#empty.hidden = lines.length > 0
-    this.#list.hidden = lines.length === 0
-    this.#follow()
+    this.#rows.follow()
   }
-
-  #follow() {
-    if (this.#isFollowing) this.#list.scrollTop = this.#list.scrollHeight
-  }
-}
-
-function createRow() {
-  const row = {
-    speaker: h('span', { class: 'speaker', dir: 'auto' }), heard: h('span'), now: h('mark'), next: h('span', { class: 'next' }), never: h('s'),
-    note: h('span', { class: 'visually-hidden', text: ' (not heard) ' }), line: null,
-  }
-  row.text = h('p', { dir: 'auto' }, row.heard, row.now, row.next, row.note, row.never)
-  row.element = h('li', { part: 'line' }, row.speaker, row.text)
-  return row
-}
-
-function showLine(row, line, assistantName) {
-  row.line = line
-  const isOwn = line.kind === 'user' || line.kind === 'typed'
-  row.element.dataset.kind = isOwn ? 'user' : line.kind
-  row.element.toggleAttribute('data-partial', line.isFinal === false)
-  setText(row.speaker, isOwn ? 'You' : line.kind === 'note' ? 'Chosen' : line.name || assistantName)
-  if (line.language) row.text.lang = line.language
-  const shown = parts(line)
-  for (const name of ['heard', 'now', 'next', 'never']) {
-    setText(row[name], shown[name])
-    row[name].hidden = shown[name] === ''
-  }
-  row.note.hidden = shown.never === ''
 }

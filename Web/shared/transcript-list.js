@@ -1,0 +1,77 @@
+// The list of a transcript's lines. Rows are updated in place; what was never heard is struck through.
+
+import { h, setText } from './elements.js'
+import { parts } from './transcript.js'
+
+// Closer to the end than this, the list follows new lines.
+const FOLLOW_PX = 60
+
+export class TranscriptRows {
+  #list
+  // By line id.
+  #rows = new Map()
+  #lines = null
+  #isFollowing = true
+
+  /** `list` is an `ol` that scrolls. */
+  constructor(list) {
+    this.#list = list
+    list.addEventListener('scroll', () => {
+      this.#isFollowing = list.scrollHeight - list.scrollTop - list.clientHeight < FOLLOW_PX
+    })
+    // A rotated phone, an on-screen keyboard or a problem changes the height; the end stays visible.
+    new ResizeObserver(() => this.follow()).observe(list)
+  }
+
+  /** Shows the end, unless the user has scrolled away from it. */
+  follow() {
+    if (this.#isFollowing) this.#list.scrollTop = this.#list.scrollHeight
+  }
+
+  /** Shows the lines. `describe(line)` returns `{kind, speaker}`: for styles, and to be read. Returns whether something changed. */
+  update(lines, describe) {
+    if (lines === this.#lines) return false
+    this.#lines = lines
+    const ids = new Set(lines.map(({ id }) => id))
+    for (const [id, row] of this.#rows) {
+      if (ids.has(id)) continue
+      row.element.remove()
+      this.#rows.delete(id)
+    }
+    for (const line of lines) {
+      let row = this.#rows.get(line.id)
+      if (!row) {
+        row = createRow()
+        this.#rows.set(line.id, row)
+        this.#list.append(row.element)
+      }
+      if (row.line !== line) showLine(row, line, describe(line))
+    }
+    this.#list.hidden = lines.length === 0
+    return true
+  }
+}
+
+function createRow() {
+  const row = {
+    speaker: h('span', { class: 'speaker', dir: 'auto' }), heard: h('span'), now: h('mark'), next: h('span', { class: 'next' }), never: h('s'),
+    note: h('span', { class: 'visually-hidden', text: ' (not heard) ' }), line: null,
+  }
+  row.text = h('p', { dir: 'auto' }, row.heard, row.now, row.next, row.note, row.never)
+  row.element = h('li', { part: 'line' }, row.speaker, row.text)
+  return row
+}
+
+function showLine(row, line, { kind, speaker }) {
+  row.line = line
+  row.element.dataset.kind = kind
+  row.element.toggleAttribute('data-partial', line.isFinal === false)
+  setText(row.speaker, speaker)
+  if (line.language) row.text.lang = line.language
+  const shown = parts(line)
+  for (const name of ['heard', 'now', 'next', 'never']) {
+    setText(row[name], shown[name])
+    row[name].hidden = shown[name] === ''
+  }
+  row.note.hidden = shown.never === ''
+}
