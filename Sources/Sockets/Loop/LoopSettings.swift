@@ -1,5 +1,3 @@
-internal import CLibwebsockets
-internal import Glibc
 internal import Synchronization
 
 /// How a loop is set up.
@@ -68,31 +66,5 @@ package final class ConnectionQuota: Sendable {
 
     func giveBack() {
         taken.subtract(1, ordering: .relaxed)
-    }
-}
-
-/// The processors that this process may use.
-package enum Processors {
-    /// How many the process is allowed on (`taskset`, cpusets), which may be fewer than the machine has.
-    package static var usable: Int {
-        var set = [UInt64](repeating: 0, count: 128)
-        let isKnown = unsafe set.withUnsafeMutableBytes { unsafe patchbay_affinity($0.baseAddress, UInt($0.count)) == 0 }
-        return max(1, isKnown ? set.reduce(0) { $0 + $1.nonzeroBitCount } : sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    }
-}
-
-/// The limit on open files (`RLIMIT_NOFILE`).
-package enum DescriptorLimit {
-    /// Raises the soft limit to the hard limit. The soft limit is low (often 1,024) for programs that use `select`, which we do not.
-    ///
-    /// - Returns: the soft limit now in force.
-    @discardableResult
-    package static func raise() -> UInt64 {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-        let before = limit.rlim_cur
-        limit.rlim_cur = limit.rlim_max
-        let isRaised = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-        return UInt64(isRaised ? limit.rlim_cur : before)
     }
 }
