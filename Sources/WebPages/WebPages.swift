@@ -14,8 +14,8 @@ package enum WebPages {
         ("/dashboard", "dashboard/index.html", "The gateway live, for administrators"),
     ]
 
-    /// What pages may load: only from this gateway, without inline scripts and styles. They may open WebSockets elsewhere, and only this
-    /// gateway's pages may frame them.
+    /// Pages load resources from this gateway only, and neither inline scripts nor inline styles. They can open WebSockets to other hosts,
+    /// and only this gateway's pages can embed them in a frame.
     private static let contentSecurityPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "connect-src 'self' wss: ws:",
         "media-src 'self' blob:", "worker-src 'self'", "font-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'",

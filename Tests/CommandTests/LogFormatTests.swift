@@ -81,7 +81,7 @@ struct LogWriterTests {
         )
     }
 
-    /// A pipe that nobody reads: the gateway goes on, and the number of lost lines is told.
+    /// If nobody reads the pipe, the gateway continues and reports the number of dropped lines.
     @Test func aReaderThatStopsCostsLinesAndNoTime() async throws {
         let pipe = Pipe()
         let dropped = Atomic(0)

@@ -12,7 +12,7 @@ struct CallHistory {
     /// Members who have not left, by call.
     private var memberships: [CallID: [CallParty: Membership]] = [:]
 
-    /// - Returns: the call as its member left it, if that is the change. What happens after a member left is not part of its history.
+    /// - Returns: if a member has left, the entry for their history, which excludes what happens in the call afterwards; otherwise nil.
     mutating func note(_ record: CallRecord, at now: WallTime) -> (user: UserID, entry: CallLogEntry)? {
         let call = record.call
         switch record.change {

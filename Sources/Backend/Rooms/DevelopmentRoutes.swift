@@ -7,7 +7,7 @@ internal import Wire
 /// `/v1/dev/session` and `/v1/dev/administrator`, with `serve --dev` only: tokens for the gateway's own web pages, so that a call needs no
 /// login, and the dashboard no key.
 ///
-/// Whoever may call them gets a token without credentials, so they are limited to pages that this gateway has served, in browsers on its machine.
+/// They issue tokens without credentials, so they are limited to pages served by this gateway, in browsers on the same machine.
 /// The browser says which page asks (`Sec-Fetch-Site`, `Origin`). A page of a foreign name that resolves to a loopback address (DNS rebinding)
 /// is of the gateway's origin for the browser, but has that name in `Host`.
 package enum DevelopmentRoutes {

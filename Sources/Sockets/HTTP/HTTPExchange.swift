@@ -33,7 +33,7 @@ internal import Wire
     /// The request arrived over TLS, or at a listener that has none.
     package let isSecure: Bool
     package let source: RequestSource
-    /// Of a connection without TLS; kept for the requests that follow on it.
+    /// How the connection arrived, if it has no TLS; kept for later requests on the same connection.
     var arrival: PlainArrival?
     package private(set) var body: [UInt8] = []
     /// Why the request is refused and its body not read. The connection ends after the response, because the next bytes are not a request.

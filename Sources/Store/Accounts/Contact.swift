@@ -46,7 +46,7 @@ package enum UserHandle {
     }
 }
 
-/// Who may call a user.
+/// Which callers can reach a user.
 package enum ReachableBy: String, Sendable, Codable, CaseIterable {
     /// Not even those who know the user's id.
     case nobody

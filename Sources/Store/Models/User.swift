@@ -52,7 +52,7 @@ package struct UserSettings: Sendable, Hashable, Codable {
     /// An IANA name, for times in exports; UTC if nil.
     package var timeZone: String?
 
-    /// Who may call the user, and by which addresses.
+    /// Which callers can reach the user, and by which addresses.
     package var reachableBy = ReachableBy.contacts
     /// A name by which others call the user, without the `@`; nil if it has chosen none.
     package var handle: String?

@@ -168,7 +168,7 @@ final class ConnectionAdmission {
     }
 }
 
-/// What admission reads of a request: of an upgrade, or of the question whether one would be admitted.
+/// The parts of a request that admission checks: of an upgrade, or of a request to `/v1/rtc/validate`.
 protocol AdmissionRequest {
     var origin: String? { get }
     var host: String? { get }
