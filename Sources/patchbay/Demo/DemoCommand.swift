@@ -62,7 +62,7 @@ struct DemoCommand: AsyncParsableCommand {
             let report = try await ConversationDemo(gateway: gateway, engines: engines, sounds: sounds, path: path).run()
             Console.say(report.text)
             if !report.isComplete { throw ExitCode.failure }
-            guard stays else { return Console.say("To talk to the assistant yourself: patchbay demo --stay") }
+            guard stays else { return Console.say("To talk to the assistant yourself: \(CommandLine.arguments[0]) demo --stay") }
             try await PageDemo(gateway: gateway, engines: engines).run()
         }
     }
