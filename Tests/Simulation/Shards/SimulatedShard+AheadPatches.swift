@@ -25,6 +25,8 @@ extension SimulatedShard {
 
     func clearAhead(_ aheadIndex: Int, epoch: UInt8) {
         _ = aheads.tracks[aheadIndex].clear(epoch: epoch, at: now)
+        // A gap at the first frame of an epoch is no loss (PROTOCOL, "Frames and bundles").
+        if let sid = aheads.tracks[aheadIndex].sid { world.gapBefore.remove(sid) }
         aheads.activate(aheadIndex)
         sendReports(of: aheadIndex)
     }
