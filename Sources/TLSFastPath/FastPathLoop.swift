@@ -18,7 +18,11 @@ internal import Wire
     /// The longest time between two checks of flush deadlines. Messages due before the next check are sent at this one.
     static var timerMilliseconds: UInt64 { 20 }
 
-    /// Nil if the fast path is off: then connections are only checked (`InterposedConnection`).
+    /// Handshakes, requests and closed connections take this time of a turn before the rest is left to the next turn, so that a flood of them
+    /// delays frames by little more than this.
+    private static var otherNanosecondsMax: UInt64 { 2_000_000 }
+
+    /// False if the fast path is off: then connections are only checked (`InterposedConnection`).
     private let isActive: Bool
     /// By descriptor. Not retained: `forget` precedes a connection's deinitialization.
     @exclusivity(unchecked) private var connections: [Unmanaged<RecordConnection>?] = unsafe []
@@ -35,6 +39,8 @@ internal import Wire
     @exclusivity(unchecked) var handler: uv_poll_cb?
     /// The last read brought more than one record, and its socket's event is still being processed.
     @exclusivity(unchecked) private(set) var isBatch = false
+    /// What sockets without media have taken of this turn.
+    private var otherNanoseconds: UInt64 = 0
     @exclusivity(unchecked) private var queues = FlushQueues()
 
     /// Connections whose next requests have been read already, and their descriptors.
@@ -157,8 +163,14 @@ internal import Wire
             }) {
                 return endEvent()
             }
+            unsafe handler?(handle, status, events)
+            return endEvent()
         }
+        // The socket stays ready, so that libuv reports it again in the next turn.
+        guard otherNanoseconds < Self.otherNanosecondsMax else { return }
+        let began = uv_hrtime()
         unsafe handler?(handle, status, events)
+        otherNanoseconds += uv_hrtime() - began
         endEvent()
     }
 
@@ -175,7 +187,10 @@ internal import Wire
         unsafe queues.turn.removeAll(keepingCapacity: true)
     }
 
-    override func willPoll() { flushTurn() }
+    override func willPoll() {
+        flushTurn()
+        otherNanoseconds = 0
+    }
 
     override func didPoll() {
         serveLeftover()

@@ -2,6 +2,7 @@
 
 import base64
 import collections
+import contextlib
 import os
 import random
 import socket
@@ -75,6 +76,13 @@ class Attacker(threading.Thread):
 
     def joined(self) -> ssl.SSLSocket:
         return self.upgrade(self.target.room_token(f"attack-{self.number}", f"mallory-{self.number}"))
+
+    def client_hello(self) -> bytes:
+        """The first bytes of a TLS handshake."""
+        outgoing = ssl.MemoryBIO()
+        with contextlib.suppress(ssl.SSLWantReadError):
+            self.target.tls.wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname=self.target.host).do_handshake()
+        return outgoing.read()
 
     def over_tcp(self, send: bytes) -> socket.socket:
         """Joins over TLS, then sends bytes below TLS."""

@@ -204,3 +204,15 @@ def connections(self: Attacker) -> None:
     self.ended.wait(5)
     for connection in held:
         connection.close()
+
+
+@kind
+def handshake_storm(self: Attacker) -> None:
+    held, hellos = [], [self.client_hello() for _ in range(4)]
+    while len(held) < 30 and not self.ended.is_set():
+        held.append(self.tcp())
+    for index, connection in enumerate(held):
+        connection.sendall(hellos[index % len(hellos)])
+    self.ended.wait(1)
+    for connection in held:
+        connection.close()
