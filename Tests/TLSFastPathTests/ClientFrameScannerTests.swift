@@ -61,8 +61,8 @@ struct ClientFrameScannerTests {
     @Test(arguments: pieces)
     func maskedFramesPass(piece: Int) {
         let stream =
-            [0, 1, 125, 126, 1_000, 65_535, 65_536].flatMap { Self.frame(0x82, $0) }
-            + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5) + Self.frame(0x80, 0) + Self.frame(0x8A, 125)
+            [0, 1, 125, 126, 1_000, 16_384].flatMap { Self.frame(0x82, $0) }
+            + [65_535, 65_536].flatMap { Self.frame(0x81, $0) } + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5) + Self.frame(0x80, 0) + Self.frame(0x8A, 125)
             + Self.close(1000)
         #expect(Self.violation(stream, piece: piece) == nil)
     }
@@ -96,8 +96,16 @@ struct ClientFrameScannerTests {
         #expect(Self.violation(Self.frame(0x89, 126)) == 1)
     }
 
-    @Test func theLongestLengthDoesNotOverflow() {
-        #expect(Self.violation([0x82, 0xFF, 0x7F] + [UInt8](repeating: 0xFF, count: 7) + [UInt8](repeating: 0, count: 1_000)) == nil)
+    /// So that a client that sends no payload after the header gets its CLOSE frame at once.
+    @Test(arguments: pieces)
+    func aMessageOverTheLimitIsFoundInItsHeader(piece: Int) {
+        for (first, count) in [(0x82, 16_385), (0x81, 65_537), (0x01, 1 << 32), (0x82, .max >> 1)] as [(UInt8, UInt64)] {
+            let header = [first, 0xFF] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
+            #expect(Scan(header, piece: piece).violation == .init(offset: 9, reason: .messageTooBig))
+        }
+        let begin = Self.frame(0x02, 16_000) + Self.frame(0x8A, 4)
+        #expect(Scan(begin + Self.frame(0x80, 384), piece: piece).violation == nil)
+        #expect(Scan(begin + Self.frame(0x80, 385), piece: piece).violation == .init(offset: begin.count + 3, reason: .messageTooBig))
     }
 
     @Test(arguments: pieces)

@@ -1,21 +1,28 @@
+internal import Sockets
 package import Wire
 
-/// Finds frames from a client that a server must refuse (RFC 6455 sections 5.1, 5.2, 5.4, 5.5 and 7.4), independently of the boundaries of
-/// reads and records, and removes pings from the stream.
+/// Finds frames from a client that a server must refuse (RFC 6455 sections 5.1, 5.2, 5.4, 5.5 and 7.4) or that announce too long a message,
+/// independently of the boundaries of reads and records, and removes pings from the stream.
 ///
-/// libwebsockets 4.1 accepts frames without a mask, lengths of 2⁶³ and more, and CLOSE frames with any code and any reason. It answers the
-/// first of several pings, where RFC 6455 section 5.5.3 asks for the last.
+/// libwebsockets 4.1 accepts frames without a mask, lengths of 2⁶³ and more, and CLOSE frames with any code and any reason. It reports a
+/// frame's length with the first byte of its payload. It answers the first of several pings, where RFC 6455 section 5.5.3 asks for the last.
 package struct ClientFrameScanner {
     private enum Fault: Error {
-        case protocolViolation, invalidText
+        case protocolViolation, invalidText, messageTooBig
 
-        var reason: CloseReason { self == .invalidText ? .invalidText : .webSocketProtocol }
+        var reason: CloseReason {
+            switch self {
+            case .protocolViolation: .webSocketProtocol
+            case .invalidText: .invalidText
+            case .messageTooBig: .messageTooBig
+            }
+        }
     }
 
     private enum Expected {
         case first
         case second(opcode: UInt8)
-        case length(value: UInt64, bytesLeft: UInt8)
+        case length(opcode: UInt8, value: UInt64, bytesLeft: UInt8)
         /// Mask and payload of a ping or CLOSE frame, collected in `control`.
         case control(opcode: UInt8, bytesLeft: UInt8)
     }
@@ -26,6 +33,8 @@ package struct ClientFrameScanner {
     /// At most 129 bytes.
     private var control: [UInt8] = []
     private var isInMessage = false
+    /// What the current message may still announce.
+    private var messageBytesLeft: UInt64 = 0
 
     package init() {}
 
@@ -90,11 +99,15 @@ package struct ClientFrameScanner {
         case .second(let opcode):
             try readSecond(byte, opcode)
             return opcode == Self.ping
-        case .length(let value, let bytesLeft):
+        case .length(let opcode, let value, let bytesLeft):
             // The most significant bit must be 0 (RFC 6455 section 5.2).
             guard bytesLeft < 8 || byte & 0x80 == 0 else { throw .protocolViolation }
             let value = value << 8 | UInt64(byte)
-            if bytesLeft > 1 { expected = .length(value: value, bytesLeft: bytesLeft - 1) } else { endHeader(payload: value) }
+            if bytesLeft > 1 {
+                expected = .length(opcode: opcode, value: value, bytesLeft: bytesLeft - 1)
+            } else {
+                try endHeader(opcode, payload: value)
+            }
             return false
         case .control(let opcode, let bytesLeft):
             control.append(byte)
@@ -118,6 +131,7 @@ package struct ClientFrameScanner {
         case 1, 2:
             guard !isInMessage else { throw .protocolViolation }
             isInMessage = !isFinal
+            messageBytesLeft = UInt64(MessageAssembly.limit(isBinary: opcode == 2))
         case 8, 9, 10: guard isFinal else { throw .protocolViolation }
         default: throw .protocolViolation
         }
@@ -130,20 +144,23 @@ package struct ClientFrameScanner {
         guard opcode < 8 || length < 126 else { throw .protocolViolation }
         switch length {
         case 1 where opcode == Self.close: throw .protocolViolation
-        case 126: expected = .length(value: 0, bytesLeft: 2)
-        case 127: expected = .length(value: 0, bytesLeft: 8)
+        case 126: expected = .length(opcode: opcode, value: 0, bytesLeft: 2)
+        case 127: expected = .length(opcode: opcode, value: 0, bytesLeft: 8)
         case _ where opcode == Self.close || opcode == Self.ping:
             control.removeAll(keepingCapacity: true)
             expected = .control(opcode: opcode, bytesLeft: Self.maskBytes + length)
-        default: endHeader(payload: UInt64(length))
+        default: try endHeader(opcode, payload: UInt64(length))
         }
     }
 
     private static var maskBytes: UInt8 { 4 }
 
-    private mutating func endHeader(payload: UInt64) {
+    private mutating func endHeader(_ opcode: UInt8, payload: UInt64) throws(Fault) {
+        if opcode < 8 {
+            guard payload <= messageBytesLeft else { throw .messageTooBig }
+            messageBytesLeft -= payload
+        }
         expected = .first
-        // A length has 63 bits, so this does not overflow.
         bytesToSkip = payload + UInt64(Self.maskBytes)
     }
 

@@ -15,6 +15,15 @@ struct BadWebSocketTests {
         try Patience.until("Eve is gone") { try gateway.value(.participants) == before - 1 }
     }
 
+    @Test(
+        "is closed after a header that announces too much, without its payload",
+        arguments: [(1, 65_537, 1009), (2, 16_385, 1009), (2, .max >> 1, 1009), (2, 1 << 63, 1002), (9, 126, 1002)] as [(UInt8, UInt64, UInt16)])
+    func headerOnly(opcode: UInt8, length: UInt64, code: UInt16) throws {
+        let eve = try join(TestGateway.besideACall)
+        try eve.socket.send(RawFrame(opcode: opcode, claimedLength: length))
+        #expect(try eve.closeCode() == code)
+    }
+
     @Test("is reported to others as the client's fault after a violation", arguments: BadWebSocket.fatal.filter { $0.code != nil })
     func fault(_ bad: BadWebSocket) throws {
         let gateway = try TestGateway.besideACall

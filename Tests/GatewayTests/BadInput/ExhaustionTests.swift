@@ -29,6 +29,18 @@ struct ExhaustionTests {
         try late.settle()
     }
 
+    /// More than a shard takes up in one turn.
+    @Test func handshakesThatBeginTogetherAreAllAnswered() throws {
+        let gateway = try TestGateway()
+        let bystanders = try BystanderCall(on: gateway)
+        let clients = try (0..<300).map { _ in try RawSocket(port: gateway.port) }
+        let hello = RawSocket.clientHello
+        for client in clients { try client.writeAsTheyAre(hello) }
+        for client in clients { #expect(try client.read().first == 22, "a handshake record (RFC 8446 section 5.1)") }
+        let report = bystanders.finish()
+        #expect(report.isSound, "\(report)")
+    }
+
     @Test func connectionsBeyondTheLimitAreTurnedAwayAndOthersGoOn() throws {
         let gateway = try TestGateway { $0.connectionsMax = 30 }
         let eve = try Caller(gateway, room: "r", identity: "eve")
