@@ -41,12 +41,20 @@ async def talk(world: World):
         await press(page, "Escape", 27)
         await page.until("widget.state === 'collapsed' && !part('.talk')")
         expect_equal(await page.run("return shadow.activeElement.className"), "launcher", "focus")
+        # Opened again, it covers the screen, and no circle is left of the last time.
+        for _ in range(2):
+            await page.run(START)
+            await page.until("widget.state === 'expanded'")
+            await asyncio.sleep(0.8)
+            expect_equal(await page.run("return getComputedStyle(part('.talk')).clipPath"), "none")
+            await page.run("part('.stop').click()")
+            await page.until("widget.state === 'collapsed' && !part('.talk')")
         # With reduced motion: no circle, still shapes.
         await emulate(page, motion="reduce")
         await page.run(START)
         await page.until("widget.state === 'expanded'")
-        expect_equal((await page.run("return asked"))[1], {"assistant": "shop", "voice": "onyx"})
-        expect_equal(len(await page.run("return clips")), 2, "circles")
+        expect_equal((await page.run("return asked")).pop(), {"assistant": "shop", "voice": "onyx"})
+        expect_equal(len(await page.run("return clips")), 6, "circles")
         await assistant.say("Nine ten eleven twelve.", packets, id="b", seconds=2)
         await page.until("shadow.querySelectorAll('.word[data-heard]').length === 2")
         still = "return [part('.ambience').style.getPropertyValue('--level'), getComputedStyle(part('.shape')).animationName, part('.ambience').hasAttribute('data-active')]"

@@ -123,6 +123,8 @@ export class Talk {
     animation.onfinish = () => {
       this.#closing = null
       this.#shut()
+      // Its last frame would clip the dialog when it is open again.
+      animation.cancel()
     }
   }
 
