@@ -2,7 +2,8 @@
  * `<patchbay-assistant>`: a voice assistant for any page, as a panel in its corner or as a talk over the whole screen. `README.md` shows how
  * to use it.
  *
- * Texts, logo, theme, colours and start state are those of the assistant's definition (PROTOCOL.md section 18).
+ * Texts, logo, theme, colours and start state are those of the assistant's definition (PROTOCOL.md section 18). Everything else that it says
+ * is in English, German, French or Spanish: see the attribute `lang`.
  *
  * Custom properties: `--patchbay-accent`, `--patchbay-accent-text`, `--patchbay-surface`, `--patchbay-sunken`, `--patchbay-talk-surface`,
  * `--patchbay-text`, `--patchbay-text-quiet`, `--patchbay-color-1`, `-2` and `-3` (visualizer and shapes), `--patchbay-font`,
@@ -48,6 +49,7 @@ export type TokenProvider = (request: TokenRequest) => Promise<string | { url?: 
  * | `presentation` | `widget` (default) or `talk` |
  * | `url` | the gateway, `wss://host:port`. Default: the one that served the script |
  * | `token` | a token for one room. Pages with users set `tokenProvider` instead |
+ * | `lang` | the language of the widget's own texts: `en`, `de`, `fr` or `es`, also with a region. Default: the nearest `lang` around the element; if that is another language or missing, the assistant's `language`, then English |
  *
  * Without token and provider, a gateway in development (`serve --dev`) gives one to its own pages.
  */

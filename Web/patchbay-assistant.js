@@ -1,8 +1,10 @@
 // <patchbay-assistant>: a voice assistant for any page. `README.md` shows how to use it, `patchbay-assistant.d.ts` documents it.
 
 import { h } from './shared/elements.js'
+import { LanguageObserver, languageAt } from './widget/model/language.js'
 import { agentStatus, isDenied } from './widget/model/machine.js'
 import { Session } from './widget/model/session.js'
+import { languageOf } from './widget/model/texts.js'
 import { base } from './widget/styles/base.js'
 import { conversation } from './widget/styles/conversation.js'
 import { launcher } from './widget/styles/launcher.js'
@@ -24,6 +26,7 @@ export class PatchbayAssistant extends HTMLElement {
   #level = new VoiceLevel(this.#session)
   #root = h('div', { class: 'root', part: 'root' })
   #announcer = new Announcer()
+  #language = new LanguageObserver(() => languageAt(this) !== this.#session.state.language && this.#configure())
   #launcher
   #open = null
   #isConfigured = false
@@ -48,6 +51,7 @@ export class PatchbayAssistant extends HTMLElement {
       this[name] = value
     }
     this.#isConfigured = true
+    this.#language.observe(this)
     this.#configure()
   }
 
@@ -56,6 +60,7 @@ export class PatchbayAssistant extends HTMLElement {
     queueMicrotask(() => {
       if (this.isConnected) return
       this.#isConfigured = false
+      this.#language.disconnect()
       this.#session.stop()
       this.#session.configure({ assistant: '', isWanted: false, isTalk: false })
     })
@@ -116,7 +121,7 @@ export class PatchbayAssistant extends HTMLElement {
     const isTalk = this.getAttribute('presentation') === 'talk'
     const isWanted = (this.getAttribute('should-initialize') ?? 'true') !== 'false'
     const before = this.#session.state
-    this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk })
+    this.#session.configure({ assistant: this.getAttribute('assistant-id')?.trim() ?? '', isWanted, isTalk, language: languageAt(this) })
     if (this.#session.state !== before) return
     this.#update(before, before)
   }
@@ -124,6 +129,7 @@ export class PatchbayAssistant extends HTMLElement {
   #update(state, previous) {
     const hadFocus = this.shadowRoot.activeElement !== null
     const { definition } = state
+    this.#root.lang = languageOf(state)
     this.#root.dataset.view = state.view
     this.#root.dataset.theme = definition?.theme ?? 'auto'
     this.#root.dataset.color = definition?.color ?? 'verdant'

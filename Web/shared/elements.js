@@ -21,6 +21,14 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
 
+/** Sets attributes only if they differ. An empty value removes the attribute. */
+export function setAttributes(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (!value) element.removeAttribute(name)
+    else if (element.getAttribute(name) !== value) element.setAttribute(name, value)
+  }
+}
+
 let lastId = 0
 export const uniqueId = (prefix) => `${prefix}-${++lastId}`
 

@@ -11,6 +11,7 @@ export class TranscriptRows {
   // By line id.
   #rows = new Map()
   #lines = null
+  #language = ''
   #isFollowing = true
 
   /** `list` is an `ol` that scrolls. */
@@ -28,10 +29,15 @@ export class TranscriptRows {
     if (this.#isFollowing) this.#list.scrollTop = this.#list.scrollHeight
   }
 
-  /** Shows the lines. `describe(line)` returns `{kind, speaker}`: for styles, and to be read. Returns whether something changed. */
-  update(lines, describe) {
-    if (lines === this.#lines) return false
+  /**
+   * Shows the lines. `describe(line)` returns `{kind, speaker, unheard?}`: for styles, and to be read; `language` is that of its answers.
+   * Returns whether something changed.
+   */
+  update(lines, describe, language = '') {
+    const isSameLanguage = language === this.#language
+    if (lines === this.#lines && isSameLanguage) return false
     this.#lines = lines
+    this.#language = language
     const ids = new Set(lines.map(({ id }) => id))
     for (const [id, row] of this.#rows) {
       if (ids.has(id)) continue
@@ -45,7 +51,7 @@ export class TranscriptRows {
         this.#rows.set(line.id, row)
         this.#list.append(row.element)
       }
-      if (row.line !== line) showLine(row, line, describe(line))
+      if (row.line !== line || !isSameLanguage) showLine(row, line, describe(line))
     }
     this.#list.hidden = lines.length === 0
     return true
@@ -55,14 +61,14 @@ export class TranscriptRows {
 function createRow() {
   const row = {
     speaker: h('span', { class: 'speaker', dir: 'auto' }), heard: h('span'), now: h('mark'), next: h('span', { class: 'next' }), never: h('s'),
-    note: h('span', { class: 'visually-hidden', text: ' (not heard) ' }), line: null,
+    note: h('span', { class: 'visually-hidden' }), line: null,
   }
   row.text = h('p', { dir: 'auto' }, row.heard, row.now, row.next, row.note, row.never)
   row.element = h('li', { part: 'line' }, row.speaker, row.text)
   return row
 }
 
-function showLine(row, line, { kind, speaker }) {
+function showLine(row, line, { kind, speaker, unheard = '(not heard)' }) {
   row.line = line
   row.element.dataset.kind = kind
   row.element.toggleAttribute('data-partial', line.isFinal === false)
@@ -73,5 +79,6 @@ function showLine(row, line, { kind, speaker }) {
     setText(row[name], shown[name])
     row[name].hidden = shown[name] === ''
   }
+  setText(row.note, ` ${unheard} `)
   row.note.hidden = shown.never === ''
 }

@@ -45,6 +45,7 @@ async def examples_page(world: World):
         page = await browser.open(world.files.origin + "/web/widget/examples.html")
         await page.until("document.querySelector('#widget').state === 'collapsed' && document.querySelector('#talk').state === 'collapsed'")
         expect_equal(await page.run("return document.querySelector('#later').state"), "idle")
+        await page.until("/^Mit .+ sprechen$/.test(document.querySelector('#german').shadowRoot.querySelector('.launcher-label').textContent)")
         await page.run("document.querySelector('#consent').click()")
         await page.until("document.querySelector('#later').state === 'collapsed'")
         await page.run("navigator.clipboard.writeText = async (text) => (window.copied = text); document.querySelector('section button').click()")

@@ -33,7 +33,7 @@ export const newCall = {
   typed: 0,
   // `{id, name}` of those that run.
   tools: [],
-  // `{id, kind, title, body, actions, status}`; status: open, sending or refused.
+  // `{id, kind, title, body, actions, isOwn, status}`; status: open, sending or refused. Actions of the widget's own cards have no title.
   cards: [],
   // none, wanted, asked or done.
   onboarding: 'none',
@@ -97,7 +97,7 @@ export const conversationReducers = {
   toolFinished: (call, { id }) => ({ call: withoutTool(call, id) }),
   /** Assistants show a card with the same id, which replaces this one. */
   toolFailed(call, { id, name, message, retry }) {
-    const actions = retry ? [{ id: 'retry', title: 'Try again' }] : []
+    const actions = retry ? [{ id: 'retry' }] : []
     return { call: withCard(withoutTool(call, id), { id, kind: 'error', title: name.replace(/[_-]+/g, ' '), body: message, actions, isOwn: true }) }
   },
   card: (call, { card }) => ({ call: withCard(call, card) }),

@@ -13,13 +13,16 @@ export const initialState = {
   isWanted: false,
   assistant: '',
   isTalk: false,
+  // The page's, a tag or empty.
+  language: '',
   // Of the assistant that was loaded; null before.
   definition: null,
   loaded: '',
   // Counts loads and calls, so that late answers to earlier ones are ignored.
   attempt: 0,
   call: newCall,
-  // In the view `error`: `{kind: 'initialization' | 'connection' | 'other', code, message, hadBegun}`; `hadBegun`: a call was lost.
+  // In the view `error`: `{kind: 'initialization' | 'connection' | 'other', code, message, closeCode, hadBegun}`. `closeCode`: of the WebSocket,
+  // if it was closed; `hadBegun`: a call was lost.
   problem: null,
   deadline: null,
 }
@@ -50,9 +53,9 @@ export function handle(state, event, now) {
 const unchanged = (state) => ({ state, effects: [] })
 
 const transitions = {
-  /** The element's attributes: `assistant`, `isWanted` (should-initialize), `isTalk`. A call is never ended by them. */
-  configured(state, { assistant, isWanted, isTalk }) {
-    const next = { ...state, assistant, isWanted, isTalk }
+  /** The element's attributes: `assistant`, `isWanted` (should-initialize), `isTalk`, and the page's `language`. A call is never ended by them. */
+  configured(state, { assistant, isWanted, isTalk, language = '' }) {
+    const next = { ...state, assistant, isWanted, isTalk, language }
     if (isInCall(state) || (isWanted && state.view !== 'idle' && assistant === state.assistant)) return unchanged(next)
     return rest({ ...next, loaded: '', definition: null })
   },
@@ -78,15 +81,15 @@ const transitions = {
     return { state: withDeadline({ ...state, view: 'expanded', call }), effects: [{ type: 'microphone' }] }
   },
 
-  connectFailed(state, { kind = 'connection', code, message }) {
-    return state.call.phase === 'connecting' ? { state: fail(state, kind, code, message), effects: [{ type: 'leave' }] } : unchanged(state)
+  connectFailed(state, { kind = 'connection', code, message, closeCode }) {
+    return state.call.phase === 'connecting' ? { state: fail(state, kind, code, message, closeCode), effects: [{ type: 'leave' }] } : unchanged(state)
   },
 
   /** The call ended: by the user, by the gateway, or because the connection could not be restored. */
-  disconnected(state, { reason, message }) {
+  disconnected(state, { reason, message, closeCode }) {
     if (!isInCall(state)) return unchanged(state)
     if (reason === 'CLIENT_INITIATED' || reason === 'ROOM_DELETED' || reason === 'ROOM_CLOSED') return rest(state)
-    return unchanged(fail(state, 'connection', reason, message))
+    return unchanged(fail(state, 'connection', reason, message, closeCode))
   },
 
   /** The user ends the conversation, also one that is only being connected. */
@@ -158,9 +161,9 @@ function begin(state, text, now) {
   }
 }
 
-function fail(state, kind, code, message) {
+function fail(state, kind, code, message, closeCode) {
   const hadBegun = state.call.phase === 'connected' || state.call.phase === 'reconnecting'
-  return { ...state, view: 'error', call: newCall, problem: { kind, code, message: message ?? '', hadBegun }, deadline: null }
+  return { ...state, view: 'error', call: newCall, problem: { kind, code, message: message ?? '', closeCode, hadBegun }, deadline: null }
 }
 
 function withDeadline(state) {

@@ -36,7 +36,7 @@ export class RoomEvents {
     pass('recording', 'recorded', ({ active }) => ({ isActive: active }))
     pass('microphoneEnded', 'microphone', (message) => ({ value: 'failed', code: 'ended', message }))
     pass('draining', 'draining', (deadline) => ({ closesAt: Number(deadline) }))
-    pass('disconnected', 'disconnected', ({ reason, message }) => ({ reason, message }))
+    pass('disconnected', 'disconnected', ({ code, reason, message }) => ({ reason, message, closeCode: code }))
   }
 
   #send(type, values) {

@@ -104,7 +104,7 @@ export class Session {
     return this.interrupt()
   }
 
-  /** `fields` are the edited ones; a card of the widget's own is answered by a text. */
+  /** `action` is `{id, title}`, `fields` are the edited ones; a card of the widget's own is answered by a text. */
   async answerCard(card, action, fields) {
     this.send('cardSending', { id: card.id })
     const isDone = await this.#attempt((room) => (card.isOwn ? room.sendText(`${action.title}: ${card.title}`) : room.sendCardAction(card.id, action.id, fields)))
@@ -169,8 +169,8 @@ export class Session {
       if (room.audioBlocked) this.send('sound', { attempt, isBlocked: true })
       if (room.recording) this.send('recorded', { attempt, isActive: true })
       this.#events.noteAgent()
-    } catch ({ kind, code, message }) {
-      this.send('connectFailed', { attempt, kind, code, message })
+    } catch ({ kind, code, message, closeCode }) {
+      this.send('connectFailed', { attempt, kind, code, message, closeCode })
     }
   }
 

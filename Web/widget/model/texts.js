@@ -1,121 +1,121 @@
-// What the widget says: its status, and each problem as a title, what it means and what to do next. `actions` are names of commands.
+// What the widget says, in the language of the page or of the assistant: its status, and each problem as a title, what it means and what to do
+// next. `actions` are labels and names of commands.
 
+import { de } from '../texts/de.js'
+import { en } from '../texts/en.js'
+import { es } from '../texts/es.js'
+import { fr } from '../texts/fr.js'
 import { agentStatus } from './machine.js'
 
-const tryAgain = { label: 'Try again', command: 'retry' }
-const close = { label: 'Close', command: 'close' }
-const startAgain = { label: 'Start again', command: 'restart' }
-const end = { label: 'Close', command: 'stop' }
-const typeInstead = { label: 'Type instead', command: 'typeInstead' }
-const retryMicrophone = { label: 'Try the microphone again', command: 'retryMicrophone' }
+export const tables = { de, en, es, fr }
+
+/** The language tag of the widget's own texts: the page's, otherwise the assistant's, if there is a table for it. */
+export const languageOf = ({ language, definition }) => known(language) ?? known(definition?.language) ?? 'en'
+
+/** The table of the widget's own texts. */
+export const textsOf = (state) => tables[primary(languageOf(state))]
+
+/** The language tag of a text that may be the assistant's own; empty if it is in the widget's language. */
+export function foreignLanguage({ language, definition }, text) {
+  const own = definition ? [definition.startText, definition.thinkingText, definition.interruptText, ...definition.quickCommands] : []
+  return text && own.includes(text) && definition.language !== languageOf({ language, definition }) ? definition.language : ''
+}
+
+const primary = (tag) => tag.split('-')[0]
+
+/** The tag in its usual spelling, or undefined if it is none, or one without a table. */
+function known(tag) {
+  try {
+    const [canonical] = Intl.getCanonicalLocales(tag || [])
+    return canonical && Object.hasOwn(tables, primary(canonical)) ? canonical : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** The name to show; never empty. */
-export const nameOf = ({ call, definition }) => call.agent?.name || definition?.name || 'Assistant'
+export const nameOf = (state) => state.call.agent?.name || state.definition?.name || textsOf(state).assistant
 
 /** One line that tells what happens now. */
 export function statusText(state) {
   const { view, call, definition } = state
-  if (view === 'idle') return 'Not turned on yet'
-  if (view === 'loading') return 'Loading…'
-  if (view === 'error') return 'Not available'
-  if (call.phase === 'none') return 'Ready to talk'
-  if (call.phase === 'connecting') return 'Connecting…'
-  if (call.phase === 'reconnecting') return 'Connection lost. Reconnecting…'
-  if (!call.agent) return call.absence === 'left' ? 'The conversation has ended' : `Waiting for ${nameOf(state)} to join…`
-  const status = agentStatus(state)
-  if (status === 'thinking') return call.tools.length ? `Working on it: ${toolName(call.tools.at(-1))}…` : definition.thinkingText || 'Thinking…'
-  if (status === 'waiting') return call.microphone.state === 'on' && !call.microphone.isMuted ? definition.interruptText || 'Speak to interrupt' : 'Speaking'
-  if (call.microphone.state === 'prompted') return 'Your browser asks for the microphone: choose “Allow”'
-  if (call.microphone.state === 'on') return call.microphone.isMuted ? 'You are muted. Unmute to speak' : 'Listening. Go ahead and speak'
-  return call.microphone.state === 'failed' ? 'Type your message' : 'One moment…'
+  const { status } = textsOf(state)
+  if (view === 'idle') return status.off
+  if (view === 'loading') return status.loading
+  if (view === 'error') return status.unavailable
+  if (call.phase === 'none') return status.ready
+  if (call.phase === 'connecting') return status.connecting
+  if (call.phase === 'reconnecting') return status.reconnecting
+  if (!call.agent) return call.absence === 'left' ? status.ended : status.waiting(nameOf(state))
+  const { microphone } = call
+  const isHeard = microphone.state === 'on' && !microphone.isMuted
+  const does = agentStatus(state)
+  if (does === 'thinking') return call.tools.length ? status.working(toolName(call.tools.at(-1))) : definition.thinkingText || status.thinking
+  if (does === 'waiting') return isHeard ? definition.interruptText || status.interruptible : status.speaking
+  if (microphone.state === 'prompted') return status.prompted
+  if (microphone.state === 'on') return microphone.isMuted ? status.muted : status.listening
+  return microphone.state === 'failed' ? status.typing : status.moment
 }
 
 const toolName = ({ name }) => name.replace(/[_-]+/g, ' ')
 
+// What can be done about a problem; otherwise trying again.
+const commands = {
+  no_assistant: [], no_token: ['close'], unsupported: ['close'], origin_not_allowed: ['retry', 'close'],
+  DUPLICATE_IDENTITY: ['takeOver', 'close'], PARTICIPANT_REMOVED: ['close'],
+}
+
 /** The problem of the view `error`: `{title, text, actions}`. */
-export function describeProblem({ problem: { kind, code, message, hadBegun } }) {
-  const known = problems[code] ?? kinds[hadBegun ? 'lost' : kind]
-  const { title, text, actions } = typeof known === 'function' ? known(message) : known
-  return { title, text, actions: actions ?? (kind === 'initialization' ? [tryAgain] : [tryAgain, close]) }
+export function describeProblem(state) {
+  const { kind, code, message, closeCode, hadBegun } = state.problem
+  const { problems, kinds, closings, actions } = textsOf(state)
+  const isKnown = Object.hasOwn(problems, code)
+  const { title, text } = isKnown ? problems[code] : kinds[hadBegun ? 'lost' : kind]
+  const names = (isKnown && commands[code]) || (kind === 'initialization' ? ['retry'] : ['retry', 'close'])
+  return { title, text: typeof text === 'function' ? text(closings[closeCode] ?? message) : text, actions: labelled(actions, ...names) }
 }
 
-const kinds = {
-  initialization: (message) => ({ title: 'The assistant cannot be loaded', text: `${message || 'The gateway gave no reason.'} Try again in a moment.` }),
-  connection: (message) => ({ title: 'The conversation could not be started', text: `${message || 'The gateway gave no reason.'} Try again in a moment.` }),
-  lost: (message) => ({ title: 'The conversation was interrupted', text: `${message || 'The connection was lost.'} Try again to start a new one.` }),
-  other: (message) => ({ title: 'Something went wrong', text: `${message || 'There is no further information.'} Reload the page, then try again.` }),
-}
-
-const problems = {
-  no_assistant: {
-    title: 'No assistant is chosen', text: 'This page does not say which assistant to load. Its owner sets the attribute “assistant-id”.', actions: [],
-  },
-  assistant_not_found: {
-    title: 'This assistant does not exist', text: 'It may have been removed or renamed. Tell the owner of this page, or try again later.',
-  },
-  connection_failed: {
-    title: 'No connection', text: 'The gateway cannot be reached. Check that this device is online, then try again.',
-  },
-  timeout: { title: 'This takes too long', text: 'No answer within 30 seconds. Check your connection, then try again.' },
-  token_expired: { title: 'Your access has expired', text: 'Try again to get a new one. If that does not help, reload the page or log in again.' },
-  no_token: { title: 'This page gives no access', text: 'It provides no token for a conversation. Its owner sets “token” or “tokenProvider”.', actions: [close] },
-  provider_failed: (message) => ({
-    title: 'No access at the moment', text: `This page could not get a token for you${message ? ` (${message})` : ''}. Log in if needed, then try again.`,
-  }),
-  unsupported: (message) => ({
-    title: 'This browser cannot make calls', text: message || 'Use a current version of Chrome, Edge, Firefox or Safari, over HTTPS.', actions: [close],
-  }),
-  malformed_token: { title: 'This page’s access is not valid', text: 'What it provides is not a token of the gateway. Reload the page, then try again.' },
-  bad_signature: { title: 'This page’s access is not valid', text: 'Its token was not issued for this gateway. Reload the page, then try again.' },
-  missing_grant: { title: 'You may not join', text: 'Your access does not permit this conversation. Log in with another account, then try again.' },
-  room_full: { title: 'The conversation is full', text: 'Try again when somebody has left.' },
-  draining: { title: 'The gateway is restarting', text: 'It accepts no new conversations. Try again in a minute.' },
-  SERVER_SHUTDOWN: { title: 'The gateway is restarting', text: 'Your conversation was ended. Try again in a minute.' },
-  origin_not_allowed: { title: 'This page may not connect', text: 'The gateway does not allow its address. Its owner adds it to “allowed_origins”.', actions: [tryAgain, close] },
-  DUPLICATE_IDENTITY: { title: 'Continued elsewhere', text: 'You joined from another tab or device. Continue there, or take over here.', actions: [{ ...tryAgain, label: 'Continue here' }, close] },
-  PARTICIPANT_REMOVED: { title: 'You were removed', text: 'An administrator ended your part of the conversation.', actions: [close] },
-}
+const labelled = (actions, ...names) => names.map((name) => ({ label: actions[name], command: name === 'takeOver' ? 'retry' : name }))
 
 /** What hinders the call without ending it: `{key, severity, text, actions}`, the most important first. */
 export function describeNotices(state) {
   const { call } = state
-  const notices = []
-  const add = (key, severity, text, ...actions) => notices.push({ key, severity, text, actions })
-  if (call.phase === 'none' || call.phase === 'connecting') return notices
+  const found = []
+  if (call.phase === 'none' || call.phase === 'connecting') return found
+  const { notices, microphone: faults, actions } = textsOf(state)
+  const add = (key, severity, text, ...names) => found.push({ key, severity, text, actions: labelled(actions, ...names) })
   const name = nameOf(state)
-  if (call.phase === 'reconnecting') add('connection', 'warning', 'The conversation continues as soon as the connection is back. Keep this page open.')
-  if (call.absence === 'missing') add('agent', 'warning', `${name} has not joined. Wait a little longer, or start again.`, startAgain, end)
-  if (call.absence === 'lost') add('agent', 'warning', `${name} lost the connection. It may return in a moment; otherwise start again.`, startAgain, end)
-  if (call.absence === 'left') add('agent', 'info', `${name} has ended the conversation.`, startAgain, end)
-  if (call.isSoundBlocked) add('sound', 'warning', 'The browser keeps the sound off until you turn it on.', { label: 'Turn on sound', command: 'startAudio' })
+  if (call.phase === 'reconnecting') add('connection', 'warning', notices.reconnecting)
+  if (call.absence === 'missing') add('agent', 'warning', notices.missing(name), 'restart', 'stop')
+  if (call.absence === 'lost') add('agent', 'warning', notices.lost(name), 'restart', 'stop')
+  if (call.absence === 'left') add('agent', 'info', notices.left(name), 'restart', 'stop')
+  if (call.isSoundBlocked) add('sound', 'warning', notices.soundBlocked, 'startAudio')
   const { microphone, isTyping } = call
-  if (microphone.state === 'prompted') add('microphone', 'info', 'Choose “Allow” where your browser asks for the microphone.', typeInstead)
+  if (microphone.state === 'prompted') add('microphone', 'info', notices.prompted, 'typeInstead')
   if (microphone.state === 'failed') {
-    const isSettled = isTyping ? 'info' : 'warning'
-    const choices = isTyping ? [retryMicrophone] : [retryMicrophone, typeInstead]
-    add('microphone', isSettled, (microphoneTexts[microphone.code] ?? microphoneTexts.failed)(microphone.message), ...choices)
+    const choices = isTyping ? ['retryMicrophone'] : ['retryMicrophone', 'typeInstead']
+    const isKnown = ['permission_denied', 'not_found', 'in_use', 'ended', 'unsupported'].includes(microphone.code)
+    const text = isKnown ? faults[microphone.code] : faults.failed(microphone.message).replace('  ', ' ')
+    add('microphone', isTyping ? 'info' : 'warning', text, ...choices)
   }
-  if (call.closesAt !== null) add('closing', 'warning', `The gateway restarts at ${new Date(call.closesAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}. Finish by then, or start again after it.`)
-  if (call.refusal) add('refusal', 'warning', `That did not work: ${call.refusal} Try it again.`)
-  if (call.isRecorded) add('recording', 'info', 'This conversation is recorded.')
-  return notices
+  if (call.closesAt !== null) add('closing', 'warning', notices.closing(timeOfDay(call.closesAt, languageOf(state))))
+  if (call.refusal) add('refusal', 'warning', notices.refused(call.refusal))
+  if (call.isRecorded) add('recording', 'info', notices.recorded)
+  return found
 }
 
-const microphoneTexts = {
-  permission_denied: () => 'The microphone is blocked for this page. You can type, or allow it in the browser’s settings and try again.',
-  not_found: () => 'No microphone was found. Connect one and try again, or type.',
-  in_use: () => 'Another program uses the microphone. Close it and try again, or type.',
-  ended: () => 'The microphone was disconnected. Connect it and try again, or type.',
-  unsupported: () => 'This browser cannot use the microphone here. You can type.',
-  failed: (message) => `The microphone cannot be used. ${message} Try again, or type.`.replace('  ', ' '),
+const timeOfDay = (time, language) => new Date(time).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' })
+
+/** A blocked microphone, `{title, text, steps, actions}`: the steps lead to the browser's setting of this page. */
+export function describeBlockedMicrophone(state, userAgent = navigator.userAgent) {
+  const { microphone: { title, text }, steps, actions } = textsOf(state)
+  const [retry, type] = labelled(actions, 'retryMicrophone', 'typeInstead')
+  return { title, text, steps: [...steps[browser(userAgent)], steps.last], actions: [{ ...retry, label: actions.retry }, type] }
 }
 
-/** The way to the browser's microphone setting of this page, in steps. */
-export function microphoneSteps(userAgent = navigator.userAgent) {
-  const last = 'Come back here and choose “Try again”.'
-  if (/iPhone|iPad/.test(userAgent)) return ['Open Settings, then Apps, then your browser.', 'Turn on Microphone.', last]
-  if (/Android/.test(userAgent)) return ['Tap the icon to the left of the address, then Permissions.', 'Set Microphone to “Allow”.', last]
-  if (/Firefox\//.test(userAgent)) return ['Click the crossed-out microphone to the left of the address.', 'Remove the block beside “Use the microphone”.', last]
-  if (/Edg\/|Chrome\//.test(userAgent)) return ['Click the icon to the left of the address.', 'Set Microphone to “Allow”, or open Site settings to find it.', last]
-  return ['Open the menu Safari, then Settings for This Website.', 'Set Microphone to “Allow”.', last]
+function browser(userAgent) {
+  if (/iPhone|iPad/.test(userAgent)) return 'ios'
+  if (/Android/.test(userAgent)) return 'android'
+  if (/Firefox\//.test(userAgent)) return 'firefox'
+  return /Edg\/|Chrome\//.test(userAgent) ? 'chromium' : 'safari'
 }

@@ -137,6 +137,10 @@ export const talk = css`
 
   @media (max-width: 480px) {
     .voice-menu label { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+    /* As wide as the header: in some languages it is long. */
+    .talk .header { position: relative; }
+    .voice-menu { position: static; }
+    .voice-menu .hint { inset-block-start: calc(100% - 6px); inset-inline: 16px; text-align: end; white-space: normal; }
     .talk-foot { padding-block-end: 20px; }
     .talk .controls { gap: 14px; }
     .talk .button.stop { min-width: 144px; }

@@ -1,8 +1,8 @@
 // What users operate during a conversation: stop, mute, text, quick commands and the voice.
 
-import { h, setText, uniqueId } from '../../shared/elements.js'
+import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
 import { agentStatus, isDenied, isInCall } from '../model/machine.js'
-import { statusText } from '../model/texts.js'
+import { foreignLanguage, statusText, textsOf } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
 import { createWaveform } from './visualizer.js'
 
@@ -23,16 +23,18 @@ export class Controls {
 
   update(state) {
     const { call, view } = state
+    const { controls } = textsOf(state)
     const { microphone } = call
+    const isConnecting = call.phase === 'connecting'
     this.element.hidden = !isInCall(state)
-    setText(this.#stopLabel, call.phase === 'connecting' ? 'Cancel' : 'End')
-    this.stopButton.setAttribute('aria-label', call.phase === 'connecting' ? 'Cancel the connection' : 'End the conversation')
+    setText(this.#stopLabel, isConnecting ? controls.cancel : controls.end)
+    setAttributes(this.stopButton, { 'aria-label': isConnecting ? controls.cancelLong : controls.endLong })
     const canMute = microphone.state === 'on'
-    this.#mute.show(microphone.isMuted || !canMute ? 'microphone-off' : 'microphone', !canMute ? 'The microphone is off' : microphone.isMuted ? 'Unmute' : 'Mute', {
+    this.#mute.show(microphone.isMuted || !canMute ? 'microphone-off' : 'microphone', !canMute ? controls.noMicrophone : microphone.isMuted ? controls.unmute : controls.mute, {
       isPressed: canMute && microphone.isMuted, isDisabled: !canMute,
     })
     const isText = view === 'transcript'
-    this.#text.show(isText ? 'voice' : 'text', isText ? 'Back to the voice' : 'Transcript and text', { isPressed: isText, isDisabled: call.phase === 'connecting' })
+    this.#text.show(isText ? 'voice' : 'text', isText ? controls.showVoice : controls.showTranscript, { isPressed: isText, isDisabled: isConnecting })
   }
 
   close() {
@@ -50,8 +52,7 @@ class ToggleButton {
 
   show(name, label, { isPressed, isDisabled }) {
     setIcon(this.#icon, name)
-    this.element.setAttribute('aria-label', label)
-    this.element.title = label
+    setAttributes(this.element, { 'aria-label': label, title: label })
     this.element.toggleAttribute('data-pressed', isPressed)
     this.element.disabled = isDisabled
   }
@@ -59,8 +60,8 @@ class ToggleButton {
 
 /** The text input. What could not be sent stays in it. */
 export class Composer {
-  #input = h('input', { type: 'text', dir: 'auto', maxlength: 2000, autocomplete: 'off', enterkeyhint: 'send', placeholder: 'Type a message', 'aria-label': 'Message' })
-  #send = h('button', { type: 'submit', class: 'button primary round', part: 'button', 'aria-label': 'Send', title: 'Send' }, icon('send'))
+  #input = h('input', { type: 'text', dir: 'auto', maxlength: 2000, autocomplete: 'off', enterkeyhint: 'send' })
+  #send = h('button', { type: 'submit', class: 'button primary round', part: 'button' }, icon('send'))
 
   constructor(session) {
     const onsubmit = async (event) => {
@@ -73,8 +74,11 @@ export class Composer {
     this.element = h('form', { class: 'composer', part: 'message-form', onsubmit }, this.#input, this.#send)
   }
 
-  update({ call }) {
-    this.#send.disabled = call.phase !== 'connected'
+  update(state) {
+    const { controls } = textsOf(state)
+    setAttributes(this.#input, { placeholder: controls.messageHint, 'aria-label': controls.message })
+    setAttributes(this.#send, { title: controls.send, 'aria-label': controls.send })
+    this.#send.disabled = state.call.phase !== 'connected'
   }
 
   focus() {
@@ -84,7 +88,7 @@ export class Composer {
 
 /** What people often say, as buttons. They begin a conversation if there is none, and disappear once it goes on. */
 export class QuickCommands {
-  element = h('div', { class: 'quick', part: 'quick-commands', role: 'group', 'aria-label': 'Suggestions' })
+  element = h('div', { class: 'quick', part: 'quick-commands', role: 'group' })
   #session
   #shown = null
 
@@ -100,6 +104,8 @@ export class QuickCommands {
       this.element.replaceChildren(...commands.map((text) =>
         h('button', { type: 'button', class: 'button chip', part: 'quick-command', dir: 'auto', text, onclick: () => this.#session.sendText(text) })))
     }
+    setAttributes(this.element, { 'aria-label': textsOf(state).controls.suggestions })
+    for (const button of this.element.children) setAttributes(button, { lang: foreignLanguage(state, button.textContent) })
     const hasBegun = call.transcript.lines.some(({ kind }) => kind === 'user' || kind === 'typed')
     const isQuiet = call.agent !== null && call.onboarding !== 'asked' && call.cards.length === 0 && !hasBegun
     const isReady = call.phase === 'none' || (call.phase === 'connected' && isQuiet)
@@ -115,8 +121,8 @@ export class StatusLine {
   #skip
 
   constructor(session) {
-    this.#interrupt = h('button', { type: 'button', class: 'button small', part: 'button', text: 'Interrupt', onclick: () => session.interrupt() })
-    this.#skip = h('button', { type: 'button', class: 'button small', part: 'button', text: 'Skip introduction', onclick: () => session.skipOnboarding() })
+    this.#interrupt = h('button', { type: 'button', class: 'button small', part: 'button', onclick: () => session.interrupt() })
+    this.#skip = h('button', { type: 'button', class: 'button small', part: 'button', onclick: () => session.skipOnboarding() })
     this.element = h('div', { class: 'status', part: 'status' }, this.#dot, this.#text, this.#interrupt, this.#skip)
   }
 
@@ -124,7 +130,12 @@ export class StatusLine {
     const status = agentStatus(state)
     const { call } = state
     this.element.dataset.status = isInCall(state) && call.phase !== 'connected' ? 'busy' : status
-    setText(this.#text, statusText(state))
+    const { controls } = textsOf(state)
+    const text = statusText(state)
+    setText(this.#text, text)
+    setAttributes(this.#text, { lang: foreignLanguage(state, text) })
+    setText(this.#skip, controls.skip)
+    setText(this.#interrupt, controls.interrupt)
     const isOnboarding = call.onboarding === 'asked' && status === 'waiting'
     this.#skip.hidden = !isOnboarding
     // For those who cannot speak now.
@@ -134,8 +145,11 @@ export class StatusLine {
 
 /** The voice, for conversations that begin from now on. */
 export class VoiceMenu {
-  #select = h('select', {})
+  #select = h('select')
+  #label = h('label')
   #hint = h('span', { class: 'hint' })
+  // Chosen during a call, to which it does not apply.
+  #isForLater = false
   #session
   #shown = null
 
@@ -143,12 +157,14 @@ export class VoiceMenu {
     this.#session = session
     this.#select.id = uniqueId('voice')
     this.#hint.id = uniqueId('hint')
+    this.#label.htmlFor = this.#select.id
     this.#select.setAttribute('aria-describedby', this.#hint.id)
     this.#select.addEventListener('change', () => {
       session.voice = this.#select.value
-      if (isInCall(session.state)) setText(this.#hint, 'From the next conversation on')
+      this.#isForLater = isInCall(session.state)
+      this.update(session.state)
     })
-    this.element = h('div', { class: 'voice-menu', part: 'voice-menu' }, h('label', { for: this.#select.id, text: 'Voice' }), this.#select, this.#hint)
+    this.element = h('div', { class: 'voice-menu', part: 'voice-menu' }, this.#label, this.#select, this.#hint)
   }
 
   update(state) {
@@ -158,6 +174,9 @@ export class VoiceMenu {
       this.#select.replaceChildren(...voices.map(({ id, name }) => h('option', { value: id, text: name })))
     }
     if (this.#select.value !== voice) this.#select.value = voice
-    if (state.call.phase === 'none' || state.call.phase === 'connecting') setText(this.#hint, '')
+    if (state.call.phase === 'none' || state.call.phase === 'connecting') this.#isForLater = false
+    const { controls } = textsOf(state)
+    setText(this.#label, controls.voice)
+    setText(this.#hint, this.#isForLater ? controls.voiceLater : '')
   }
 }

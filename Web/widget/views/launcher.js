@@ -1,7 +1,7 @@
 // What is on the page while nothing is open: the button that starts a conversation, its loading, and an error.
 
-import { h, setText, uniqueId } from '../../shared/elements.js'
-import { describeProblem, nameOf, statusText } from '../model/texts.js'
+import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
+import { describeProblem, foreignLanguage, nameOf, statusText, textsOf } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
 import { ProblemView } from './messages.js'
 
@@ -47,26 +47,25 @@ export class Launcher {
     this.button.toggleAttribute('data-error', isError)
     this.button.toggleAttribute('data-loading', view === 'loading')
     setIcon(this.#icon, isError ? 'warning' : 'voice')
-    const label = definition?.startText || `Talk to ${nameOf(state)}`
-    setText(this.#label, view === 'collapsed' || isDialog ? label : 'Voice assistant')
-    setText(this.#hint, view === 'collapsed' || isDialog ? '' : view === 'idle' ? 'Waits until this page turns it on' : statusText(state))
+    const { launcher } = textsOf(state)
+    const start = definition?.startText || launcher.start(nameOf(state))
+    const label = view === 'collapsed' || isDialog ? start : launcher.name
+    setText(this.#label, label)
+    setText(this.#hint, view === 'collapsed' || isDialog ? '' : view === 'idle' ? launcher.off : statusText(state))
+    const language = foreignLanguage(state, label)
+    setAttributes(this.#label, { lang: language })
+    // The name of the button.
+    setAttributes(this.button, { lang: isIconOnly && view === 'collapsed' ? language : '' })
     this.#hint.hidden = this.#hint.textContent === ''
     const { title, text } = isError ? describeProblem(state) : {}
     if (isIconOnly) {
-      const name = isError ? `${title}. ${text}` : view === 'collapsed' ? label : `${this.#label.textContent}: ${this.#hint.textContent}`
-      this.button.setAttribute('aria-label', name)
-      this.button.title = name
+      const name = isError ? `${title}. ${text}` : view === 'collapsed' ? start : `${label}: ${this.#hint.textContent}`
+      setAttributes(this.button, { 'aria-label': name, title: name })
     } else {
-      this.button.removeAttribute('aria-label')
-      this.button.removeAttribute('title')
+      setAttributes(this.button, { 'aria-label': '', title: '' })
     }
-    if (isError && isIconOnly) {
-      this.button.setAttribute('aria-expanded', String(this.#isOpen))
-      this.button.setAttribute('aria-controls', this.#problem.element.id)
-    } else {
-      this.button.removeAttribute('aria-expanded')
-      this.button.removeAttribute('aria-controls')
-    }
+    const opens = isError && isIconOnly
+    setAttributes(this.button, { 'aria-expanded': opens ? String(this.#isOpen) : '', 'aria-controls': opens ? this.#problem.element.id : '' })
     this.#problem.update(isError && !isDialog ? state : null)
     if (!this.#isOpen) this.#problem.element.hidden = true
     this.#problem.element.parentElement.hidden = this.#problem.element.hidden

@@ -1,10 +1,10 @@
 // The conversation as text: the current line, whose words appear as they are heard, and the whole transcript.
 
-import { h, setText } from '../../shared/elements.js'
+import { h, setAttributes, setText } from '../../shared/elements.js'
 import { TranscriptRows } from '../../shared/transcript-list.js'
 import { parts } from '../../shared/transcript.js'
 import { currentLine } from '../model/conversation.js'
-import { nameOf } from '../model/texts.js'
+import { languageOf, nameOf, textsOf } from '../model/texts.js'
 
 // Longer texts are shown smaller.
 const LONG_TEXT = 110
@@ -25,7 +25,7 @@ export class Caption {
       return
     }
     const isOwn = line.kind === 'user' || line.kind === 'typed'
-    setText(this.#speaker, isOwn ? 'You' : line.name || nameOf(state))
+    setText(this.#speaker, isOwn ? textsOf(state).you : line.name || nameOf(state))
     this.element.dataset.kind = isOwn ? 'user' : 'assistant'
     if (line.language) this.#text.lang = line.language
     if (this.#shown !== line.text) this.#build(line.text)
@@ -57,19 +57,22 @@ export class Caption {
 
 /** All lines. What was never heard is struck through. */
 export class TranscriptList {
-  #list = h('ol', { class: 'lines', role: 'log', 'aria-label': 'Transcript', tabindex: 0 })
-  #empty = h('p', { class: 'empty', text: 'What is said appears here. You can also type.' })
+  #list = h('ol', { class: 'lines', role: 'log', tabindex: 0 })
+  #empty = h('p', { class: 'empty' })
   element = h('div', { class: 'transcript', part: 'transcript' }, this.#empty, this.#list)
   #rows = new TranscriptRows(this.#list)
 
   update(state) {
     const { lines } = state.call.transcript
+    const { you, transcript } = textsOf(state)
+    setText(this.#empty, transcript.empty)
+    setAttributes(this.#list, { 'aria-label': transcript.name })
     // A screen reader would talk over the assistant; without a microphone it is the way to follow the conversation.
     this.#list.setAttribute('aria-live', state.call.isTyping ? 'polite' : 'off')
     const isChanged = this.#rows.update(lines, ({ kind, name }) => {
-      if (kind === 'user' || kind === 'typed') return { kind: 'user', speaker: 'You' }
-      return { kind, speaker: kind === 'note' ? 'Chosen' : name || nameOf(state) }
-    })
+      if (kind === 'user' || kind === 'typed') return { kind: 'user', speaker: you }
+      return { kind, speaker: kind === 'note' ? transcript.chosen : name || nameOf(state), unheard: transcript.unheard }
+    }, languageOf(state))
     if (!isChanged) return
     this.#empty.hidden = lines.length > 0
     this.#rows.follow()

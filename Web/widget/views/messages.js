@@ -1,8 +1,8 @@
 // What the user has to know: problems that fill the view, notices above the controls, and announcements for screen readers.
 
-import { h, setText, uniqueId } from '../../shared/elements.js'
+import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
 import { isDenied } from '../model/machine.js'
-import { describeNotices, describeProblem, microphoneSteps, statusText } from '../model/texts.js'
+import { describeBlockedMicrophone, describeNotices, describeProblem, foreignLanguage, languageOf, statusText } from '../model/texts.js'
 import { icon } from './icons.js'
 
 /** Buttons of a problem or notice; `run(command)` carries one out. The first is the most important. */
@@ -33,7 +33,7 @@ export class ProblemView {
   /** Shows the state's problem; hides if it has none, or if the state is null. */
   update(state) {
     const isBlocked = state !== null && isDenied(state)
-    const described = isBlocked ? microphoneProblem : state?.view === 'error' ? describeProblem(state) : null
+    const described = isBlocked ? describeBlockedMicrophone(state) : state?.view === 'error' ? describeProblem(state) : null
     this.element.hidden = !described
     const key = described ? JSON.stringify(described) : ''
     if (key === this.#shown) return
@@ -43,7 +43,7 @@ export class ProblemView {
     this.#icon.replaceChildren(icon(isBlocked ? 'microphone-off' : 'warning'))
     setText(this.#title, described.title)
     setText(this.#text, described.text)
-    this.#steps.replaceChildren(...(isBlocked ? microphoneSteps().map((text) => h('li', { text })) : []))
+    this.#steps.replaceChildren(...(described.steps ?? []).map((text) => h('li', { text })))
     this.#steps.hidden = !isBlocked
     this.#actions.replaceChildren(...actionButtons(described.actions, this.#run))
   }
@@ -51,12 +51,6 @@ export class ProblemView {
   focus() {
     this.#title.focus()
   }
-}
-
-const microphoneProblem = {
-  title: 'The microphone is blocked',
-  text: 'Your browser does not let this page use it. To talk, allow it in the browser’s settings:',
-  actions: [{ label: 'Try again', command: 'retryMicrophone' }, { label: 'Type instead', command: 'typeInstead' }],
 }
 
 /** Short notices; each with what can be done. */
@@ -87,16 +81,21 @@ export class Announcer {
   #assertive = h('div', { role: 'alert', 'aria-live': 'assertive' })
   element = h('div', { class: 'visually-hidden' }, this.#polite, this.#assertive)
 
-  update(state, previous) {
-    if (!previous) return
+  update(state, earlier) {
+    if (!earlier) return
+    // Another language is no news.
+    const previous = { ...earlier, language: languageOf(state) }
     const status = statusText(state)
     const isNewView = state.view !== previous.view && state.view !== 'idle'
-    if (state.view !== 'error' && (status !== statusText(previous) || (isNewView && state.view === 'loading'))) this.#say(this.#polite, status)
+    if (state.view !== 'error' && (status !== statusText(previous) || (isNewView && state.view === 'loading'))) this.#say(this.#polite, status, foreignLanguage(state, status))
     if (state.view === 'error' && state.problem !== previous.problem) {
       const { title, text } = describeProblem(state)
       this.#say(this.#assertive, `${title}. ${text}`)
     }
-    if (isDenied(state) && !isDenied(previous)) this.#say(this.#assertive, `${microphoneProblem.title}. ${microphoneSteps().join(' ')}`)
+    if (isDenied(state) && !isDenied(previous)) {
+      const { title, steps } = describeBlockedMicrophone(state)
+      this.#say(this.#assertive, `${title}. ${steps.join(' ')}`)
+    }
     const known = new Set(describeNotices(previous).map(({ text }) => text))
     for (const { severity, text } of describeNotices(state)) {
       if (!known.has(text) && !isDenied(state)) this.#say(severity === 'warning' ? this.#assertive : this.#polite, text)
@@ -107,8 +106,9 @@ export class Announcer {
   }
 
   /** Adds a line, which is read once, and removes it later so that nobody finds it when reading the page. */
-  #say(region, text) {
+  #say(region, text, language = '') {
     const line = h('p', { text })
+    setAttributes(line, { lang: language })
     region.append(line)
     setTimeout(() => line.remove(), 5000)
   }

@@ -1,8 +1,8 @@
 // The presentation as a panel in a corner of the page: connecting, conversation and transcript.
 
-import { h, setText, uniqueId } from '../../shared/elements.js'
+import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
 import { isDenied, isInCall } from '../model/machine.js'
-import { nameOf } from '../model/texts.js'
+import { foreignLanguage, nameOf, textsOf } from '../model/texts.js'
 import { CardList } from './cards.js'
 import { Composer, Controls, QuickCommands, StatusLine } from './controls.js'
 import { icon } from './icons.js'
@@ -47,12 +47,17 @@ export class Header {
 
 /** Links to earlier conversations and to feedback, if the assistant has them. */
 export class Links {
-  #history = link('history', 'Earlier conversations')
-  #feedback = link('feedback', 'Give feedback')
-  element = h('nav', { class: 'links', part: 'links', 'aria-label': 'More' }, this.#history, this.#feedback)
+  #history = link('history')
+  #feedback = link('feedback')
+  element = h('nav', { class: 'links', part: 'links' }, this.#history, this.#feedback)
 
-  update({ definition }) {
-    for (const [element, address] of [[this.#history, definition?.history], [this.#feedback, definition?.feedback]]) {
+  update(state) {
+    const { definition } = state
+    const { controls } = textsOf(state)
+    setAttributes(this.element, { 'aria-label': controls.more })
+    for (const [element, name] of [[this.#history, 'history'], [this.#feedback, 'feedback']]) {
+      const address = definition?.[name]
+      setAttributes(element, { 'aria-label': controls[name], title: controls[name] })
       element.hidden = !address
       if (address && element.getAttribute('href') !== address) element.href = address
     }
@@ -60,7 +65,7 @@ export class Links {
   }
 }
 
-const link = (name, label) => h('a', { class: 'button icon-button', target: '_blank', rel: 'noopener noreferrer', 'aria-label': label, title: label }, icon(name))
+const link = (name) => h('a', { class: 'button icon-button', target: '_blank', rel: 'noopener noreferrer' }, icon(name))
 
 export class Panel {
   #parts
@@ -78,7 +83,7 @@ export class Panel {
 
   constructor(session, level, run) {
     const links = new Links()
-    this.#close = h('button', { type: 'button', class: 'button icon-button', 'aria-label': 'Close', title: 'Close', onclick: () => session.close() }, icon('down'))
+    this.#close = h('button', { type: 'button', class: 'button icon-button', onclick: () => session.close() }, icon('down'))
     this.#header = new Header(links.element, this.#close)
     this.#visualizer = new Visualizer(level, session.state.definition?.preset)
     this.#controls = new Controls(session, level)
@@ -111,7 +116,11 @@ export class Panel {
     this.#transcript.element.hidden = this.#composer.element.hidden = view !== 'transcript' || isBlocked
     this.#start.hidden = isInCall(state)
     this.#close.hidden = isInCall(state)
-    setText(this.#start, state.definition?.startText || 'Start talking')
+    const { controls } = textsOf(state)
+    const start = state.definition?.startText || controls.start
+    setText(this.#start, start)
+    setAttributes(this.#start, { lang: foreignLanguage(state, start) })
+    setAttributes(this.#close, { 'aria-label': controls.close, title: controls.close })
     this.#visualizer.update()
   }
 

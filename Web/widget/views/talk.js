@@ -1,8 +1,9 @@
 // The presentation as a talk over the whole screen: a modal dialog that opens as a circle from the button.
 
-import { h, prefersReducedMotion, setText } from '../../shared/elements.js'
+import { h, prefersReducedMotion, setAttributes, setText } from '../../shared/elements.js'
 import { currentLine } from '../model/conversation.js'
 import { agentStatus, isDenied, isInCall } from '../model/machine.js'
+import { textsOf } from '../model/texts.js'
 import { CardList } from './cards.js'
 import { Composer, Controls, QuickCommands, StatusLine, VoiceMenu } from './controls.js'
 import { icon } from './icons.js'
@@ -25,6 +26,7 @@ export class Talk {
   #caption = new Caption()
   #hint = h('p', { class: 'talk-hint', dir: 'auto' })
   #header
+  #end
   #voice
   #stage
   #closing = null
@@ -37,8 +39,8 @@ export class Talk {
     this.#origin = origin
     const links = new Links()
     this.#voice = new VoiceMenu(session)
-    const close = h('button', { type: 'button', class: 'button icon-button', 'aria-label': 'End and close', title: 'End and close', onclick: () => this.#leave() }, icon('close'))
-    this.#header = new Header(this.#voice.element, links.element, close)
+    this.#end = h('button', { type: 'button', class: 'button icon-button', onclick: () => this.#leave() }, icon('close'))
+    this.#header = new Header(this.#voice.element, links.element, this.#end)
     this.#ambience = createAmbience(level)
     this.#controls = new Controls(session, level)
     this.#problem = new ProblemView(run)
@@ -87,7 +89,9 @@ export class Talk {
     this.element.toggleAttribute('data-connecting', call.phase === 'connecting' || call.phase === 'reconnecting')
     this.element.toggleAttribute('data-has-cards', call.cards.length > 0)
     this.#hint.hidden = currentLine(call) !== null
-    setText(this.#hint, call.agent ? 'What can I do for you?' : 'One moment')
+    const { controls, talk } = textsOf(state)
+    setText(this.#hint, call.agent ? talk.ready : talk.moment)
+    setAttributes(this.#end, { 'aria-label': controls.endAndClose, title: controls.endAndClose })
   }
 
   focus(state) {

@@ -1,0 +1,160 @@
+// The widget's sentences in German. `en.js` explains the keys.
+
+export const de = {
+  assistant: 'Assistent',
+  you: 'Sie',
+
+  status: {
+    off: 'Noch nicht eingeschaltet',
+    loading: 'Wird geladen …',
+    unavailable: 'Nicht verfügbar',
+    ready: 'Bereit zum Gespräch',
+    connecting: 'Verbindung wird aufgebaut …',
+    reconnecting: 'Verbindung verloren. Sie wird wiederhergestellt …',
+    ended: 'Das Gespräch ist beendet',
+    waiting: (name) => `Warten auf ${name} …`,
+    working: (tool) => `In Arbeit: ${tool} …`,
+    thinking: 'Denkt nach …',
+    interruptible: 'Zum Unterbrechen einfach sprechen',
+    speaking: 'Spricht',
+    prompted: 'Ihr Browser fragt nach dem Mikrofon: Wählen Sie „Zulassen“',
+    muted: 'Ihr Mikrofon ist stumm. Zum Sprechen einschalten',
+    listening: 'Hört zu. Sprechen Sie einfach',
+    typing: 'Schreiben Sie Ihre Nachricht',
+    moment: 'Einen Moment …',
+  },
+
+  launcher: {
+    start: (name) => `Mit ${name} sprechen`,
+    name: 'Sprachassistent',
+    off: 'Wartet, bis diese Seite ihn einschaltet',
+  },
+
+  controls: {
+    start: 'Gespräch beginnen',
+    end: 'Beenden',
+    endLong: 'Gespräch beenden',
+    cancel: 'Abbrechen',
+    cancelLong: 'Verbindungsaufbau abbrechen',
+    mute: 'Stummschalten',
+    unmute: 'Stummschaltung aufheben',
+    noMicrophone: 'Das Mikrofon ist aus',
+    showTranscript: 'Mitschrift und Texteingabe',
+    showVoice: 'Zurück zur Sprache',
+    close: 'Schließen',
+    endAndClose: 'Beenden und schließen',
+    interrupt: 'Unterbrechen',
+    skip: 'Einführung überspringen',
+    message: 'Nachricht',
+    messageHint: 'Nachricht schreiben',
+    send: 'Senden',
+    suggestions: 'Vorschläge',
+    voice: 'Stimme',
+    voiceLater: 'Ab dem nächsten Gespräch',
+    more: 'Mehr',
+    history: 'Frühere Gespräche',
+    feedback: 'Rückmeldung geben',
+  },
+
+  talk: {
+    ready: 'Was kann ich für Sie tun?',
+    moment: 'Einen Moment',
+  },
+
+  transcript: {
+    name: 'Mitschrift',
+    empty: 'Hier erscheint, was gesagt wird. Sie können auch schreiben.',
+    chosen: 'Gewählt',
+    unheard: '(nicht gehört)',
+  },
+
+  cards: {
+    draft: 'Entwurf',
+    error: 'Fehlgeschlagen',
+    info: 'Information',
+    body: 'Text des Entwurfs',
+    dismiss: 'Diese Karte ausblenden',
+    refused: 'Das ist nicht angekommen. Prüfen Sie Ihre Verbindung und wählen Sie noch einmal.',
+  },
+
+  actions: {
+    retry: 'Erneut versuchen',
+    close: 'Schließen',
+    restart: 'Neu beginnen',
+    stop: 'Schließen',
+    takeOver: 'Hier fortsetzen',
+    typeInstead: 'Stattdessen schreiben',
+    retryMicrophone: 'Mikrofon erneut versuchen',
+    startAudio: 'Ton einschalten',
+  },
+
+  notices: {
+    reconnecting: 'Das Gespräch geht weiter, sobald die Verbindung wieder steht. Lassen Sie diese Seite geöffnet.',
+    missing: (name) => `${name} ist nicht beigetreten. Warten Sie noch etwas, oder beginnen Sie neu.`,
+    lost: (name) => `${name} hat die Verbindung verloren. Vielleicht geht es gleich weiter; sonst beginnen Sie bitte neu.`,
+    left: (name) => `${name} hat das Gespräch beendet.`,
+    soundBlocked: 'Der Browser lässt den Ton aus, bis Sie ihn einschalten.',
+    prompted: 'Wählen Sie „Zulassen“, wenn Ihr Browser nach dem Mikrofon fragt.',
+    closing: (time) => `Das Gateway startet um ${time} neu. Kommen Sie bitte bis dahin zum Ende, oder beginnen Sie danach neu.`,
+    refused: (message) => `Das hat nicht geklappt: ${message} Versuchen Sie es noch einmal.`,
+    recorded: 'Dieses Gespräch wird aufgezeichnet.',
+  },
+
+  microphone: {
+    title: 'Das Mikrofon ist blockiert',
+    text: 'Ihr Browser gibt es für diese Seite nicht frei. So lassen Sie es zu:',
+    permission_denied: 'Das Mikrofon ist für diese Seite blockiert. Sie können schreiben, oder es in den Einstellungen des Browsers zulassen und erneut versuchen.',
+    not_found: 'Es wurde kein Mikrofon gefunden. Schließen Sie eines an und versuchen Sie es erneut, oder schreiben Sie.',
+    in_use: 'Ein anderes Programm verwendet das Mikrofon. Beenden Sie es und versuchen Sie es erneut, oder schreiben Sie.',
+    ended: 'Das Mikrofon wurde getrennt. Schließen Sie es an und versuchen Sie es erneut, oder schreiben Sie.',
+    unsupported: 'Dieser Browser kann das Mikrofon hier nicht verwenden. Sie können schreiben.',
+    failed: (message) => `Das Mikrofon kann nicht verwendet werden. ${message} Versuchen Sie es erneut, oder schreiben Sie.`,
+  },
+
+  steps: {
+    ios: ['Öffnen Sie die Einstellungen, dann „Apps“, dann Ihren Browser.', 'Schalten Sie „Mikrofon“ ein.'],
+    android: ['Tippen Sie auf das Symbol links neben der Adresse, dann auf „Berechtigungen“.', 'Stellen Sie „Mikrofon“ auf „Zulassen“.'],
+    firefox: ['Klicken Sie auf das durchgestrichene Mikrofon links neben der Adresse.', 'Heben Sie die Blockierung neben „Mikrofon verwenden“ auf.'],
+    chromium: ['Klicken Sie auf das Symbol links neben der Adresse.', 'Stellen Sie „Mikrofon“ auf „Zulassen“; Sie finden es auch in den Website-Einstellungen.'],
+    safari: ['Öffnen Sie das Menü „Safari“, dann „Einstellungen für diese Website“.', 'Stellen Sie „Mikrofon“ auf „Erlauben“.'],
+    last: 'Kehren Sie hierher zurück und wählen Sie „Erneut versuchen“.',
+  },
+
+  closings: {
+    1006: 'Die Verbindung ist abgebrochen.',
+    4002: 'Die Verbindung ist zu langsam.',
+    4003: 'Die Verbindung ist abgebrochen.',
+    4004: 'Die Verbindung war zu lange unterbrochen.',
+    4100: 'Ihre Anmeldung ist abgelaufen. Melden Sie sich erneut an.',
+    4105: 'Am Gespräch nehmen schon zu viele teil.',
+  },
+
+  kinds: {
+    initialization: { title: 'Der Assistent kann nicht geladen werden', text: (message) => `${message || 'Das Gateway nennt keinen Grund.'} Versuchen Sie es gleich noch einmal.` },
+    connection: { title: 'Das Gespräch konnte nicht beginnen', text: (message) => `${message || 'Das Gateway nennt keinen Grund.'} Versuchen Sie es gleich noch einmal.` },
+    lost: { title: 'Das Gespräch wurde unterbrochen', text: (message) => `${message || 'Die Verbindung ist abgebrochen.'} Versuchen Sie es erneut, um ein neues zu beginnen.` },
+    other: { title: 'Etwas ist schiefgegangen', text: (message) => `${message || 'Näheres ist nicht bekannt.'} Laden Sie die Seite neu und versuchen Sie es dann noch einmal.` },
+  },
+
+  problems: {
+    no_assistant: { title: 'Kein Assistent gewählt', text: 'Diese Seite sagt nicht, welcher Assistent geladen werden soll. Wer sie betreibt, setzt das Attribut „assistant-id“.' },
+    assistant_not_found: { title: 'Diesen Assistenten gibt es nicht', text: 'Vielleicht wurde er entfernt oder umbenannt. Wenden Sie sich an den Betreiber dieser Seite, oder versuchen Sie es später noch einmal.' },
+    connection_failed: { title: 'Keine Verbindung', text: 'Das Gateway ist nicht erreichbar. Prüfen Sie, ob dieses Gerät online ist, und versuchen Sie es dann noch einmal.' },
+    timeout: { title: 'Das dauert zu lange', text: 'Keine Antwort innerhalb von 30 Sekunden. Prüfen Sie Ihre Verbindung und versuchen Sie es dann noch einmal.' },
+    token_expired: { title: 'Ihr Zugang ist abgelaufen', text: 'Versuchen Sie es erneut, um einen neuen zu erhalten. Wenn das nicht hilft, laden Sie die Seite neu, oder melden Sie sich erneut an.' },
+    no_token: { title: 'Diese Seite gewährt keinen Zugang', text: 'Sie stellt kein Token für ein Gespräch bereit. Wer sie betreibt, setzt „token“ oder „tokenProvider“.' },
+    provider_failed: {
+      title: 'Zurzeit kein Zugang', text: (message) => `Diese Seite konnte kein Token für Sie erhalten${message && ` (${message})`}. Melden Sie sich gegebenenfalls an und versuchen Sie es dann noch einmal.`,
+    },
+    unsupported: { title: 'Dieser Browser kann keine Gespräche führen', text: 'Verwenden Sie eine aktuelle Version von Chrome, Edge, Firefox oder Safari, über HTTPS.' },
+    malformed_token: { title: 'Der Zugang dieser Seite ist ungültig', text: 'Was sie bereitstellt, ist kein Token des Gateways. Laden Sie die Seite neu und versuchen Sie es dann noch einmal.' },
+    bad_signature: { title: 'Der Zugang dieser Seite ist ungültig', text: 'Ihr Token wurde nicht für dieses Gateway ausgestellt. Laden Sie die Seite neu und versuchen Sie es dann noch einmal.' },
+    missing_grant: { title: 'Sie dürfen nicht teilnehmen', text: 'Ihr Zugang gilt nicht für dieses Gespräch. Melden Sie sich mit einem anderen Konto an und versuchen Sie es dann noch einmal.' },
+    room_full: { title: 'Am Gespräch nehmen schon zu viele teil', text: 'Versuchen Sie es noch einmal, wenn jemand gegangen ist.' },
+    draining: { title: 'Das Gateway startet neu', text: 'Es nimmt keine neuen Gespräche an. Versuchen Sie es in einer Minute noch einmal.' },
+    SERVER_SHUTDOWN: { title: 'Das Gateway startet neu', text: 'Ihr Gespräch wurde beendet. Versuchen Sie es in einer Minute noch einmal.' },
+    origin_not_allowed: { title: 'Diese Seite darf sich nicht verbinden', text: 'Das Gateway lässt ihre Adresse nicht zu. Wer es betreibt, nimmt sie in „allowed_origins“ auf.' },
+    DUPLICATE_IDENTITY: { title: 'Anderswo fortgesetzt', text: 'Sie sind in einem anderen Tab oder auf einem anderen Gerät beigetreten. Machen Sie dort weiter, oder setzen Sie das Gespräch hier fort.' },
+    PARTICIPANT_REMOVED: { title: 'Sie wurden entfernt', text: 'Ihre Teilnahme am Gespräch wurde von der Verwaltung beendet.' },
+  },
+}

@@ -1,0 +1,160 @@
+// The widget's sentences in Spanish. `en.js` explains the keys.
+
+export const es = {
+  assistant: 'Asistente',
+  you: 'Usted',
+
+  status: {
+    off: 'Aún no está activado',
+    loading: 'Cargando…',
+    unavailable: 'No disponible',
+    ready: 'Listo para hablar',
+    connecting: 'Conectando…',
+    reconnecting: 'Se perdió la conexión. Reconectando…',
+    ended: 'La conversación ha terminado',
+    waiting: (name) => `Esperando a ${name}…`,
+    working: (tool) => `En curso: ${tool}…`,
+    thinking: 'Pensando…',
+    interruptible: 'Hable para interrumpir',
+    speaking: 'Hablando',
+    prompted: 'Su navegador pide el micrófono: elija «Permitir»',
+    muted: 'Su micrófono está silenciado. Actívelo para hablar',
+    listening: 'Escuchando. Puede hablar',
+    typing: 'Escriba su mensaje',
+    moment: 'Un momento…',
+  },
+
+  launcher: {
+    start: (name) => `Hablar con ${name}`,
+    name: 'Asistente de voz',
+    off: 'Espera a que esta página lo active',
+  },
+
+  controls: {
+    start: 'Empezar a hablar',
+    end: 'Terminar',
+    endLong: 'Terminar la conversación',
+    cancel: 'Cancelar',
+    cancelLong: 'Cancelar la conexión',
+    mute: 'Silenciar el micrófono',
+    unmute: 'Activar el micrófono',
+    noMicrophone: 'El micrófono está apagado',
+    showTranscript: 'Transcripción y texto',
+    showVoice: 'Volver a la voz',
+    close: 'Cerrar',
+    endAndClose: 'Terminar y cerrar',
+    interrupt: 'Interrumpir',
+    skip: 'Omitir la introducción',
+    message: 'Mensaje',
+    messageHint: 'Escriba un mensaje',
+    send: 'Enviar',
+    suggestions: 'Sugerencias',
+    voice: 'Voz',
+    voiceLater: 'A partir de la próxima conversación',
+    more: 'Más',
+    history: 'Conversaciones anteriores',
+    feedback: 'Enviar comentarios',
+  },
+
+  talk: {
+    ready: '¿En qué puedo ayudarle?',
+    moment: 'Un momento',
+  },
+
+  transcript: {
+    name: 'Transcripción',
+    empty: 'Aquí aparece lo que se dice. También puede escribir.',
+    chosen: 'Elegido',
+    unheard: '(no escuchado)',
+  },
+
+  cards: {
+    draft: 'Borrador',
+    error: 'Error',
+    info: 'Información',
+    body: 'Texto del borrador',
+    dismiss: 'Descartar esta tarjeta',
+    refused: 'No se ha podido enviar. Compruebe su conexión y elija de nuevo.',
+  },
+
+  actions: {
+    retry: 'Reintentar',
+    close: 'Cerrar',
+    restart: 'Empezar de nuevo',
+    stop: 'Cerrar',
+    takeOver: 'Continuar aquí',
+    typeInstead: 'Escribir',
+    retryMicrophone: 'Reintentar con el micrófono',
+    startAudio: 'Activar el sonido',
+  },
+
+  notices: {
+    reconnecting: 'La conversación continuará en cuanto vuelva la conexión. Mantenga esta página abierta.',
+    missing: (name) => `${name} no se ha unido. Espere un poco más o empiece de nuevo.`,
+    lost: (name) => `${name} ha perdido la conexión. Puede que vuelva en un momento; si no, empiece de nuevo.`,
+    left: (name) => `${name} ha terminado la conversación.`,
+    soundBlocked: 'El navegador mantiene el sonido apagado hasta que usted lo active.',
+    prompted: 'Elija «Permitir» cuando su navegador pida el micrófono.',
+    closing: (time) => `La pasarela se reiniciará a esta hora: ${time}. Termine antes o empiece de nuevo después.`,
+    refused: (message) => `No ha funcionado: ${message} Inténtelo de nuevo.`,
+    recorded: 'Esta conversación se está grabando.',
+  },
+
+  microphone: {
+    title: 'El micrófono está bloqueado',
+    text: 'Su navegador no permite que esta página lo use. Para hablar, permítalo en los ajustes del navegador:',
+    permission_denied: 'El micrófono está bloqueado para esta página. Puede escribir, o permitirlo en los ajustes del navegador e intentarlo de nuevo.',
+    not_found: 'No se ha encontrado ningún micrófono. Conecte uno e inténtelo de nuevo, o escriba.',
+    in_use: 'Otro programa está usando el micrófono. Ciérrelo e inténtelo de nuevo, o escriba.',
+    ended: 'El micrófono se ha desconectado. Conéctelo e inténtelo de nuevo, o escriba.',
+    unsupported: 'Este navegador no puede usar el micrófono aquí. Puede escribir.',
+    failed: (message) => `No se puede usar el micrófono. ${message} Inténtelo de nuevo, o escriba.`,
+  },
+
+  steps: {
+    ios: ['Abra Ajustes, luego «Apps» y después su navegador.', 'Active «Micrófono».'],
+    android: ['Toque el icono a la izquierda de la dirección y luego «Permisos».', 'Ponga «Micrófono» en «Permitir».'],
+    firefox: ['Haga clic en el micrófono tachado a la izquierda de la dirección.', 'Quite el bloqueo junto a «Usar el micrófono».'],
+    chromium: ['Haga clic en el icono a la izquierda de la dirección.', 'Ponga «Micrófono» en «Permitir»; también está en la configuración del sitio.'],
+    safari: ['Abra el menú Safari y luego «Ajustes para este sitio web».', 'Ponga «Micrófono» en «Permitir».'],
+    last: 'Vuelva aquí y elija «Reintentar».',
+  },
+
+  closings: {
+    1006: 'Se ha perdido la conexión.',
+    4002: 'La conexión es demasiado lenta.',
+    4003: 'Se ha perdido la conexión.',
+    4004: 'La conexión ha estado interrumpida demasiado tiempo.',
+    4100: 'Su sesión ha caducado. Inicie sesión de nuevo.',
+    4105: 'La conversación está completa.',
+  },
+
+  kinds: {
+    initialization: { title: 'No se puede cargar el asistente', text: (message) => `${message || 'La pasarela no indica el motivo.'} Inténtelo de nuevo en un momento.` },
+    connection: { title: 'No se ha podido iniciar la conversación', text: (message) => `${message || 'La pasarela no indica el motivo.'} Inténtelo de nuevo en un momento.` },
+    lost: { title: 'La conversación se ha interrumpido', text: (message) => `${message || 'Se ha perdido la conexión.'} Inténtelo de nuevo para empezar otra.` },
+    other: { title: 'Algo ha fallado', text: (message) => `${message || 'No hay más información.'} Vuelva a cargar la página e inténtelo de nuevo.` },
+  },
+
+  problems: {
+    no_assistant: { title: 'No se ha elegido ningún asistente', text: 'Esta página no indica qué asistente cargar. Su responsable define el atributo «assistant-id».' },
+    assistant_not_found: { title: 'Este asistente no existe', text: 'Puede que se haya eliminado o renombrado. Avise al responsable de esta página, o inténtelo más tarde.' },
+    connection_failed: { title: 'Sin conexión', text: 'No se puede acceder a la pasarela. Compruebe que este dispositivo está conectado e inténtelo de nuevo.' },
+    timeout: { title: 'Está tardando demasiado', text: 'No ha habido respuesta en 30 segundos. Compruebe su conexión e inténtelo de nuevo.' },
+    token_expired: { title: 'Su acceso ha caducado', text: 'Inténtelo de nuevo para obtener otro. Si no funciona, vuelva a cargar la página o inicie sesión de nuevo.' },
+    no_token: { title: 'Esta página no da acceso', text: 'No proporciona ningún token para una conversación. Su responsable define «token» o «tokenProvider».' },
+    provider_failed: {
+      title: 'Sin acceso por el momento', text: (message) => `Esta página no ha podido obtener un token para usted${message && ` (${message})`}. Inicie sesión si es necesario e inténtelo de nuevo.`,
+    },
+    unsupported: { title: 'Este navegador no permite llamadas', text: 'Use una versión actual de Chrome, Edge, Firefox o Safari, mediante HTTPS.' },
+    malformed_token: { title: 'El acceso de esta página no es válido', text: 'Lo que proporciona no es un token de la pasarela. Vuelva a cargar la página e inténtelo de nuevo.' },
+    bad_signature: { title: 'El acceso de esta página no es válido', text: 'Su token no se emitió para esta pasarela. Vuelva a cargar la página e inténtelo de nuevo.' },
+    missing_grant: { title: 'No puede participar', text: 'Su acceso no permite esta conversación. Inicie sesión con otra cuenta e inténtelo de nuevo.' },
+    room_full: { title: 'La conversación está completa', text: 'Inténtelo de nuevo cuando alguien se haya ido.' },
+    draining: { title: 'La pasarela se está reiniciando', text: 'No acepta conversaciones nuevas. Inténtelo de nuevo en un minuto.' },
+    SERVER_SHUTDOWN: { title: 'La pasarela se está reiniciando', text: 'Su conversación ha terminado. Inténtelo de nuevo en un minuto.' },
+    origin_not_allowed: { title: 'Esta página no puede conectarse', text: 'La pasarela no permite su dirección. Su responsable la añade a «allowed_origins».' },
+    DUPLICATE_IDENTITY: { title: 'Continúa en otro lugar', text: 'Se ha unido desde otra pestaña u otro dispositivo. Continúe allí, o siga aquí.' },
+    PARTICIPANT_REMOVED: { title: 'Se le ha retirado de la conversación', text: 'Un administrador ha puesto fin a su participación.' },
+  },
+}

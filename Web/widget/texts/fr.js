@@ -1,0 +1,160 @@
+// The widget's sentences in French. `en.js` explains the keys. A no-break space precedes double punctuation.
+
+export const fr = {
+  assistant: 'Assistant',
+  you: 'Vous',
+
+  status: {
+    off: 'Pas encore activé',
+    loading: 'Chargement…',
+    unavailable: 'Non disponible',
+    ready: 'Prêt à vous parler',
+    connecting: 'Connexion…',
+    reconnecting: 'Connexion perdue. Reconnexion…',
+    ended: 'La conversation est terminée',
+    waiting: (name) => `En attente de ${name}…`,
+    working: (tool) => `En cours : ${tool}…`,
+    thinking: 'Réflexion en cours…',
+    interruptible: 'Parlez pour interrompre',
+    speaking: 'Parle',
+    prompted: 'Votre navigateur demande l’accès au micro : choisissez « Autoriser »',
+    muted: 'Votre micro est coupé. Réactivez-le pour parler',
+    listening: 'À votre écoute. Vous pouvez parler',
+    typing: 'Écrivez votre message',
+    moment: 'Un instant…',
+  },
+
+  launcher: {
+    start: (name) => `Parler à ${name}`,
+    name: 'Assistant vocal',
+    off: 'Attend que cette page l’active',
+  },
+
+  controls: {
+    start: 'Commencer à parler',
+    end: 'Terminer',
+    endLong: 'Terminer la conversation',
+    cancel: 'Annuler',
+    cancelLong: 'Annuler la connexion',
+    mute: 'Couper le micro',
+    unmute: 'Réactiver le micro',
+    noMicrophone: 'Le micro est désactivé',
+    showTranscript: 'Transcription et texte',
+    showVoice: 'Revenir à la voix',
+    close: 'Fermer',
+    endAndClose: 'Terminer et fermer',
+    interrupt: 'Interrompre',
+    skip: 'Passer l’introduction',
+    message: 'Message',
+    messageHint: 'Écrire un message',
+    send: 'Envoyer',
+    suggestions: 'Suggestions',
+    voice: 'Voix',
+    voiceLater: 'À partir de la prochaine conversation',
+    more: 'Plus',
+    history: 'Conversations précédentes',
+    feedback: 'Donner votre avis',
+  },
+
+  talk: {
+    ready: 'Que puis-je faire pour vous ?',
+    moment: 'Un instant',
+  },
+
+  transcript: {
+    name: 'Transcription',
+    empty: 'Ce qui est dit apparaît ici. Vous pouvez aussi écrire.',
+    chosen: 'Choix',
+    unheard: '(non entendu)',
+  },
+
+  cards: {
+    draft: 'Brouillon',
+    error: 'Échec',
+    info: 'Information',
+    body: 'Texte du brouillon',
+    dismiss: 'Masquer cette carte',
+    refused: 'L’envoi a échoué. Vérifiez votre connexion, puis choisissez de nouveau.',
+  },
+
+  actions: {
+    retry: 'Réessayer',
+    close: 'Fermer',
+    restart: 'Recommencer',
+    stop: 'Fermer',
+    takeOver: 'Continuer ici',
+    typeInstead: 'Écrire plutôt',
+    retryMicrophone: 'Réessayer le micro',
+    startAudio: 'Activer le son',
+  },
+
+  notices: {
+    reconnecting: 'La conversation reprendra dès le retour de la connexion. Gardez cette page ouverte.',
+    missing: (name) => `${name} n’a pas rejoint la conversation. Patientez encore un peu, ou recommencez.`,
+    lost: (name) => `${name} a perdu la connexion. Son retour est possible dans un instant ; sinon, recommencez.`,
+    left: (name) => `${name} a mis fin à la conversation.`,
+    soundBlocked: 'Le navigateur coupe le son jusqu’à ce que vous l’activiez.',
+    prompted: 'Choisissez « Autoriser » lorsque votre navigateur demande l’accès au micro.',
+    closing: (time) => `La passerelle redémarre à ${time}. Terminez d’ici là, ou recommencez ensuite.`,
+    refused: (message) => `Cela n’a pas fonctionné : ${message} Réessayez.`,
+    recorded: 'Cette conversation est enregistrée.',
+  },
+
+  microphone: {
+    title: 'Le micro est bloqué',
+    text: 'Votre navigateur ne permet pas à cette page de l’utiliser. Pour parler, autorisez-le dans les réglages du navigateur :',
+    permission_denied: 'Le micro est bloqué pour cette page. Vous pouvez écrire, ou l’autoriser dans les réglages du navigateur puis réessayer.',
+    not_found: 'Aucun micro n’a été trouvé. Branchez-en un et réessayez, ou écrivez.',
+    in_use: 'Un autre programme utilise le micro. Fermez-le et réessayez, ou écrivez.',
+    ended: 'Le micro a été débranché. Rebranchez-le et réessayez, ou écrivez.',
+    unsupported: 'Ce navigateur ne peut pas utiliser le micro ici. Vous pouvez écrire.',
+    failed: (message) => `Le micro ne peut pas être utilisé. ${message} Réessayez, ou écrivez.`,
+  },
+
+  steps: {
+    ios: ['Ouvrez Réglages, puis « Apps », puis votre navigateur.', 'Activez « Micro ».'],
+    android: ['Touchez l’icône à gauche de l’adresse, puis « Autorisations ».', 'Réglez « Micro » sur « Autoriser ».'],
+    firefox: ['Cliquez sur le micro barré à gauche de l’adresse.', 'Supprimez le blocage à côté de « Utiliser le microphone ».'],
+    chromium: ['Cliquez sur l’icône à gauche de l’adresse.', 'Réglez « Micro » sur « Autoriser » ; vous le trouverez aussi dans les paramètres du site.'],
+    safari: ['Ouvrez le menu Safari, puis « Réglages pour ce site web ».', 'Réglez « Micro » sur « Autoriser ».'],
+    last: 'Revenez ici et choisissez « Réessayer ».',
+  },
+
+  closings: {
+    1006: 'La connexion a été perdue.',
+    4002: 'La connexion est trop lente.',
+    4003: 'La connexion a été perdue.',
+    4004: 'La connexion a été interrompue trop longtemps.',
+    4100: 'Votre session a expiré. Reconnectez-vous.',
+    4105: 'La conversation est complète.',
+  },
+
+  kinds: {
+    initialization: { title: 'L’assistant ne peut pas être chargé', text: (message) => `${message || 'La passerelle n’a donné aucune raison.'} Réessayez dans un instant.` },
+    connection: { title: 'La conversation n’a pas pu commencer', text: (message) => `${message || 'La passerelle n’a donné aucune raison.'} Réessayez dans un instant.` },
+    lost: { title: 'La conversation a été interrompue', text: (message) => `${message || 'La connexion a été perdue.'} Réessayez pour en commencer une nouvelle.` },
+    other: { title: 'Un problème est survenu', text: (message) => `${message || 'Aucune autre information n’est disponible.'} Rechargez la page, puis réessayez.` },
+  },
+
+  problems: {
+    no_assistant: { title: 'Aucun assistant n’est choisi', text: 'Cette page n’indique pas quel assistant charger. Son responsable définit l’attribut « assistant-id ».' },
+    assistant_not_found: { title: 'Cet assistant n’existe pas', text: 'Il a peut-être été supprimé ou renommé. Prévenez le responsable de cette page, ou réessayez plus tard.' },
+    connection_failed: { title: 'Pas de connexion', text: 'La passerelle est injoignable. Vérifiez que cet appareil est en ligne, puis réessayez.' },
+    timeout: { title: 'C’est trop long', text: 'Aucune réponse en 30 secondes. Vérifiez votre connexion, puis réessayez.' },
+    token_expired: { title: 'Votre accès a expiré', text: 'Réessayez pour en obtenir un nouveau. Si cela ne suffit pas, rechargez la page ou reconnectez-vous.' },
+    no_token: { title: 'Cette page ne donne pas accès', text: 'Elle ne fournit aucun jeton pour une conversation. Son responsable définit « token » ou « tokenProvider ».' },
+    provider_failed: {
+      title: 'Pas d’accès pour le moment', text: (message) => `Cette page n’a pas pu obtenir de jeton pour vous${message && ` (${message})`}. Connectez-vous si nécessaire, puis réessayez.`,
+    },
+    unsupported: { title: 'Ce navigateur ne permet pas les appels', text: 'Utilisez une version récente de Chrome, Edge, Firefox ou Safari, en HTTPS.' },
+    malformed_token: { title: 'L’accès de cette page n’est pas valide', text: 'Ce qu’elle fournit n’est pas un jeton de la passerelle. Rechargez la page, puis réessayez.' },
+    bad_signature: { title: 'L’accès de cette page n’est pas valide', text: 'Son jeton n’a pas été émis pour cette passerelle. Rechargez la page, puis réessayez.' },
+    missing_grant: { title: 'Vous ne pouvez pas participer', text: 'Votre accès ne permet pas cette conversation. Connectez-vous avec un autre compte, puis réessayez.' },
+    room_full: { title: 'La conversation est complète', text: 'Réessayez lorsque quelqu’un sera parti.' },
+    draining: { title: 'La passerelle redémarre', text: 'Elle n’accepte pas de nouvelle conversation. Réessayez dans une minute.' },
+    SERVER_SHUTDOWN: { title: 'La passerelle redémarre', text: 'Votre conversation a été interrompue. Réessayez dans une minute.' },
+    origin_not_allowed: { title: 'Cette page ne peut pas se connecter', text: 'La passerelle n’autorise pas son adresse. Son responsable l’ajoute à « allowed_origins ».' },
+    DUPLICATE_IDENTITY: { title: 'Continuée ailleurs', text: 'Vous participez depuis un autre onglet ou un autre appareil. Continuez là-bas, ou reprenez ici.' },
+    PARTICIPANT_REMOVED: { title: 'Vous avez été retiré', text: 'Un administrateur a mis fin à votre participation à la conversation.' },
+  },
+}
