@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 
 from checks import (  # noqa: F401
-    account, assistant, audio, dashboard, examples, faults, figures, room, sessions, widget, widget_faults, widget_language, widget_pages, widget_talk,
+    account, assistant, audio, codes, dashboard, examples, faults, figures, room, sessions, widget, widget_faults, widget_language, widget_pages, widget_talk,
 )
 from harness import checks
 from world import REPOSITORY, World

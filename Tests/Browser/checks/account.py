@@ -157,20 +157,3 @@ async def settings(world: World):
         await log_in(page, password="a better password")
         await shows(page, "Wrong e-mail address or password")
         expect([line for line in page.console if line.startswith("exception")] == [], page.console)
-
-
-@check("sessions: an address that must be confirmed is asked for its code")
-async def confirming(world: World):
-    await with_store(world, accounts={"registrations_per_hour": 0, "confirm_email": True}, webhook={"urls": ["https://127.0.0.1:9/hooks"]})
-    async with Browser() as browser:
-        page = await open_sessions(browser, world)
-        await click(page, "login-view label", "Create an account")
-        await log_in(page, "new@example.org")
-        await shows(page, "A code was sent to new@example.org")
-        await fill(page, "confirm-view input", "ABCD-EFGH")
-        await click(page, "confirm-view button", "Confirm")
-        await shows(page, "This code is not valid")
-        await click(page, "confirm-view button", "Send a new code")
-        await shows(page, "A code was sent just now")
-        await expect_accessible(page)
-        await capture(page, "sessions-confirm")

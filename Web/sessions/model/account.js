@@ -40,6 +40,16 @@ export class Account {
     return new Account(await withAccounts(send('POST', '/v1/auth/register', { body: { email, password } })))
   }
 
+  /** Has a code sent to the address, if it has an account. */
+  static async requestReset(email) {
+    await withAccounts(send('POST', '/v1/auth/password/forgot', { body: { email } }))
+  }
+
+  /** Logs in with a code and a new password. */
+  static async resetPassword(email, code, new_password) {
+    return new Account(await withAccounts(send('POST', '/v1/auth/password/reset', { body: { email, code, new_password } })))
+  }
+
   /** Sends a request with the access token, which is renewed first if it has expired meanwhile. */
   async request(method, path, options = {}) {
     if (!this.#access) await this.#renew()

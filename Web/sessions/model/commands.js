@@ -12,7 +12,8 @@ const RETRY_MS = [2000, 4000, 8000, 16_000, 30_000]
 // How often a session is read again while it grows: at least this, and twenty times what reading it took.
 const GROWING_MS = 4000
 
-let account = null
+/** Who is logged in, or null. */
+export let account = null
 let retryTimer = 0
 let retries = 0
 let growTimer = 0
@@ -29,17 +30,24 @@ export async function initialize() {
 }
 
 export const logIn = (email, password) => begin(() => Account.logIn(email, password))
-export const register = (email, password) => begin(() => Account.register(email, password))
 
-async function begin(makeAccount) {
+export async function register(email, password) {
+  const isDone = await begin(() => Account.register(email, password))
+  // Then the gateway has sent a code at once.
+  if (store.state.stage === 'unconfirmed') store.dispatch('code.sent', { purpose: 'confirmation' })
+  return isDone
+}
+
+/** Goes on as the user that `makeAccount` returns; what fails becomes the problem `key`. Returns whether it was done. */
+export async function begin(makeAccount, key = 'login') {
   store.dispatch('busy', { isBusy: true })
   try {
     account = await makeAccount()
-    store.dispatch('problem.remove', { key: 'login' })
+    store.dispatch('problem.remove', { key })
     await enter()
     return true
   } catch (error) {
-    store.dispatch('problem.add', { key: 'login', code: error.code, message: error.message, retryAfter: error.retryAfter })
+    store.dispatch('problem.add', { key, code: error.code, message: error.message, retryAfter: error.retryAfter })
     return false
   } finally {
     store.dispatch('busy', { isBusy: false })
@@ -66,19 +74,6 @@ function leave(code) {
   store.dispatch('logged-out')
   if (code) store.dispatch('problem.add', { key: 'login', code })
 }
-
-export async function confirmAddress(code) {
-  return attempt('confirm', async () => {
-    store.dispatch('user', { user: await account.send('PUT', '/v1/users/me/email_confirmation', { code }) })
-    store.dispatch('stage', { stage: 'starting' })
-    await reload()
-  })
-}
-
-export const resendCode = () => attempt('confirm', async () => {
-  await account.send('POST', '/v1/users/me/email_confirmation')
-  announce('A new code was sent')
-})
 
 // MARK: Loading
 
@@ -226,7 +221,7 @@ export function saveFile(blob, name) {
 }
 
 /** Does something once; what fails becomes the problem `key`. Returns whether it was done. */
-async function attempt(key, task) {
+export async function attempt(key, task) {
   const user = account
   store.dispatch('problem.remove', { key })
   store.dispatch('busy', { isBusy: true })
@@ -235,6 +230,7 @@ async function attempt(key, task) {
     return true
   } catch (error) {
     if (error.status === 401 && account === user && error.code !== 'invalid_code') leave('login_expired')
+    else if (error.code === 'email_unconfirmed') store.dispatch('stage', { stage: 'unconfirmed' })
     else store.dispatch('problem.add', { key, code: error.code, message: error.message, retryAfter: error.retryAfter })
     return false
   } finally {

@@ -12,7 +12,8 @@ const wait = (retryAfter) => (retryAfter ? `Wait ${retryAfter > 90 ? `${Math.cei
 
 const titles = {
   login: 'You could not be logged in', list: 'No more sessions could be loaded', session: 'The session was not changed', settings: 'The settings were not saved',
-  password: 'The password was not changed', export: 'That did not work', confirm: 'The address is not confirmed', connection: 'The sessions could not be loaded',
+  password: 'The password was not changed', reset: 'The password was not changed', export: 'That did not work', connection: 'The sessions could not be loaded',
+  confirm: 'The address is not confirmed', address: 'The address is not confirmed',
 }
 
 const common = {
@@ -20,6 +21,17 @@ const common = {
   too_many_attempts: ({ retryAfter }) => ({ title: 'Too many attempts', text: wait(retryAfter) }),
   store_full: { title: 'The gateway’s disk is full', text: 'Nothing was changed. Tell the operator of this gateway, or try again later.' },
   store_busy: { title: 'The gateway is busy', text: 'Nothing was changed. Try again in a moment.' },
+}
+
+const accountsUnavailable = { title: 'This gateway has no accounts', text: 'It keeps no sessions. Its operator can turn accounts on with “patchbay serve --data”.' }
+
+const codes = {
+  invalid_code: {
+    title: 'This code is not valid', field: 'code',
+    text: 'It is mistyped, older than 15 minutes, replaced by a newer one, or void after five wrong ones. Check it, or have a new one sent.',
+  },
+  too_many_codes: { severity: 'warning', title: 'A code was sent just now', text: 'Look into your mail, also under spam. A new one can be sent after a minute.' },
+  no_webhooks: { title: 'This gateway cannot send codes', text: 'Tell its operator: “webhook” is not configured, which delivers them.' },
 }
 
 const catalogue = {
@@ -31,20 +43,18 @@ const catalogue = {
   },
   login: {
     connection_failed: { title: 'The gateway cannot be reached', text: 'Check that it is running and that this device is online, then try again.' },
-    invalid_credentials: { title: 'Wrong e-mail address or password', text: 'Check both and try again, or create an account.', field: 'password' },
+    invalid_credentials: { title: 'Wrong e-mail address or password', text: 'Check both and try again, choose “Forgot your password?”, or create an account.', field: 'password' },
     email_taken: { title: 'This address has an account', text: 'Log in instead, or use another address.', field: 'email' },
     too_many_registrations: ({ retryAfter }) => ({ title: 'Too many new accounts', text: `Too many were created from this network. ${wait(retryAfter)}` }),
-    accounts_unavailable: { title: 'This gateway has no accounts', text: 'It keeps no sessions. Its operator can turn accounts on with “patchbay serve --data”.' },
+    accounts_unavailable: accountsUnavailable,
     login_expired: { severity: 'warning', title: 'Your login has expired', text: 'Log in again to continue where you were.' },
     account_deleted: { severity: 'info', title: 'Your account was deleted', text: 'With all its sessions, recordings and settings. You can close this page.' },
   },
-  confirm: {
-    invalid_code: { title: 'This code is not valid', text: 'Check it, or have a new one sent. A code is valid for 15 minutes.', field: 'code' },
-    too_many_codes: { severity: 'warning', title: 'A code was sent just now', text: 'Look into your mail, also under spam. A new one can be sent after a minute.' },
-    no_webhooks: { title: 'This gateway cannot send codes', text: 'Tell its operator: “webhook” is not configured, which delivers them.' },
-  },
+  confirm: codes,
+  address: codes,
+  reset: { ...codes, accounts_unavailable: accountsUnavailable },
   password: {
-    wrong_password: { title: 'The current password is wrong', text: 'Check it and try again.', field: 'current' },
+    wrong_password: { title: 'The current password is wrong', text: 'Check it and try again. If you have forgotten it, log out and choose “Forgot your password?”.', field: 'current' },
     no_password: { title: 'This account has no password', text: 'It is managed by another login service. Change the password there.' },
   },
   settings: {

@@ -1,12 +1,20 @@
 // The page's state and how actions change it. No DOM, no network: a pure function of state and action.
 
 const noList = { state: 'loading', sessions: [], next: null, isLoadingMore: false }
+// The gateway makes at most one code per account in this time. It does not say so where that would reveal whether there is an account.
+const CODE_INTERVAL_MS = 60_000
+
+const noCode = { isSent: false, nextAt: 0 }
 const noDetail = { id: null, state: 'loading', session: null, summary: null, turns: [], recordings: [] }
 
 export const initialState = {
   // starting, login, unconfirmed or in
   stage: 'starting',
   isBusy: false,
+  // Who sets a new password: `{email}`, or null.
+  reset: null,
+  // By purpose: whether a code was sent, and when the next one is possible, in milliseconds.
+  codes: { reset: noCode, confirmation: noCode },
   user: null,
   voices: [],
   route: { name: 'list', id: null },
@@ -17,11 +25,20 @@ export const initialState = {
 }
 
 const reducers = {
-  stage: (state, { stage }) => ({ ...state, stage, isBusy: false }),
+  stage: (state, { stage }) => ({ ...state, stage, isBusy: false, reset: stage === 'login' ? state.reset : null }),
   busy: (state, { isBusy }) => ({ ...state, isBusy }),
   'logged-out': (state) => ({
     ...initialState, stage: 'login', route: state.route, detail: { ...noDetail, id: state.route.id },
     problems: state.problems.filter(({ key }) => key === 'login'),
+  }),
+  /** A form for this address, to which no code was sent yet; null closes it. */
+  reset: (state, { email }) => ({
+    ...state, reset: email === null ? null : { email }, codes: { ...state.codes, reset: { ...state.codes.reset, isSent: false } },
+    problems: state.problems.filter(({ key }) => key !== 'reset' && key !== 'login'),
+  }),
+  /** A code is on its way. `seconds`: when the next one is possible, if the gateway said so. */
+  'code.sent': (state, { purpose, seconds, at }) => ({
+    ...state, codes: { ...state.codes, [purpose]: { isSent: true, nextAt: at + (seconds ? 1000 * seconds : CODE_INTERVAL_MS) } },
   }),
   user: (state, { user }) => ({ ...state, user }),
   voices: (state, { voices }) => ({ ...state, voices }),

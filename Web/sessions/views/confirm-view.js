@@ -1,30 +1,40 @@
 // Where the gateway requires a confirmed address: the code from the mail.
 
-import { confirmAddress, resendCode } from '../model/commands.js'
-import { View, field, h, setText } from './view.js'
+import { confirmAddress, requestConfirmation } from '../model/codes.js'
+import { describe } from '../model/problems.js'
+import { CodeSender, codeField, codeInput } from './code.js'
+import { View, h, markInvalid, setText } from './view.js'
 
 class ConfirmView extends View {
   #title = h('h2', { tabindex: -1, text: 'Confirm your e-mail address' })
   #text = h('p', { dir: 'auto' })
-  #code = h('input', { type: 'text', autocomplete: 'one-time-code', autocapitalize: 'characters', spellcheck: 'false', required: true, maxlength: 32 })
+  #code = codeInput()
+  #confirm = h('button', { type: 'submit', class: 'primary', text: 'Confirm' })
+  #sender = new CodeSender(() => requestConfirmation('confirm'))
 
   build() {
     this.append(h('div', { class: 'card' }, this.#title, this.#text,
-      h('form', { class: 'stack', onsubmit: (event) => this.#send(event) },
-        h('problem-list', { keys: 'confirm' }), field('Code', this.#code, h('p', { text: 'Eight characters. Case, spaces and hyphens do not matter.' })),
-        h('div', { class: 'row' }, h('button', { type: 'submit', class: 'primary', text: 'Confirm' }),
-          h('button', { type: 'button', text: 'Send a new code', onclick: resendCode })))))
+      h('form', { class: 'stack', 'aria-label': 'Confirm the address', onsubmit: (event) => this.#send(event) },
+        h('problem-list', { keys: 'confirm' }), codeField(this.#code), h('div', { class: 'row' }, this.#confirm, this.#sender.element))))
   }
 
-  update({ stage, user }, previous) {
+  update({ stage, user, codes, isBusy, problems }, previous) {
     this.hidden = stage !== 'unconfirmed'
-    setText(this.#text, `A code was sent to ${user?.email ?? 'your address'}. Enter it to see your sessions.`)
+    const address = user?.email ?? 'your address'
+    setText(this.#text, codes.confirmation.isSent
+      ? `A code was sent to ${address}. Enter it to see your sessions.`
+      : `This gateway shows sessions only after you have confirmed ${address}. Have a code sent to it, or enter the one that you have.`)
+    this.#confirm.disabled = isBusy
+    this.#sender.update(codes.confirmation)
+    const problem = problems.find(({ key }) => key === 'confirm')
+    markInvalid({ code: this.#code }, problem && describe(problem).field)
     if (stage === 'unconfirmed' && previous && previous.stage !== 'unconfirmed') this.#title.focus()
   }
 
   async #send(event) {
     event.preventDefault()
-    if (!(await confirmAddress(this.#code.value))) this.#code.focus()
+    if (await confirmAddress(this.#code.value, 'confirm')) this.#code.value = ''
+    else this.#code.focus()
   }
 }
 

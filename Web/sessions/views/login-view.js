@@ -1,5 +1,6 @@
 // Logging in, and creating an account.
 
+import { forgetPassword } from '../model/codes.js'
 import { logIn, register } from '../model/commands.js'
 import { describe } from '../model/problems.js'
 import { View, field, h, markInvalid, setText, uniqueId } from './view.js'
@@ -9,6 +10,7 @@ class LoginView extends View {
   #email = h('input', { type: 'email', name: 'email', autocomplete: 'username', required: true, maxlength: 254 })
   #password = h('input', { type: 'password', name: 'password', required: true, minlength: 8, maxlength: 1024 })
   #passwordHint = h('p', { class: 'hint', text: 'At least 8 characters.' })
+  #forgot = h('button', { type: 'button', class: 'link', text: 'Forgot your password?', onclick: () => forgetPassword(this.#email.value.trim()) })
   #submit = h('button', { type: 'submit', class: 'primary' })
   #title = h('h2', { tabindex: -1 })
   #radios = {}
@@ -25,14 +27,14 @@ class LoginView extends View {
       h('form', { class: 'stack', onsubmit: (event) => this.#send(event) },
         h('fieldset', { class: 'segments' }, h('legend', { class: 'visually-hidden', text: 'Account' }), option('known', 'Log in'), option('new', 'Create an account')),
         h('problem-list', { keys: 'login' }),
-        field('E-mail address', this.#email), field('Password', this.#password, this.#passwordHint), this.#submit),
+        field('E-mail address', this.#email), field('Password', this.#password, this.#passwordHint), this.#submit, this.#forgot),
       h('p', { class: 'hint', text: 'The login is kept in this tab only. Closing it logs you out.' }))
     this.append(this.#starting, this.#card)
     this.#choose(false)
   }
 
-  update({ stage, isBusy, problems }, previous) {
-    this.hidden = stage !== 'login' && stage !== 'starting'
+  update({ stage, reset, isBusy, problems }, previous) {
+    this.hidden = (stage !== 'login' && stage !== 'starting') || reset !== null
     this.#starting.hidden = stage !== 'starting' || problems.length > 0
     this.#card.hidden = stage !== 'login'
     this.#submit.disabled = isBusy
@@ -40,6 +42,9 @@ class LoginView extends View {
     const problem = problems.find(({ key }) => key === 'login')
     markInvalid({ email: this.#email, password: this.#password }, problem && describe(problem).field)
     if (stage === 'login' && previous?.stage && previous.stage !== 'login') this.#title.focus()
+    if (stage !== 'login' || reset !== null || !previous?.reset) return
+    if (previous.reset.email) this.#email.value = previous.reset.email
+    this.#forgot.focus()
   }
 
   #choose(isNew) {
@@ -49,6 +54,7 @@ class LoginView extends View {
     setText(this.#submit, isNew ? 'Create account' : 'Log in')
     this.#password.autocomplete = isNew ? 'new-password' : 'current-password'
     this.#passwordHint.hidden = !isNew
+    this.#forgot.hidden = isNew
   }
 
   async #send(event) {

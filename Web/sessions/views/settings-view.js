@@ -3,6 +3,7 @@
 import { ask } from '../../shared/dialog.js'
 import { changePassword, deleteAccount, exportData, saveSettings } from '../model/commands.js'
 import { describe } from '../model/problems.js'
+import './address-settings.js'
 import { View, checkbox, field, h, markInvalid, setText } from './view.js'
 
 const LANGUAGES = ['de', 'de-AT', 'de-CH', 'en', 'en-GB', 'en-US', 'es', 'fr', 'it', 'ar', 'he', 'nl', 'pl', 'pt', 'tr', 'uk', 'zh']
@@ -29,6 +30,7 @@ class SettingsView extends View {
   #export = h('button', { type: 'button', text: 'Download my data', onclick: () => this.#exportData() })
   #delete = h('button', { type: 'button', class: 'danger', text: 'Delete account…', onclick: () => this.#askToDelete() })
   #email = ''
+  // The settings in the form, as the gateway has them.
   #shown = null
 
   build() {
@@ -49,6 +51,7 @@ class SettingsView extends View {
         h('problem-list', { keys: 'settings' }), h('div', { class: 'row' }, this.#save, this.#saved),
         h('datalist', { id: 'languages' }, ...LANGUAGES.map((value) => h('option', { value }))),
         h('datalist', { id: 'time-zones' }, ...['UTC', ...(Intl.supportedValuesOf?.('timeZone') ?? [])].map((value) => h('option', { value })))),
+      section('E-mail address', h('address-settings', { class: 'stack' })),
       h('form', { class: 'stack', 'aria-label': 'Password', onsubmit: (event) => this.#changePassword(event) },
         section('Password', h('div', { class: 'pair' },
           field('Current password', this.#current), field('New password', this.#next, h('p', { text: 'At least 8 characters. Other devices are logged out.' })))),
@@ -63,7 +66,7 @@ class SettingsView extends View {
     this.hidden = stage !== 'in' || route.name !== 'settings'
     this.#email = user?.email ?? ''
     for (const button of [this.#save, this.#change, this.#export, this.#delete]) button.disabled = isBusy
-    if (user && (user !== this.#shown || voices !== previous?.voices)) this.#show(user, voices)
+    if (user && (user.settings !== this.#shown || voices !== previous?.voices)) this.#show(user, voices)
     const fault = (key) => { const found = problems.find((problem) => problem.key === key); return found && describe(found).field }
     if (problems !== previous?.problems) {
       markInvalid(this.#inputs, fault('settings'))
@@ -77,9 +80,9 @@ class SettingsView extends View {
   }
 
   #show(user, voices) {
-    const isNew = user !== this.#shown
-    this.#shown = user
     const { settings } = user
+    const isNew = settings !== this.#shown
+    this.#shown = settings
     const own = settings.voice && !voices.some(({ id }) => id === settings.voice) ? [{ id: settings.voice }] : []
     const chosen = isNew ? settings.voice ?? '' : this.#inputs.voice.value
     this.#inputs.voice.replaceChildren(h('option', { value: '', text: 'The assistant’s own' }), ...[...own, ...voices].map(({ id, name }) => h('option', { value: id, text: name ?? id })))
@@ -93,7 +96,7 @@ class SettingsView extends View {
 
   /** Only what differs is sent, so that two devices do not undo each other's changes. */
   #changes() {
-    const { settings } = this.#shown
+    const settings = this.#shown
     const changes = {}
     for (const [name, input] of Object.entries(this.#inputs)) {
       const value = input.type === 'checkbox' ? input.checked : input.type === 'number' ? Number(input.value) : input.value.trim()
