@@ -170,6 +170,14 @@ async def void_codes(world: World):
             await click(page, "reset-view button", "Back to login")
             expect_equal(await page.run(FOCUSED), "Forgot your password?", "focus")
             expect_equal(await page.run("return document.querySelector('login-view input[type=email]').value"), "bob@example.org")
+            # A form that was closed stays closed when its request is answered.
+            await page.run("const { fetch: original } = window; window.fetch = async (...all) => { await new Promise((go) => (window.go = go)); return original(...all) }")
+            await click(page, "login-view button", "Forgot your password?")
+            await click(page, "reset-view button[type=submit]")
+            await click(page, "reset-view button", "Back to login")
+            await page.run("go()")
+            await page.until("!document.querySelector('login-view button[type=submit]').disabled")
+            expect_equal(await page.run("return document.querySelector('reset-view').hidden"), True)
             expect_no_exceptions(page)
 
 
