@@ -2,7 +2,7 @@
 
 import { command } from '../../shared/problem.js'
 import { useKey, useToken } from '../model/commands.js'
-import { View, field, h, setText, uniqueId } from './view.js'
+import { View, field, h, setDisabled, setText, uniqueId } from './view.js'
 
 class AccessForm extends View {
   #mode = 'token'
@@ -34,7 +34,7 @@ class AccessForm extends View {
 
   update({ access, isBusy }, previous) {
     this.hidden = access !== 'none'
-    this.#submit.disabled = isBusy
+    setDisabled(this.#submit, isBusy)
     setText(this.#submit, isBusy ? 'One moment…' : 'Show rooms')
     if (access === 'none' && previous && previous.access !== 'none' && previous.access !== 'unknown') this.#title.focus()
   }

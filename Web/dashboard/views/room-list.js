@@ -28,7 +28,9 @@ class RoomList extends View {
     const { access, rooms, filter, room } = state
     this.hidden = access === 'none' || access === 'unknown' || room.name !== null
     if (!previous || rooms !== previous.rooms || filter !== previous.filter) this.#show(state)
-    if (!this.hidden && previous?.room.name) (this.#rows.get(previous.room.name)?.link ?? this.#title).focus()
+    // The form that gave access disappears with the focus in it.
+    if (!this.hidden && previous?.access === 'none') this.#title.focus()
+    else if (!this.hidden && previous?.room.name) (this.#rows.get(previous.room.name)?.link ?? this.#title).focus()
   }
 
   #show(state) {

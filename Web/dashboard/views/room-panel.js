@@ -6,7 +6,7 @@ import { addToken, removeParticipant, setMuted } from '../model/commands.js'
 import { seconds } from '../model/figures.js'
 import { kindOf } from '../model/state.js'
 import './room-events.js'
-import { View, field, h, setText } from './view.js'
+import { View, field, h, setDisabled, setText } from './view.js'
 
 const kinds = { call: 'Call', session: 'Session', room: 'Room' }
 
@@ -41,7 +41,7 @@ class RoomPanel extends View {
     this.#facts.hidden = detail === null
     this.#people.hidden = this.#nobody.hidden = true
     if (detail) this.#show(room, isBusy)
-    if (!this.hidden && name !== previous?.room.name) this.#title.focus()
+    if (!this.hidden && (name !== previous?.room.name || previous?.access === 'none')) this.#title.focus()
   }
 
   #show({ name, state, detail }, isBusy) {
@@ -78,7 +78,7 @@ class RoomPanel extends View {
     row.talking.hidden = !speaker
     row.level.hidden = !speaker
     row.level.value = speaker?.level ?? 0
-    row.remove.disabled = isDisabled
+    setDisabled(row.remove, isDisabled)
     row.remove.setAttribute('aria-label', `Remove ${identity}…`)
     row.remove.onclick = () => this.#askToRemove(room, identity)
     const shown = new Set(tracks.map(({ sid }) => sid))
@@ -98,7 +98,7 @@ class RoomPanel extends View {
       setText(track.text, [title || source, title && title !== source && source, mode === 'ahead' && 'ahead', muted && 'muted'].filter(Boolean).join(' · '))
       setText(track.mute, muted ? 'Unmute' : 'Mute')
       track.mute.setAttribute('aria-label', `${muted ? 'Unmute' : 'Mute'} ${identity}, ${title || source}`)
-      track.mute.disabled = isDisabled
+      setDisabled(track.mute, isDisabled)
       track.mute.onclick = () => setMuted(room, sid, !muted, identity)
     }
     row.list.hidden = tracks.length === 0

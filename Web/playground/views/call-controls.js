@@ -3,7 +3,7 @@
 import { call } from '../model/call.js'
 import { commands } from '../model/commands.js'
 import { isInCall } from '../model/state.js'
-import { View, h, setText } from './view.js'
+import { View, h, setDisabled, setText } from './view.js'
 
 class CallControls extends View {
   #mute = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => this.#toggleMute() })
@@ -25,10 +25,10 @@ class CallControls extends View {
     const isConnected = room.state === 'connected'
     setText(this.#mute, { on: 'Mute', waiting: 'Waiting…', off: 'Turn on mic' }[microphone.state])
     setPressed(this.#mute, microphone.state === 'on' ? microphone.muted : null)
-    this.#mute.disabled = !isConnected || microphone.state === 'waiting'
+    setDisabled(this.#mute, !isConnected || microphone.state === 'waiting')
     setPressed(this.#hold, isHeld)
-    this.#hold.disabled = !isConnected
-    this.#interrupt.disabled = !isConnected
+    setDisabled(this.#hold, !isConnected)
+    setDisabled(this.#interrupt, !isConnected)
   }
 
   #toggleMute() {

@@ -4,7 +4,7 @@ import { call } from '../model/call.js'
 import { chooseDevice } from '../model/commands.js'
 import { recorder } from '../model/recorder.js'
 import { isInCall } from '../model/state.js'
-import { View, field, h, setText } from './view.js'
+import { View, field, h, setDisabled, setText } from './view.js'
 
 const canChooseSpeaker = 'setSinkId' in AudioContext.prototype
 
@@ -34,7 +34,7 @@ class DevicePanel extends View {
     }
     const isRunning = recording.state === 'running'
     setText(this.#record, isRunning ? 'Stop recording' : 'Record on this device')
-    this.#record.disabled = !isInCall(state) || !call.room || (state.room.state !== 'connected' && !isRunning)
+    setDisabled(this.#record, !isInCall(state) || !call.room || (state.room.state !== 'connected' && !isRunning))
     this.#download.hidden = !recording.url
     if (recording.url) {
       this.#download.href = recording.url

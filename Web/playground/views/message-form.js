@@ -2,7 +2,7 @@
 
 import { call } from '../model/call.js'
 import { isInCall } from '../model/state.js'
-import { View, h } from './view.js'
+import { View, h, setDisabled } from './view.js'
 
 class MessageForm extends View {
   #input = h('input', { type: 'text', 'aria-label': 'Message to the assistant', placeholder: 'Type instead of talking', autocomplete: 'off', maxlength: 4000, dir: 'auto' })
@@ -14,7 +14,7 @@ class MessageForm extends View {
 
   update(state) {
     this.hidden = !isInCall(state)
-    this.#button.disabled = state.room.state !== 'connected'
+    setDisabled(this.#button, state.room.state !== 'connected')
   }
 
   async #send(event) {

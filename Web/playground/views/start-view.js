@@ -1,7 +1,7 @@
 // Before a call: how to get in, which assistant, which voice.
 
 import { logIn, logOut, lookUpAssistant, startCall } from '../model/commands.js'
-import { View, field, h, setText, uniqueId } from './view.js'
+import { View, field, h, setDisabled, setText, uniqueId } from './view.js'
 import { store } from '../model/store.js'
 
 const LOOK_UP_DELAY_MS = 300
@@ -35,7 +35,7 @@ class StartView extends View {
     }
     this.#logInForm = h('form', { class: 'stack', 'aria-label': 'Log in', onsubmit: (event) => this.#logIn(event) },
       field('E-mail address', this.#email), field('Password', this.#password), this.#logInButton)
-    this.#loggedIn = h('p', { class: 'logged-in' }, h('span', {}, 'Logged in as ', this.#loggedInAs), h('button', { type: 'button', text: 'Log out', onclick: logOut }))
+    this.#loggedIn = h('p', { class: 'logged-in' }, h('span', {}, 'Logged in as ', this.#loggedInAs), h('button', { type: 'button', text: 'Log out', onclick: () => this.#logOut() }))
     this.#tokenField = field('Access token', this.#token, h('p', {}, 'From ', h('code', { text: 'patchbay token --room lobby --identity alice' }), '. It is kept in this page only.'))
     this.#callFields = h('div', { class: 'pair' }, field('Assistant', this.#assistant, this.#assistantHint), field('Voice', this.#voice, this.#voiceHint))
     this.#callForm = h('form', { class: 'stack', 'aria-label': 'Start a call', onsubmit: (event) => this.#start(event) },
@@ -69,7 +69,7 @@ class StartView extends View {
     this.#tokenField.hidden = mode !== 'token'
     this.#token.required = mode === 'token'
     this.#callFields.hidden = mode === 'token'
-    this.#logInButton.disabled = isBusy
+    setDisabled(this.#logInButton, isBusy)
     setText(this.#logInButton, isBusy ? 'Logging in…' : 'Log in')
     this.#startButton.disabled = problems.some(({ key }) => key === 'support')
     setText(this.#hint, mode === 'token' ? 'The token decides on room and assistant. Your browser asks for the microphone.' : 'Your browser asks for the microphone.')
@@ -101,6 +101,11 @@ class StartView extends View {
     this.#password.value = ''
     this.#voice.value = voice
     this.#startButton.focus()
+  }
+
+  async #logOut() {
+    await logOut()
+    this.#email.focus()
   }
 
   #start(event) {

@@ -3,7 +3,7 @@
 import { forgetPassword } from '../model/codes.js'
 import { logIn, register } from '../model/commands.js'
 import { describe } from '../model/problems.js'
-import { View, field, h, markInvalid, setText, uniqueId } from './view.js'
+import { View, field, h, markInvalid, setDisabled, setText, uniqueId } from './view.js'
 
 class LoginView extends View {
   #isNew = false
@@ -37,7 +37,7 @@ class LoginView extends View {
     this.hidden = (stage !== 'login' && stage !== 'starting') || reset !== null
     this.#starting.hidden = stage !== 'starting' || problems.length > 0
     this.#card.hidden = stage !== 'login'
-    this.#submit.disabled = isBusy
+    setDisabled(this.#submit, isBusy)
     setText(this.#submit, isBusy ? 'One moment…' : this.#isNew ? 'Create account' : 'Log in')
     const problem = problems.find(({ key }) => key === 'login')
     markInvalid({ email: this.#email, password: this.#password }, problem && describe(problem).field)

@@ -2,7 +2,7 @@
 
 import { ask } from '../../shared/dialog.js'
 import { addressOf, deleteAllSessions, loadMore } from '../model/commands.js'
-import { View, dateFormats, h, length, setText } from './view.js'
+import { View, dateFormats, h, length, setDisabled, setText } from './view.js'
 
 class SessionList extends View {
   #title = h('h2', { tabindex: -1, text: 'Sessions' })
@@ -22,11 +22,13 @@ class SessionList extends View {
   update(state, previous) {
     const { stage, route, list, user, detail } = state
     this.hidden = stage !== 'in' || route.name === 'settings'
+    // Phones show the list or the session. Before either of them takes the focus.
+    this.parentElement.toggleAttribute('data-open', route.name === 'session')
     const { sessions, next, isLoadingMore } = list
     setText(this.#status, { loading: 'Loading…', failed: 'Not loaded.', ready: sessions.length ? `${sessions.length}${next ? ' or more' : ''}, newest first` : '' }[list.state])
     this.#deleteAll.hidden = sessions.length === 0
     this.#more.hidden = next === null
-    this.#more.disabled = isLoadingMore
+    setDisabled(this.#more, isLoadingMore)
     setText(this.#more, isLoadingMore ? 'Loading…' : 'Show more')
     if (list !== previous?.list || user !== previous?.user) this.#show(sessions, dateFormats(user))
     if (!previous || list !== previous.list || user !== previous.user) this.#showEmpty(list, user)

@@ -2,7 +2,7 @@
 
 import { saveFile } from '../model/commands.js'
 import { playback } from './playback.js'
-import { View, duration, h, setText } from './view.js'
+import { View, duration, h, setDisabled, setText } from './view.js'
 
 const RATES = [['1', '1×'], ['1.25', '1.25×'], ['1.5', '1.5×'], ['2', '2×']]
 
@@ -29,7 +29,7 @@ class SessionPlayer extends View {
     const { state, isPlaying, files } = playback
     const isReady = state === 'ready'
     setText(this.#button, { idle: 'Play recording', loading: 'Loading…', failed: 'Try again', ready: isPlaying ? 'Pause' : 'Play' }[state])
-    this.#button.disabled = state === 'loading'
+    setDisabled(this.#button, state === 'loading')
     for (const part of [this.#position, this.#time, this.#rate]) part.hidden = !isReady
     this.#position.max = playback.duration.toFixed(1)
     // What could be fetched but not played can still be saved.

@@ -4,7 +4,7 @@ import { ask } from '../../shared/dialog.js'
 import { deleteSession, exportSession, reload } from '../model/commands.js'
 import './session-player.js'
 import './session-transcript.js'
-import { View, dateFormats, h, length, setText } from './view.js'
+import { View, dateFormats, h, length, setDisabled, setText } from './view.js'
 
 const FORMATS = [['txt', 'Text'], ['pdf', 'PDF'], ['json', 'JSON'], ['vtt', 'WebVTT'], ['srt', 'SubRip']]
 
@@ -38,12 +38,11 @@ class SessionView extends View {
   update(state, previous) {
     const { stage, route, detail, user, isBusy } = state
     this.hidden = stage !== 'in' || route.name === 'settings'
-    this.parentElement.toggleAttribute('data-open', route.name === 'session')
     const isReady = detail.state === 'ready' && detail.id !== null
     for (const part of [this.#export, this.#delete, this.#body, this.#facts]) part.hidden = !isReady
     this.#player.hidden = !isReady || detail.recordings.length === 0
     this.#head.hidden = detail.id === null
-    this.#delete.disabled = isBusy
+    setDisabled(this.#delete, isBusy)
     if (detail !== previous?.detail || route !== previous?.route || user !== previous?.user || stage !== previous?.stage) this.#show(state, isReady)
     if (detail.id === this.#id && stage === previous?.stage) return
     this.#id = detail.id

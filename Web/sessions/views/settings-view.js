@@ -4,7 +4,7 @@ import { ask } from '../../shared/dialog.js'
 import { changePassword, deleteAccount, exportData, saveSettings } from '../model/commands.js'
 import { describe } from '../model/problems.js'
 import './address-settings.js'
-import { View, checkbox, field, h, markInvalid, setText } from './view.js'
+import { View, checkbox, field, h, markInvalid, setDisabled, setText } from './view.js'
 
 const LANGUAGES = ['de', 'de-AT', 'de-CH', 'en', 'en-GB', 'en-US', 'es', 'fr', 'it', 'ar', 'he', 'nl', 'pl', 'pt', 'tr', 'uk', 'zh']
 const REACHABLE = [['nobody', 'Nobody'], ['contacts', 'My contacts'], ['anyone', 'Everyone who knows my address or handle']]
@@ -65,7 +65,7 @@ class SettingsView extends View {
   update({ stage, route, user, voices, isBusy, problems }, previous) {
     this.hidden = stage !== 'in' || route.name !== 'settings'
     this.#email = user?.email ?? ''
-    for (const button of [this.#save, this.#change, this.#export, this.#delete]) button.disabled = isBusy
+    for (const button of [this.#save, this.#change, this.#export, this.#delete]) setDisabled(button, isBusy)
     if (user && (user.settings !== this.#shown || voices !== previous?.voices)) this.#show(user, voices)
     const fault = (key) => { const found = problems.find((problem) => problem.key === key); return found && describe(found).field }
     if (problems !== previous?.problems) {

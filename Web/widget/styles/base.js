@@ -127,7 +127,7 @@ export const base = css`
     cursor: pointer;
   }
 
-  .button:hover:not(:disabled) { background: var(--sunken); }
+  .button:hover:not(:disabled, [aria-disabled]) { background: var(--sunken); }
 
   .button.primary {
     border-color: var(--accent);
@@ -135,9 +135,10 @@ export const base = css`
     color: var(--accent-text);
   }
 
-  .button.primary:hover:not(:disabled) { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
+  .button.primary:hover:not(:disabled, [aria-disabled]) { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
 
-  .button:disabled {
+  .button:disabled,
+  .button[aria-disabled] {
     border-color: var(--line);
     background: var(--sunken);
     color: var(--text-quiet);

@@ -135,7 +135,7 @@ export const conversation = css`
     text-align: start;
   }
 
-  .chip:hover:not(:disabled) { background: color-mix(in srgb, var(--sunken) 90%, var(--text)); }
+  .chip:hover:not(:disabled, [aria-disabled]) { background: color-mix(in srgb, var(--sunken) 90%, var(--text)); }
 
   .cards { display: grid; grid-template-columns: minmax(0, 1fr); gap: 10px; }
 
@@ -216,7 +216,7 @@ export const conversation = css`
     color: var(--accent-text);
   }
 
-  .button.stop:hover:not(:disabled) { background: color-mix(in srgb, var(--stop) 88%, var(--text)); }
+  .button.stop:hover:not(:disabled, [aria-disabled]) { background: color-mix(in srgb, var(--stop) 88%, var(--text)); }
 
   .waveform { display: flex; align-items: center; gap: 3px; height: 20px; }
 

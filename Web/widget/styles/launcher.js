@@ -28,8 +28,8 @@ export const launcher = css`
     transition: transform 0.15s;
   }
 
-  .launcher:hover:not(:disabled) { transform: translateY(-1px); }
-  .launcher:disabled { cursor: default; }
+  .launcher:hover:not([aria-disabled]) { transform: translateY(-1px); }
+  .launcher[aria-disabled] { cursor: default; }
 
   .launcher-icon {
     display: grid;
@@ -44,7 +44,7 @@ export const launcher = css`
 
   .launcher-icon .icon { width: 22px; height: 22px; }
 
-  .launcher:disabled .launcher-icon {
+  .launcher[aria-disabled] .launcher-icon {
     background: var(--sunken);
     color: var(--text-quiet);
   }

@@ -1,6 +1,6 @@
 // Cards of the assistant: drafts whose text can be edited, errors with "Try again", and information.
 
-import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
+import { h, setAttributes, setDisabled, setText, uniqueId } from '../../shared/elements.js'
 import { textsOf } from '../model/texts.js'
 import { icon } from './icons.js'
 
@@ -85,7 +85,7 @@ class CardView {
     if (isRevised || isNewLanguage) this.#name(card, texts)
     this.#note.hidden = status !== 'refused'
     this.#editor.readOnly = status === 'sending'
-    for (const button of this.#actions.children) button.disabled = status === 'sending'
+    for (const button of this.#actions.children) setDisabled(button, status === 'sending')
   }
 
   #name({ kind, actions }, { cards }) {

@@ -1,6 +1,6 @@
 // What users operate during a conversation: stop, mute, text, quick commands and the voice.
 
-import { h, setAttributes, setText, uniqueId } from '../../shared/elements.js'
+import { h, setAttributes, setDisabled, setText, uniqueId } from '../../shared/elements.js'
 import { agentStatus, isDenied, isInCall } from '../model/machine.js'
 import { foreignLanguage, statusText, textsOf } from '../model/texts.js'
 import { icon, setIcon } from './icons.js'
@@ -54,7 +54,7 @@ class ToggleButton {
     setIcon(this.#icon, name)
     setAttributes(this.element, { 'aria-label': label, title: label })
     this.element.toggleAttribute('data-pressed', isPressed)
-    this.element.disabled = isDisabled
+    setDisabled(this.element, isDisabled)
   }
 }
 
@@ -78,7 +78,7 @@ export class Composer {
     const { controls } = textsOf(state)
     setAttributes(this.#input, { placeholder: controls.messageHint, 'aria-label': controls.message })
     setAttributes(this.#send, { title: controls.send, 'aria-label': controls.send })
-    this.#send.disabled = state.call.phase !== 'connected'
+    setDisabled(this.#send, state.call.phase !== 'connected')
   }
 
   focus() {

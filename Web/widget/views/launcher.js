@@ -42,7 +42,8 @@ export class Launcher {
     const isResting = view === 'idle' || view === 'loading' || view === 'collapsed'
     this.element.hidden = !(isResting || isError) && !isDialog
     this.button.hidden = isError && !isIconOnly && !isDialog
-    this.button.disabled = view === 'idle' || view === 'loading'
+    // Can always be focused, so that the focus has a place while the assistant is loaded anew.
+    this.button.ariaDisabled = view === 'idle' || view === 'loading' ? 'true' : null
     this.button.toggleAttribute('data-icon-only', isIconOnly)
     this.button.toggleAttribute('data-error', isError)
     this.button.toggleAttribute('data-loading', view === 'loading')
