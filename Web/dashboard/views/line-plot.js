@@ -1,4 +1,4 @@
-// A plot of lines over time, on a canvas: axes, lines that differ in colour and dash, and a cursor that reads values.
+// A plot of lines over time, on a canvas: axes, lines that differ in colour and dash, and a cursor that reads values, by pointer or arrow keys.
 
 import { h, prepareCanvas, setText } from './view.js'
 
@@ -17,6 +17,7 @@ export function ceiling(value) {
 class LinePlot extends HTMLElement {
   #title = h('h3')
   #canvas = h('canvas', { role: 'img' })
+  #slider = h('div', { class: 'plot-cursor', role: 'slider', tabindex: 0, 'aria-valuemin': 0 })
   #legend = h('ul', { class: 'legend' })
   #empty = h('p', { class: 'hint plot-empty' })
   #items = []
@@ -26,9 +27,11 @@ class LinePlot extends HTMLElement {
 
   connectedCallback() {
     if (this.hasChildNodes()) return
-    this.append(this.#title, h('div', { class: 'plot-area' }, this.#canvas, this.#empty), this.#legend)
-    this.#canvas.addEventListener('pointermove', (event) => this.#point(event.offsetX))
-    this.#canvas.addEventListener('pointerleave', () => this.#point(null))
+    this.append(this.#title, h('div', { class: 'plot-area' }, this.#canvas, this.#empty, this.#slider), this.#legend)
+    this.#slider.addEventListener('pointermove', (event) => this.#point(event.offsetX))
+    this.#slider.addEventListener('pointerleave', () => this.#point(null))
+    this.#slider.addEventListener('keydown', (event) => this.#move(event))
+    this.#slider.addEventListener('blur', () => this.#point(null))
     new ResizeObserver(() => this.#draw()).observe(this.#canvas)
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#draw())
   }
@@ -42,6 +45,8 @@ class LinePlot extends HTMLElement {
     setText(this.#title, plot.title)
     const isEmpty = !plot.series.some(({ points }) => points.some(({ value }) => value !== null))
     this.#empty.hidden = !isEmpty
+    this.#slider.hidden = isEmpty
+    this.#slider.setAttribute('aria-label', `${plot.title}, over time`)
     setText(this.#empty, isEmpty ? plot.empty ?? 'Waiting for a second sample…' : '')
     while (this.#items.length < plot.series.length) {
       const item = { name: h('span', { dir: 'auto' }), value: h('strong') }
@@ -51,11 +56,51 @@ class LinePlot extends HTMLElement {
     }
     for (const item of this.#items.splice(plot.series.length)) item.element.remove()
     this.#draw()
+    // New samples are not read out; moving the cursor is.
+    if (!this.#slider.matches(':focus')) this.#describeCursor()
   }
 
   #point(x) {
     this.#cursor = x
     this.#draw()
+    this.#describeCursor()
+  }
+
+  /** Arrow keys, Home and End: the cursor goes to the next or last sample. */
+  #move(event) {
+    const { series, from, to } = this.#plot
+    const last = series[0].points.length - 1
+    const index = this.#index() + { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -Infinity, End: Infinity }[event.key]
+    if (Number.isNaN(index)) return
+    event.preventDefault()
+    const { time } = series[0].points[Math.min(Math.max(0, index), last)]
+    // Slightly before it, so that rounding does not skip it.
+    this.#point(index >= last ? null : Math.max(LEFT, LEFT + ((time - from) / (to - from)) * (this.#canvas.clientWidth - LEFT) - 0.01))
+  }
+
+  /** The time at the cursor, or null without. */
+  #time() {
+    if (this.#cursor === null || this.#cursor < LEFT) return null
+    const { from, to } = this.#plot
+    return from + ((this.#cursor - LEFT) / (this.#canvas.clientWidth - LEFT)) * (to - from)
+  }
+
+  /** The sample at the cursor; without, the last. */
+  #index() {
+    const time = this.#time()
+    const { points } = this.#plot.series[0]
+    const index = time === null ? -1 : points.findIndex((one) => one.time >= time)
+    return index < 0 ? points.length - 1 : index
+  }
+
+  #describeCursor() {
+    if (this.#slider.hidden || !this.#plot) return
+    const { series: [{ points }], to } = this.#plot
+    const index = this.#index()
+    const when = index === points.length - 1 ? 'Now' : `${Math.round((to - points[index].time) / 1000)} s ago`
+    const values = this.#items.map(({ name, value }) => `${name.textContent} ${value.textContent}`).join('; ')
+    const attributes = { 'aria-valuemax': points.length - 1, 'aria-valuenow': index, 'aria-valuetext': `${when}: ${values}` }
+    for (const [name, value] of Object.entries(attributes)) this.#slider.setAttribute(name, value)
   }
 
   #draw() {
@@ -120,9 +165,8 @@ class LinePlot extends HTMLElement {
 
   /** Values in the legend: at the cursor, otherwise the latest. The canvas is described by the same values. */
   #label() {
-    const { title, series, from, to, format } = this.#plot
-    const width = this.#canvas.clientWidth
-    const time = this.#cursor !== null && this.#cursor >= LEFT ? from + ((this.#cursor - LEFT) / (width - LEFT)) * (to - from) : null
+    const { title, series, format } = this.#plot
+    const time = this.#time()
     const described = series.map(({ name, points }, number) => {
       const point = time === null ? points.findLast(({ value }) => value !== null) : points.find((one) => one.time >= time)
       const item = this.#items[number]
