@@ -57,9 +57,9 @@ export class Caption {
 
 /** All lines. What was never heard is struck through. */
 export class TranscriptList {
-  #list = h('ol', { class: 'lines', role: 'log', tabindex: 0 })
+  #list = h('ol', { class: 'lines', tabindex: 0 })
   #empty = h('p', { class: 'empty' })
-  element = h('div', { class: 'transcript', part: 'transcript' }, this.#empty, this.#list)
+  element = h('div', { class: 'transcript', part: 'transcript', role: 'log' }, this.#empty, this.#list)
   #rows = new TranscriptRows(this.#list)
 
   update(state) {
@@ -68,7 +68,7 @@ export class TranscriptList {
     setText(this.#empty, transcript.empty)
     setAttributes(this.#list, { 'aria-label': transcript.name })
     // A screen reader would talk over the assistant; without a microphone it is the way to follow the conversation.
-    this.#list.setAttribute('aria-live', state.call.isTyping ? 'polite' : 'off')
+    this.element.setAttribute('aria-live', state.call.isTyping ? 'polite' : 'off')
     const isChanged = this.#rows.update(lines, ({ kind, name }) => {
       if (kind === 'user' || kind === 'typed') return { kind: 'user', speaker: you }
       return { kind, speaker: kind === 'note' ? transcript.chosen : name || nameOf(state), unheard: transcript.unheard }
