@@ -18,6 +18,7 @@ export class Launcher {
     this.#session = session
     this.#problem = new ProblemView(run, 'error')
     this.#problem.element.id = uniqueId('launcher-problem')
+    this.#problem.element.addEventListener('keydown', (event) => this.#escape(event))
     this.button = h('button', { type: 'button', class: 'launcher', part: 'launcher', onclick: () => this.#press() },
       h('span', { class: 'launcher-icon' }, h('slot', { name: 'launcher-icon' }, this.#icon)),
       h('span', { class: 'launcher-texts' }, h('slot', { name: 'launcher-text' }, this.#label), this.#hint))
@@ -75,6 +76,15 @@ export class Launcher {
   focus() {
     if (!this.#problem.element.hidden) this.#problem.focus()
     else this.button.focus()
+  }
+
+  /** Closes what can be opened again: the problem of the icon, and those of a conversation. */
+  #escape(event) {
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    if (!this.#isIconOnly) return this.#session.close()
+    this.#press()
+    this.button.focus()
   }
 
   #press() {

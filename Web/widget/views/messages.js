@@ -27,8 +27,8 @@ export class ProblemView {
     const id = uniqueId('problem')
     this.#title.id = id
     const content = h('div', { class: 'problem-content' }, this.#icon, this.#title, this.#text, this.#steps, this.#actions)
-    // No landmark: a page may have several widgets with the same problem.
-    this.element = h('div', { class: 'problem', role: 'group', part: 'error', 'aria-labelledby': id }, slot ? h('slot', { name: slot }, content) : content)
+    // On the page, a dialog that is not modal; in the panel and the talk view, a part of it.
+    this.element = h('div', { class: 'problem', role: slot ? 'dialog' : 'group', part: 'error', 'aria-labelledby': id }, slot ? h('slot', { name: slot }, content) : content)
   }
 
   /** Shows the state's problem; hides if it has none, or if the state is null. */
