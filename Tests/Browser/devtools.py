@@ -13,6 +13,10 @@ FLAGS = [
     "--disable-component-update", "--disable-sync", "--ignore-certificate-errors", "--remote-debugging-port=0", "--mute-audio",
 ]
 
+KEY_CODES = {
+    "Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
+}
+
 
 class PageError(Exception):
     """A script in the page threw."""
@@ -154,12 +158,12 @@ class Page:
         for kind in ("mousePressed", "mouseReleased"):
             await self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
-    async def press(self, key: str, code: int = 0, text: str = ""):
+    async def press(self, key: str, shift: bool = False):
         """A real key press: `Tab`, `Enter`, `ArrowDown`, …"""
-        code = code or {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowUp": 38, "ArrowDown": 40}.get(key, 0)
-        text = text or {"Enter": "\r", " ": " "}.get(key, "")
-        await self.send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **({"text": text} if text else {}))
-        await self.send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+        text = {"Enter": "\r", " ": " "}.get(key, "")
+        event = {"key": key, "code": {" ": "Space"}.get(key, key), "windowsVirtualKeyCode": KEY_CODES[key], "modifiers": 8 if shift else 0}
+        await self.send("Input.dispatchKeyEvent", type="keyDown", **event, **({"text": text} if text else {}))
+        await self.send("Input.dispatchKeyEvent", type="keyUp", **event)
 
     async def reload(self):
         self.loaded.clear()

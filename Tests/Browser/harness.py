@@ -1,15 +1,12 @@
 """The table of checks, what they share, and assertions."""
 
-import asyncio
 import base64
 import dataclasses
 import hmac
 import json
-import os
 import ssl
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 from devtools import Browser, Page
 from world import REPOSITORY, World
@@ -135,70 +132,3 @@ async def click(page: Page, selector: str, text: str = ""):
 
 async def shows(page: Page, text: str, selector: str = "main", timeout: float = 20):
     await page.until(f"[...document.querySelectorAll({json.dumps(selector)})].some((one) => one.checkVisibility() && one.innerText.includes({json.dumps(text)}))", timeout)
-
-
-SIZES = {"desktop": (1280, 800, False), "phone": (390, 844, True)}
-
-
-async def capture(
-    page: Page, name: str, sizes: tuple[str, ...] = ("desktop", "phone"), schemes: tuple[str, ...] = ("light", "dark"), shown: str = "header",
-):
-    """Screenshots of a state, `NAME-SIZE-SCHEME.png` in the folder that PATCHBAY_SCREENS names; nothing without it.
-
-    `shown`: the element that the page is scrolled to.
-    """
-    folder = os.environ.get("PATCHBAY_SCREENS")
-    if not folder:
-        return
-    for size in sizes:
-        width, height, is_mobile = SIZES[size]
-        await page.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_mobile)
-        for scheme in schemes:
-            await page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-            await page.run("document.querySelector(shown)?.scrollIntoView({ block: 'center', behavior: 'instant' })", shown=shown)
-            await asyncio.sleep(0.3)
-            picture = await page.send("Page.captureScreenshot", format="png")
-            (Path(folder) / f"{name}-{size}-{scheme}.png").write_bytes(base64.b64decode(picture["data"]))
-    await page.send("Emulation.clearDeviceMetricsOverride")
-    await page.send("Emulation.setEmulatedMedia", features=[])
-
-
-ACCESSIBILITY = """
-    // What a screen reader would have no name for, and text that is hard to read.
-    const faults = []
-    const isShown = (element) => element.checkVisibility({ checkOpacity: false, checkVisibilityCSS: true })
-    const nameOf = (element) => (element.getAttribute('aria-label') ?? element.getAttribute('aria-labelledby') ?? '') + (element.labels?.[0]?.textContent ?? '')
-      + (['INPUT', 'SELECT', 'TEXTAREA'].includes(element.tagName) ? '' : element.textContent)
-    for (const element of document.querySelectorAll('button, a, input, select, textarea, summary, [role=img], [role=region], dialog'))
-      if (isShown(element) && nameOf(element).trim() === '') faults.push('no name: ' + element.outerHTML.slice(0, 120))
-    const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id)
-    for (const id of new Set(ids)) if (ids.filter((other) => other === id).length > 1) faults.push('id twice: ' + id)
-    const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true })
-    const rgb = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data] }
-    const luminance = (colour) => colour.slice(0, 3).map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-      .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0)
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-    while (walker.nextNode()) {
-      const element = walker.currentNode.parentElement
-      if (!walker.currentNode.data.trim() || !isShown(element) || element.closest('.visually-hidden, .skip-link, script, option, :disabled')) continue
-      let behind = element
-      while (behind && rgb(getComputedStyle(behind).backgroundColor)[3] < 255) behind = behind.parentElement
-      const pair = [luminance(rgb(getComputedStyle(element).color)), luminance(rgb(behind ? getComputedStyle(behind).backgroundColor : 'white'))]
-      const contrast = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05)
-      if (contrast < 4.5) faults.push(`contrast ${contrast.toFixed(1)}: ${walker.currentNode.data.trim().slice(0, 40)}`)
-    }
-    if (document.documentElement.scrollWidth > innerWidth) faults.push(`wider than the window: ${document.documentElement.scrollWidth} of ${innerWidth}`)
-    return faults
-"""
-
-
-async def expect_accessible(page: Page):
-    """Names of controls, unique ids, contrast of at least 4.5:1, and no sideways scrolling: light and dark, desktop and phone."""
-    for size, (width, height, is_mobile) in SIZES.items():
-        await page.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_mobile)
-        for scheme in ("light", "dark"):
-            await page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-            faults = await page.run(ACCESSIBILITY)
-            expect(not faults, f"{size} {scheme}:\n  " + "\n  ".join(faults))
-    await page.send("Emulation.clearDeviceMetricsOverride")
-    await page.send("Emulation.setEmulatedMedia", features=[])

@@ -128,13 +128,6 @@ async def begin(page: Page, world: World, room: str = "widget") -> Assistant:
     return assistant
 
 
-async def press(page: Page, key: str, code: int, modifiers: int = 0):
-    for kind in ("rawKeyDown", "keyUp"):
-        await page.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
-    if key == "Enter":
-        await page.send("Input.dispatchKeyEvent", type="char", key=key, text="\r")
-
-
 async def emulate(page: Page, *, theme: str = "light", motion: str = "no-preference"):
     features = [{"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": motion}]
     await page.send("Emulation.setEmulatedMedia", features=features)

@@ -156,7 +156,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         if self.path == "/blank":
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
-            body = b"<!doctype html><html lang=en><title>Test</title><button id=button>Start</button>"
+            body = b"<!doctype html><html lang=en><meta name=viewport content='width=device-width'><title>Test</title>"
+            body += b"<main><h1>Test</h1><button id=button>Start</button></main>"
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -206,8 +207,10 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def validate(self):
-        """Answers as a gateway does; what it answers is the token."""
+        """Answers as a gateway does; what it answers is the token. Other tokens are for the gateway."""
         status, _, code = self.headers.get("Authorization", "").removeprefix("Bearer ").partition(".")
+        if not status.isdecimal():
+            return self.forward()
         self.answer(int(status), {"code": code, "message": "a sentence"} if code else {})
 
     def answer(self, status: int, content: dict):

@@ -5,7 +5,8 @@ import urllib.error
 
 from accounts import CONVERSATION, PASSWORD, User, log_in, logged_in, open_sessions, with_store
 from devtools import Browser
-from harness import World, capture, check, click, expect, expect_accessible, expect_equal, fetch, fill, shows
+from harness import World, check, click, expect, expect_equal, fetch, fill, shows
+from states import inspect, inspect_problems
 
 
 @check("sessions: wrong passwords, taken addresses and gateways without accounts are explained; a reload stays logged in")
@@ -14,28 +15,27 @@ async def logging_in(world: World):
         page = await open_sessions(browser, world)
         await log_in(page)
         await shows(page, "This gateway has no accounts")
-        await capture(page, "sessions-login-no-accounts", schemes=("light",))
+        await inspect(page, "sessions-login-no-accounts", schemes=("light",))
         await with_store(world)
         User(world)
         await page.reload()
         await page.until("document.querySelector('login-view .card') !== null")
-        await capture(page, "sessions-login")
+        await inspect(page, "sessions-login")
         await log_in(page, password="wrong password")
         await shows(page, "Wrong e-mail address or password")
         expect_equal(await page.run("return document.activeElement.type"), "password")
-        await expect_accessible(page)
-        await capture(page, "sessions-login-wrong-password")
+        await inspect(page, "sessions-login-wrong-password")
+        await inspect_problems(page, "sessions", "login", "connection")
         await click(page, "login-view label", "Create an account")
         await click(page, "login-view button[type=submit]")
         await shows(page, "This address has an account")
-        await capture(page, "sessions-register-taken", schemes=("light",))
+        await inspect(page, "sessions-register-taken", schemes=("light",))
         await log_in(page, "new@example.org")
         await shows(page, "No sessions yet")
         # Kept nowhere while the page is shown, and only for a reload.
         expect_equal(await page.run("return [sessionStorage.length, localStorage.length, document.cookie]"), [0, 0, ""])
         await shows(page, "Your conversations are not kept")
-        await expect_accessible(page)
-        await capture(page, "sessions-empty-not-kept", schemes=("light",))
+        await inspect(page, "sessions-empty-not-kept", schemes=("light",))
         await page.reload()
         await shows(page, "No sessions yet")
         expect_equal(await page.run("return sessionStorage.length"), 0)
@@ -79,8 +79,7 @@ async def surviving(world: World):
         await page.run("const { reload } = await import('/web/sessions/model/commands.js'); await reload()")
         await shows(page, "The gateway cannot be reached")
         await shows(page, "I will remind you to call your sister at six.", "session-transcript")
-        await expect_accessible(page)
-        await capture(page, "sessions-unreachable")
+        await inspect(page, "sessions-unreachable")
         await world.start_gateway(0, *world.arguments)
         world.files.gateway = world.gateway
         await page.until("document.querySelector('main > problem-list').hidden", timeout=40)
@@ -88,7 +87,7 @@ async def surviving(world: World):
         fetch(world, "PUT", "/v1/users/me/password", {"current_password": PASSWORD, "new_password": "another password"}, ann.token)
         await page.run("const { reload } = await import('/web/sessions/model/commands.js'); await reload()")
         await shows(page, "Your login has expired")
-        await capture(page, "sessions-login-expired")
+        await inspect(page, "sessions-login-expired")
         await log_in(page, password="another password")
         await shows(page, "I will remind you to call your sister at six.", "session-transcript")
         expect([line for line in page.console if line.startswith("exception")] == [], page.console)
@@ -103,8 +102,8 @@ async def settings(world: World):
     async with Browser() as browser:
         page = await logged_in(browser, world, address="#/settings")
         await shows(page, "Keep my conversations", "settings-view")
-        await expect_accessible(page)
-        await capture(page, "sessions-settings")
+        await inspect(page, "sessions-settings")
+        await inspect_problems(page, "sessions", "settings", "password", "export")
         inputs = "const { activeElement } = document; const [logging, shares] = document.querySelectorAll('settings-view [type=checkbox]');"
         await page.run(inputs + "shares.click(); document.querySelector('settings-view [type=number]').value = 90")
         await fill(page, "settings-view [list=languages]", "de-AT")
@@ -122,7 +121,7 @@ async def settings(world: World):
             await click(page, "settings-view button", "Save settings")
             await shows(page, text, "settings-view")
             await fill(page, "settings-view [list=time-zones]", "UTC")
-        await capture(page, "sessions-settings-refused", schemes=("light",), shown="settings-view problem-list")
+        await inspect(page, "sessions-settings-refused", schemes=("light",), shown="settings-view problem-list")
         await fill(page, "settings-view [autocomplete=current-password]", "wrong password")
         await fill(page, "settings-view [autocomplete=new-password]", "a better password")
         await click(page, "settings-view button", "Change password")
@@ -150,10 +149,10 @@ async def settings(world: World):
         await click(page, "settings-view button", "Delete account")
         expect_equal(await page.run("return [document.activeElement.type, document.querySelector('dialog button.danger').disabled]"), ["text", True])
         await fill(page, "dialog input", "ANN@example.org")
-        await capture(page, "sessions-delete-account")
+        await inspect(page, "sessions-delete-account")
         await click(page, "dialog button", "Delete account")
         await shows(page, "Your account was deleted")
-        await capture(page, "sessions-account-deleted", schemes=("light",))
+        await inspect(page, "sessions-account-deleted", schemes=("light",))
         await log_in(page, password="a better password")
         await shows(page, "Wrong e-mail address or password")
         expect([line for line in page.console if line.startswith("exception")] == [], page.console)

@@ -4,7 +4,7 @@ import asyncio
 
 from devtools import Browser
 from harness import World, check, expect, expect_equal, expect_quiet_console
-from widget_page import START, Assistant, begin, definition, open_widget, press, recorded_packets
+from widget_page import START, Assistant, begin, definition, open_widget, recorded_packets
 
 
 @check("the widget's state machine")
@@ -26,7 +26,7 @@ async def initialization(world: World):
     async with Browser() as browser:
         page = await open_widget(browser, world, is_loaded=False, should_initialize="false")
         await asyncio.sleep(0.5)
-        expect_equal((await page.run("return [widget.state, part('.launcher').disabled, text('.launcher-hint')]")), ["idle", True, "Waits until this page turns it on"])
+        expect_equal((await page.run("return [widget.state, part('.launcher').ariaDisabled, text('.launcher-hint')]")), ["idle", "true", "Waits until this page turns it on"])
         expect_equal(await page.run("return performance.getEntriesByType('resource').length - requested"), 0, "requests")
         await page.run("widget.setAttribute('should-initialize', 'true')")
         await page.until("widget.state === 'collapsed'")
@@ -49,9 +49,9 @@ async def conversation(world: World):
         focused = "return shadow.activeElement?.getAttribute('aria-label') ?? shadow.activeElement?.className"
         assistant = await Assistant.join(world)
         await page.run("document.querySelector('#button').focus()")
-        await press(page, "Tab", 9)
+        await page.press("Tab")
         expect_equal(await page.run(focused), "launcher", "focus")
-        await press(page, "Enter", 13)
+        await page.press("Enter")
         await page.until("widget.state === 'expanded'")
         expect_equal(await page.run(focused), "End the conversation", "focus")
         expect_equal(await page.run("return asked"), [{"assistant": "shop", "voice": "nova"}])
@@ -67,28 +67,28 @@ async def conversation(world: World):
         await page.until("text('.status-text') === 'Looking it up…' && widget.agentStatus === 'thinking'")
         await assistant.state("listening")
         # Mute.
-        await press(page, "Tab", 9, modifiers=8)
+        await page.press("Tab", shift=True)
         expect_equal(await page.run(focused), "Mute", "focus")
-        await press(page, "Enter", 13)
+        await page.press("Enter")
         await page.until("/muted/.test(text('.status-text'))")
         await assistant.client.event("track.muted")
         expect_equal(await page.run(focused), "Unmute", "focus")
         # The transcript and its text input.
-        await press(page, "Tab", 9)
-        await press(page, "Tab", 9)
+        await page.press("Tab")
+        await page.press("Tab")
         expect_equal(await page.run(focused), "Transcript and text", "focus")
-        await press(page, "Enter", 13)
+        await page.press("Enter")
         await page.until("widget.state === 'transcript'")
         expect_equal(await page.run(focused), "Message", "focus")
         await page.send("Input.insertText", text="Where is my order?")
-        await press(page, "Enter", 13)
+        await page.press("Enter")
         expect_equal((await assistant.client.event("text"))["text"], "Where is my order?")
         await page.until("[...shadow.querySelectorAll('.lines li')].map(({ dataset }) => dataset.kind).join() === 'assistant,user'")
         expect_equal(await page.run("return part('.composer input').value"), "")
-        await press(page, "Escape", 27)
+        await page.press("Escape")
         await page.until("widget.state === 'expanded'")
         await page.run("part('.stop').focus()")
-        await press(page, "Enter", 13)
+        await page.press("Enter")
         await page.until("widget.state === 'collapsed'")
         expect_equal(await page.run(focused), "launcher", "focus")
         await assistant.client.event("participant.left", participant="page")

@@ -1,41 +1,12 @@
-"""The widget on pages: contrast, names and width, the page of examples, and elements that are older than their script."""
+"""The widget on pages: the page of examples, and elements that are older than their script."""
 
 import asyncio
 import time
 
 from devtools import Browser
 from harness import World, check, expect, expect_equal, expect_quiet_console, mint
-from widget_page import Assistant, begin, definition, emulate, open_widget
-
-
-@check("all texts of the widget have enough contrast, all controls a name, and a phone's width is enough")
-async def accessibility(world: World):
-    async with Browser() as browser:
-        measured = 0
-        for color in ("verdant", "twilight", "bloom", "mystic", "flare", "glacier"):
-            presentation = "talk" if color in ("twilight", "flare") else "widget"
-            page = await open_widget(browser, world, color, described=(200, definition(visualizer_color=color)), presentation=presentation)
-            await page.send("Emulation.setDeviceMetricsOverride", width=320, height=640, deviceScaleFactor=1, mobile=False)
-            await page.run("window.audit = await import('/tests/accessibility.js')")
-            assistant = await begin(page, world, color)
-            actions = [{"id": "a", "title": "Discard"}, {"id": "b", "title": "Send"}]
-            for view in ("expanded", "transcript"):
-                if view == "expanded":
-                    await assistant.heard("Where is my order?")
-                    await assistant.tell("tool.failed", id="t", name="find", message="No answer.", retry=True)
-                    await assistant.tell("card", id="d", kind="draft", title="To Ann", body="Dear Ann", actions=actions)
-                    await page.until("shadow.querySelectorAll('.card').length === 2")
-                else:
-                    await page.run("part('[aria-label=\"Transcript and text\"]').click()")
-                    await page.until("widget.state === 'transcript'")
-                for theme in ("light", "dark"):
-                    await emulate(page, theme=theme, motion="reduce")
-                    await asyncio.sleep(0.1)
-                    count, found = await page.run("return [audit.count(shadow), audit.faults(shadow)]")
-                    expect(not found, f"{color}, {view}, {theme}:\n" + "\n".join(found))
-                    measured += count
-            await page.run("widget.remove()")
-        return f"{measured} texts and controls"
+from states import inspect
+from widget_page import Assistant, definition
 
 
 @check("the page of examples works with a gateway for development, and its examples can be copied")
@@ -46,6 +17,7 @@ async def examples_page(world: World):
         await page.until("document.querySelector('#widget').state === 'collapsed' && document.querySelector('#talk').state === 'collapsed'")
         expect_equal(await page.run("return document.querySelector('#later').state"), "idle")
         await page.until("/^Mit .+ sprechen$/.test(document.querySelector('#german').shadowRoot.querySelector('.launcher-label').textContent)")
+        await inspect(page, "widget-examples")
         await page.run("document.querySelector('#consent').click()")
         await page.until("document.querySelector('#later').state === 'collapsed'")
         await page.run("navigator.clipboard.writeText = async (text) => (window.copied = text); document.querySelector('section button').click()")

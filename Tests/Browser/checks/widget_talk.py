@@ -4,7 +4,7 @@ import asyncio
 
 from devtools import Browser
 from harness import World, check, expect, expect_equal, expect_quiet_console
-from widget_page import START, Assistant, emulate, open_widget, press, recorded_packets
+from widget_page import START, Assistant, emulate, open_widget, recorded_packets
 
 CONFIGURATION = """
 assistants:
@@ -38,7 +38,7 @@ async def talk(world: World):
         await page.until("!part('.ambience').hasAttribute('data-active')", timeout=10)
         await page.run("part('select').value = 'onyx'; part('select').dispatchEvent(new Event('change'))")
         expect_equal(await page.run("return [localStorage.getItem('patchbay.assistant.voice'), text('.voice-menu .hint')]"), ["onyx", "From the next conversation on"])
-        await press(page, "Escape", 27)
+        await page.press("Escape")
         await page.until("widget.state === 'collapsed' && !part('.talk')")
         expect_equal(await page.run("return shadow.activeElement.className"), "launcher", "focus")
         # Opened again, it covers the screen, and no circle is left of the last time.
@@ -77,7 +77,7 @@ async def talk_errors(world: World):
         await page.until("widget.state === 'collapsed' && !part('.talk')")
         await page.run(START)
         await page.until("text('.talk .problem h2') === 'No connection'")
-        await press(page, "Escape", 27)
+        await page.press("Escape")
         await page.until("widget.state === 'collapsed'")
 
 

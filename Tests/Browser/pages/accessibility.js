@@ -1,4 +1,61 @@
-// Measures what is visible below a root: contrast of texts (WCAG 2.2, 1.4.3), names of controls, and what sticks out of the window.
+// What is wrong with a page for people who use it with a screen reader, with little sight or with a small screen. Needs axe-core in `axe`.
+
+// Everything of WCAG 2.0 to 2.2, A and AA, that axe can decide, and its best practices.
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa', 'best-practice']
+// axe leaves these off unless they are named: the size of targets (2.5.8), and the visible text as a part of the name (2.5.3).
+const ALSO = { 'target-size': { enabled: true }, 'label-content-name-mismatch': { enabled: true } }
+
+/** Faults as texts. `rules` are those of axe; without, all that TAGS and ALSO choose. */
+export async function faults(rules) {
+  settle()
+  const { violations, incomplete } = await axe.run(document, {
+    ...(rules ? { runOnly: { type: 'rule', values: rules } } : { runOnly: { type: 'tag', values: TAGS }, rules: ALSO }),
+    resultTypes: ['violations', 'incomplete'], elementRef: true, preload: false,
+  })
+  // Nobody would look at what axe leaves to people. It gives up on colours under which it finds another element or a picture.
+  const undecided = incomplete.map((result) => (
+    result.id === 'color-contrast' ? { ...result, nodes: result.nodes.filter(({ element }) => contrast(element) < 4.5) } : result))
+  return [...[...violations, ...undecided].flatMap(explain), ...protruding()]
+}
+
+/** Ends what is moving: colours that are on their way are neither the old nor the new ones. What moves for ever goes on. */
+export function settle() {
+  const roots = [document, ...[...everything(document)].map(({ shadowRoot }) => shadowRoot).filter(Boolean)]
+  const animations = roots.flatMap((root) => root.getAnimations())
+  for (const animation of animations) if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish()
+}
+
+const explain = ({ id, help, nodes }) => nodes.map(({ target, failureSummary, html }) =>
+  `${id}: ${help}: ${target.flat().join(' ')}\n    ${html.slice(0, 160)}\n    ${failureSummary.replace(/\n\s*/g, ' ')}`)
+
+/** What makes the page scroll sideways, and texts that stick out of the window where nothing scrolls. */
+function protruding() {
+  const { scrollWidth } = document.documentElement
+  const found = scrollWidth > innerWidth ? [`wider than the window: ${scrollWidth} of ${innerWidth}`] : []
+  for (const element of everything(document)) {
+    const isShown = element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    if (!isShown || !hasText(element) || isClipped(element)) continue
+    const { left, right } = element.getBoundingClientRect()
+    if (left < -0.5 || right > innerWidth + 0.5) found.push(`outside of the window: ${element.tagName.toLowerCase()} “${element.textContent.trim().slice(0, 40)}”`)
+  }
+  return found
+}
+
+/** All elements, also those of open shadow roots. */
+export function* everything(root) {
+  for (const element of root.querySelectorAll('*')) {
+    yield element
+    if (element.shadowRoot) yield* everything(element.shadowRoot)
+  }
+}
+
+const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim())
+const parent = (element) => element.assignedSlot ?? element.parentElement ?? element.getRootNode().host
+
+function isClipped(element) {
+  for (let at = element; at; at = parent(at)) if (getComputedStyle(at).overflowX !== 'visible') return true
+  return false
+}
 
 const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
 
@@ -12,56 +69,13 @@ function rgba(color) {
 
 const over = ([r, g, b, a], below) => [r, g, b].map((value, index) => value * a + below[index] * (1 - a))
 const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-const luminance = (color) => color.slice(0, 3).map(linear).reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0)
+const luminance = (color) => color.map(linear).reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0)
 
-function background(element) {
-  const layers = []
-  for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
-    const color = rgba(getComputedStyle(at).backgroundColor)
-    layers.push(color)
-    if (color[3] === 1) break
-  }
-  return layers.reverse().reduce((below, layer) => over(layer, below), [1, 1, 1])
-}
-
+/** Of an element's text to the backgrounds of the elements around it (WCAG 2.2, 1.4.3). */
 function contrast(element) {
-  const behind = background(element)
+  const layers = []
+  for (let at = element; at && layers.at(-1)?.[3] !== 1; at = parent(at)) layers.push(rgba(getComputedStyle(at).backgroundColor))
+  const behind = layers.reverse().reduce((below, layer) => over(layer, below), [1, 1, 1])
   const [light, dark] = [luminance(over(rgba(getComputedStyle(element).color), behind)), luminance(behind)].sort((a, b) => b - a)
   return (light + 0.05) / (dark + 0.05)
 }
-
-const isShown = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !element.closest('.visually-hidden')
-const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim())
-
-function controls(root) {
-  return [...root.querySelectorAll('button, a, input, select, textarea')].filter(isShown)
-}
-
-function texts(root) {
-  return [...root.querySelectorAll('*')].filter((element) => isShown(element) && (hasText(element) || ['INPUT', 'TEXTAREA'].includes(element.tagName)) && element.tagName !== 'OPTION')
-}
-
-export const count = (root) => texts(root).length + controls(root).length
-
-export function faults(root) {
-  const found = []
-  for (const element of texts(root)) {
-    // Disabled controls are exempt.
-    if (element.closest(':disabled')) continue
-    const ratio = contrast(element)
-    if (ratio < 4.5) found.push(`contrast ${ratio.toFixed(2)}: ${describe(element)}`)
-  }
-  for (const element of controls(root)) {
-    const name = element.getAttribute('aria-label') ?? (element.labels?.[0]?.textContent || element.textContent)
-    if (!name?.trim()) found.push(`no name: ${describe(element)}`)
-    const { width, height } = element.getBoundingClientRect()
-    if (width < 24 || height < 24) found.push(`smaller than 24 px: ${describe(element)}`)
-  }
-  for (const element of [...texts(root), ...controls(root)]) {
-    const { left, right } = element.getBoundingClientRect()
-    if (left < -0.5 || right > innerWidth + 0.5) found.push(`outside of the window: ${describe(element)}`)
-  }
-  return [...new Set(found)]
-}
-
-const describe = (element) => `${element.tagName.toLowerCase()}.${element.className.baseVal ?? element.className} “${element.textContent.trim().slice(0, 40)}”`

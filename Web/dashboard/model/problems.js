@@ -1,6 +1,6 @@
 // What can go wrong, in words: a title, what it means, and what to do next.
 
-const catalogue = {
+export const catalogue = {
   gateway: {
     default: {
       severity: 'warning', title: 'The gateway cannot be reached',

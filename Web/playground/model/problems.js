@@ -11,7 +11,7 @@ export function describe(problem) {
   return { severity: 'error', actions: [], ...description }
 }
 
-const catalogue = {
+export const catalogue = {
   support: {
     default: ({ message }) => ({
       title: 'This browser cannot make calls',

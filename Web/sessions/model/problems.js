@@ -34,7 +34,7 @@ const codes = {
   no_webhooks: { title: 'This gateway cannot send codes', text: 'Tell its operator: “webhook” is not configured, which delivers them.' },
 }
 
-const catalogue = {
+export const catalogue = {
   connection: {
     connection_failed: {
       severity: 'warning', title: 'The gateway cannot be reached',
