@@ -6,7 +6,6 @@
  */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag)
-  if (tag === 'button') element.addEventListener('click', ignoreDisabled)
   for (const [name, value] of Object.entries(properties)) {
     if (value === false || value === null || value === undefined) continue
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
@@ -17,17 +16,18 @@ export function h(tag, properties = {}, ...children) {
   return element
 }
 
-function ignoreDisabled(event) {
-  if (event.currentTarget.ariaDisabled !== 'true') return
-  event.preventDefault()
-  event.stopImmediatePropagation()
-}
-
 /** Turns a button off or on. While it has the focus, it keeps it, which `disabled` would take away, and only ignores clicks and keys. */
 export function setDisabled(button, isDisabled) {
   const keepsFocus = isDisabled && button.getRootNode().activeElement === button
   button.disabled = isDisabled && !keepsFocus
+  button.addEventListener('click', ignoreDisabled, { capture: true })
   button.ariaDisabled = keepsFocus ? 'true' : null
+}
+
+function ignoreDisabled(event) {
+  if (event.currentTarget.ariaDisabled !== 'true') return
+  event.preventDefault()
+  event.stopImmediatePropagation()
 }
 
 /** Sets a text only if it differs, so that screen readers and selections are not disturbed. */

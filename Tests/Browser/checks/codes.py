@@ -5,8 +5,9 @@ import urllib.error
 
 from accounts import PASSWORD, User, log_in, logged_in, open_sessions, with_store
 from devtools import Browser, Page
-from harness import World, capture, check, click, expect, expect_accessible, expect_equal, fetch, fill, shows
+from harness import World, check, click, expect, expect_equal, fetch, fill, shows
 from inbox import CONFIRMATION, RESET, Inbox, let_pass
+from states import inspect, inspect_problems
 
 NEW_PASSWORD = "a better password"
 WRONG_CODE = "0000-0000"
@@ -44,7 +45,7 @@ async def skip_minute(page: Page, world: World):
     """For the store's codes and for the page."""
     let_pass(world, 61)
     await page.run("const now = Date.now; Date.now = () => now() + 61_000")
-    await page.until(f"{SENDER}.getAttribute('aria-disabled') === 'false'")
+    await page.until(f"{SENDER}.ariaDisabled !== 'true'")
 
 
 def expect_no_exceptions(page: Page):
@@ -68,8 +69,7 @@ async def forgotten(world: World):
             await shows(page, "Enter the address of your account", "reset-view")
             expect_equal(await page.run(FOCUSED), "Set a new password", "focus")
             expect_equal(await page.run("return document.querySelector('reset-view input').value"), "ann@example.org")
-            await expect_accessible(page)
-            await capture(page, "sessions-forgot")
+            await inspect(page, "sessions-forgot")
             # An address without an account, then one with an account.
             said = []
             for address in ("nobody@example.org", "ann@example.org"):
@@ -87,8 +87,7 @@ async def forgotten(world: World):
                     expect_equal(await page.run(FOCUSED), "E-mail address", "focus")
             expect_equal(said[0], said[1])
             code = await inbox.code(RESET)
-            await expect_accessible(page)
-            await capture(page, "sessions-reset")
+            await inspect(page, "sessions-reset")
             # A new code is possible after a minute; until then the button says so and keeps the focus.
             await page.run(f"{SENDER}.focus()")
             await page.press("Enter")
@@ -104,7 +103,8 @@ async def forgotten(world: World):
             expect_equal(await page.run(FOCUSED_CODE), ["one-time-code", "true"])
             announced = await page.run("return document.querySelector('body > [role=alert]').textContent")
             expect(announced.startswith("This code is not valid. "), announced)
-            await capture(page, "sessions-reset-refused", schemes=("light",))
+            await inspect(page, "sessions-reset-refused", schemes=("light",))
+            await inspect_problems(page, "sessions", "reset")
             # In lower case, with a space and a dash of a mail.
             await page.run("document.activeElement.select()")
             await type_text(page, f" {code[:2]}\u00a0{code[2:4]}\u2013{code[5:]} ".lower())
@@ -153,7 +153,7 @@ async def void_codes(world: World):
             await click(page, "reset-view button", "Send a new code")
             await page.until("document.querySelector('reset-view problem-list').hidden")
             second = await inbox.code(RESET, 2)
-            expect_equal(await page.run(f"return {SENDER}.getAttribute('aria-disabled')"), "true")
+            expect_equal(await page.run(f"return {SENDER}.ariaDisabled"), "true")
             let_pass(world, 900)
             await reset(page, second)
             await shows(page, "This code is not valid", "reset-view")
@@ -194,8 +194,7 @@ async def no_webhooks(world: World):
         await click(page, "reset-view button[type=submit]")
         await shows(page, "This gateway cannot send codes", "reset-view")
         expect_equal(await page.run(FOCUSED), "E-mail address", "focus")
-        await expect_accessible(page)
-        await capture(page, "sessions-forgot-no-webhooks", schemes=("light",))
+        await inspect(page, "sessions-forgot-no-webhooks", schemes=("light",))
         await click(page, "reset-view button", "Back to login")
         await log_in(page)
         await shows(page, "No sessions yet")
@@ -218,8 +217,8 @@ async def confirming(world: World):
             await shows(page, "A code was sent to new@example.org")
             expect_equal(await page.run(FOCUSED), "Confirm your e-mail address", "focus")
             await shows(page, "Possible again in ", "confirm-view")
-            await expect_accessible(page)
-            await capture(page, "sessions-confirm")
+            await inspect(page, "sessions-confirm")
+            await inspect_problems(page, "sessions", "confirm")
             await fill(page, "confirm-view input", WRONG_CODE)
             await click(page, "confirm-view button", "Confirm")
             await shows(page, "This code is not valid")
@@ -268,8 +267,7 @@ async def confirming_in_settings(world: World):
             await page.until("document.activeElement.autocomplete === 'one-time-code'")
             announced = await page.run(ANNOUNCED)
             expect("A code was sent to ann@example.org." in announced, announced)
-            await expect_accessible(page)
-            await capture(page, "sessions-settings-code", schemes=("light",), shown="address-settings")
+            await inspect(page, "sessions-settings-code", schemes=("light",), shown="address-settings")
             await type_text(page, WRONG_CODE)
             await page.press("Enter")
             await shows(page, "This code is not valid", "address-settings")

@@ -5,6 +5,7 @@ import re
 
 from devtools import Browser
 from harness import World, check, expect, expect_equal, expect_quiet_console
+from states import expect_no_faults, load_axe
 from widget_page import START, Assistant, definition, emulate, open_widget
 
 LANGUAGES = ("en", "de", "fr", "es")
@@ -103,39 +104,34 @@ async def assistants_language(world: World):
 @check("in every language the widget fits a phone of 320 px")
 async def width(world: World):
     async with Browser() as browser:
-        measured = 0
         for language in LANGUAGES:
             presentation = "talk" if language in ("de", "es") else "widget"
             page = await open_widget(
                 browser, world, language, described=(200, definition(start_text="")), presentation=presentation, lang=language)
             await page.send("Emulation.setDeviceMetricsOverride", width=320, height=640, deviceScaleFactor=1, mobile=False)
             await emulate(page, motion="reduce")
-            await page.run("window.audit = await import('/tests/accessibility.js')")
+            await load_axe(page)
             await page.run("navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('no', 'NotAllowedError') }")
             assistant = await Assistant.join(world, language)
 
-            async def measure(name: str):
-                nonlocal measured
+            async def examine(name: str):
                 await asyncio.sleep(0.1)
-                count, faults = await page.run("return [audit.count(shadow), audit.faults(shadow)]")
-                expect(not faults, f"{language}, {name}:\n" + "\n".join(faults))
-                measured += count
+                await expect_no_faults(page, f"{language}, {name}", None)
 
-            await measure("launcher")
+            await examine("launcher")
             await page.run(START)
             await page.until("part('.problem .steps')?.children.length === 3")
-            await measure("a blocked microphone")
+            await examine("a blocked microphone")
             await page.run("part('.problem .actions').lastChild.click()")
             await page.until("widget.state === 'transcript'")
             await assistant.heard("Where is my order?")
             await assistant.tell("tool.failed", id="t", name="find_order", message="No answer.", retry=True)
             await page.until("!!part('.card')")
             await page.run("part('select') && (part('select').value = 'onyx', part('select').dispatchEvent(new Event('change')))")
-            await measure("transcript")
+            await examine("transcript")
             await page.run("widget.tokenProvider = async () => ({ url: 'wss://127.0.0.1:9', token: 'a.b.c' }); part('.stop').click()")
             await page.until("widget.state === 'collapsed'")
             await page.run(START)
             await page.until("widget.state === 'error'")
-            await measure("an error")
+            await examine("an error")
             await page.run("widget.remove()")
-        return f"{measured} texts and controls"

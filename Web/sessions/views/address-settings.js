@@ -3,7 +3,7 @@
 import { confirmAddress, requestConfirmation } from '../model/codes.js'
 import { describe } from '../model/problems.js'
 import { CodeSender, codeField, codeInput } from './code.js'
-import { View, h, markInvalid, setText } from './view.js'
+import { View, h, markInvalid, setDisabled, setText } from './view.js'
 
 class AddressSettings extends View {
   #address = h('span', { class: 'address', dir: 'auto' })
@@ -30,7 +30,7 @@ class AddressSettings extends View {
     this.#state.dataset.tone = isConfirmed ? 'good' : 'warning'
     this.#begin.hidden = isConfirmed || codes.confirmation.isSent
     this.#form.hidden = isConfirmed || !codes.confirmation.isSent
-    this.#confirm.disabled = isBusy
+    setDisabled(this.#confirm, isBusy)
     this.#sender.update(codes.confirmation)
     const problem = problems.find(({ key }) => key === 'address')
     markInvalid({ code: this.#code }, problem && describe(problem).field)

@@ -35,7 +35,7 @@ export class CodeSender {
   #show() {
     const isWaiting = this.#seconds > 0
     if (!isWaiting) clearInterval(this.#timer)
-    this.#button.setAttribute('aria-disabled', String(isWaiting))
+    this.#button.ariaDisabled = isWaiting ? 'true' : null
     setText(this.#hint, isWaiting ? `Possible again in ${this.#wait}.` : '')
   }
 

@@ -3,7 +3,7 @@
 import { confirmAddress, requestConfirmation } from '../model/codes.js'
 import { describe } from '../model/problems.js'
 import { CodeSender, codeField, codeInput } from './code.js'
-import { View, h, markInvalid, setText } from './view.js'
+import { View, h, markInvalid, setDisabled, setText } from './view.js'
 
 class ConfirmView extends View {
   #title = h('h2', { tabindex: -1, text: 'Confirm your e-mail address' })
@@ -24,7 +24,7 @@ class ConfirmView extends View {
     setText(this.#text, codes.confirmation.isSent
       ? `A code was sent to ${address}. Enter it to see your sessions.`
       : `This gateway shows sessions only after you have confirmed ${address}. Have a code sent to it, or enter the one that you have.`)
-    this.#confirm.disabled = isBusy
+    setDisabled(this.#confirm, isBusy)
     this.#sender.update(codes.confirmation)
     const problem = problems.find(({ key }) => key === 'confirm')
     markInvalid({ code: this.#code }, problem && describe(problem).field)

@@ -3,7 +3,7 @@
 import { forgetPassword, requestReset, resetPassword } from '../model/codes.js'
 import { describe } from '../model/problems.js'
 import { CodeSender, codeField, codeInput } from './code.js'
-import { View, field, h, markInvalid, setText } from './view.js'
+import { View, field, h, markInvalid, setDisabled, setText } from './view.js'
 
 class ResetView extends View {
   #title = h('h2', { tabindex: -1, text: 'Set a new password' })
@@ -39,7 +39,7 @@ class ResetView extends View {
     setText(this.#text, isSent
       ? `If ${reset.email} has an account, a code was sent to it, which is valid for 15 minutes. Look for it under spam, too.`
       : 'Enter the address of your account. A code for a new password is sent to it.')
-    this.#request.disabled = this.#reset.disabled = isBusy
+    for (const button of [this.#request, this.#reset]) setDisabled(button, isBusy)
     setText(this.#request, isBusy ? 'One moment…' : 'Send a code')
     setText(this.#reset, isBusy ? 'One moment…' : 'Set password and log in')
     this.#sender.update(codes.reset)

@@ -88,6 +88,7 @@ export class Launcher {
   }
 
   #press() {
+    if (this.button.ariaDisabled) return
     const { state } = this.#session
     if (state.view !== 'error') return this.#session.start()
     this.#isOpen = !this.#isOpen
