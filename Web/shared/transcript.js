@@ -2,8 +2,8 @@
 
 import { splitText } from '../patchbay.js'
 
-// What the page keeps. More would make it slow; the view says how many lines were removed.
-const MAX_LINES = 200
+// What the page keeps: a conversation of an hour. More would make it slow; the view says how many lines were removed.
+const MAX_LINES = 600
 const MAX_CHARACTERS = 100_000
 const MAX_REMOVED_IDS = 1000
 
