@@ -19,7 +19,10 @@ export interface RoomOptions {
   outputDevice?: string
   /** Play through a local peer connection, for browsers whose echo canceller ignores Web Audio. Adds delay. Default: false. */
   loopback?: boolean
-  /** The playout delay that each live track begins with, and that it returns to. Default: 60 ms. */
+  /**
+   * The playout delay that each live track begins with, and that it returns to. While frames arrive steadily, the delay is up to 20 ms less,
+   * but not below 40 ms. Default: 60 ms.
+   */
   startDelay?: number
   /** Subscribe to all tracks. Default: true. */
   autoSubscribe?: boolean

@@ -8,6 +8,10 @@ const JITTER_WINDOW = 6000 * MILLISECOND
 const JITTER_LIMIT = 200 * MILLISECOND
 // Long, because a busy machine renders late and catches up seconds later.
 const LEAD_INTERVAL = 5000 * MILLISECOND
+// Frames arrive steadily if none is later than this, from this time after the first frame on, or after the last late one.
+const STEADY_LATENESS = 25 * MILLISECOND
+const STEADY_AFTER_START = 5000 * MILLISECOND
+const STEADY_AFTER_LATENESS = 10000 * MILLISECOND
 
 export class DelayEstimator {
   /** The offset of the fastest recent frame; null before the first measurement. */
@@ -21,6 +25,7 @@ export class DelayEstimator {
   // Maxima of two alternating intervals.
   #leads = [-Infinity, -Infinity]
   #leadSince = 0
+  #steadyFrom = null
 
   /** Notes that a frame has arrived, and returns its offset. */
   noteArrival(ts) {
@@ -28,6 +33,7 @@ export class DelayEstimator {
     this.#arrivals[this.#count % WINDOW] = now
     this.#offsets[this.#count % WINDOW] = now - ts
     this.#count++
+    this.#steadyFrom ??= now + STEADY_AFTER_START
     return now - ts
   }
 
@@ -46,7 +52,12 @@ export class DelayEstimator {
     return lead === -Infinity ? currentFrame - wallClock() : lead
   }
 
-  /** Updates `fastest` and `jitter`. */
+  /** Whether no frame was late recently. */
+  get isSteady() {
+    return this.#steadyFrom !== null && wallClock() >= this.#steadyFrom
+  }
+
+  /** Updates `fastest`, `jitter` and `isSteady`. */
   measure() {
     const now = wallClock()
     let fastest = Infinity
@@ -58,7 +69,9 @@ export class DelayEstimator {
     const delays = []
     for (let index = 0; index < WINDOW; index++) {
       const delay = Math.max(0, this.#offsets[index] - fastest)
-      if (now - this.#arrivals[index] < JITTER_WINDOW && delay < JITTER_LIMIT) delays.push(delay)
+      if (now - this.#arrivals[index] >= JITTER_WINDOW) continue
+      if (delay > STEADY_LATENESS) this.#steadyFrom = now + STEADY_AFTER_LATENESS
+      if (delay < JITTER_LIMIT) delays.push(delay)
     }
     delays.sort((a, b) => a - b)
     this.jitter = delays.length ? delays[Math.floor(delays.length * 0.95)] : 0
@@ -67,7 +80,7 @@ export class DelayEstimator {
   /** Starts with new frames: those known belong to another time line. */
   forget() {
     this.#arrivals.fill(-Infinity)
-    this.fastest = null
+    this.fastest = this.#steadyFrom = null
   }
 }
 

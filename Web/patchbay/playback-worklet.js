@@ -5,7 +5,8 @@
 // unknown constant), its offset. The smallest offset of the last seconds is that of the fastest frame. The lead, how far rendering
 // is ahead of the wall clock at most, relates the two clocks: the playout delay is `base - lead - fastest`.
 //
-//   live   The delay returns to its target: the start delay, or more if frames arrive with jitter. Excess delay is skipped.
+//   live   The delay returns to its target: the start delay, more if frames arrive with jitter, up to 20 ms less while they arrive
+//          steadily. Excess delay is skipped.
 //   ahead  Everything is played: `base` changes only when playout starts or has run out of audio.
 //
 // Samples that are not known are NaN. All fades take 2.5 ms.
@@ -20,8 +21,14 @@ const LATE_LIMIT = 120 * MILLISECOND
 // Audio that is due later than this belongs to a new time line, if nothing else is buffered.
 const EARLY_LIMIT = { live: 1000 * MILLISECOND, ahead: 500 * MILLISECOND }
 const RESTART_MARGIN = 10 * MILLISECOND
+const JITTER_MARGIN = 15 * MILLISECOND
+// How far the target falls below the start delay while frames arrive steadily, and the least that it falls to.
+const STEADY_GAIN = 20 * MILLISECOND
+const STEADY_TARGET_MIN = 40 * MILLISECOND
 const SKIP_AT_ONCE = 400 * MILLISECOND
+// Excess that is skipped: of speech, and of what is quiet.
 const SKIP_THRESHOLD = 15 * MILLISECOND
+const QUIET_SKIP_THRESHOLD = 8 * MILLISECOND
 // How long to wait for quiet stretches to skip, before speech is skipped.
 const SKIP_PATIENCE = 1500 * MILLISECOND
 const QUIET = 0.01
@@ -98,8 +105,9 @@ class Playback extends AudioWorkletProcessor {
 
   /** The playout delay to aim for. */
   get #target() {
-    const forJitter = this.#mode === 'live' ? this.#network.jitter + 15 * MILLISECOND : 0
-    return Math.max(this.#startDelay, Math.round(forJitter))
+    if (this.#mode !== 'live') return this.#startDelay
+    const steady = Math.min(this.#startDelay, Math.max(this.#startDelay - STEADY_GAIN, STEADY_TARGET_MIN))
+    return Math.max(this.#network.isSteady ? steady : this.#startDelay, Math.round(this.#network.jitter + JITTER_MARGIN))
   }
 
   /** Plays a frame with this offset after a delay. */
@@ -177,12 +185,15 @@ class Playback extends AudioWorkletProcessor {
       if (Math.abs(excess) > MILLISECOND) this.#rebase(this.#base - excess)
       return
     }
-    if (excess < SKIP_THRESHOLD) {
+    // Once begun, skipping goes on until the target is reached.
+    if (excess < (this.#excessSince === null ? QUIET_SKIP_THRESHOLD : MILLISECOND)) {
       this.#excessSince = null
       return
     }
     this.#excessSince ??= currentFrame
-    const isUrgent = excess > SKIP_AT_ONCE || currentFrame - this.#excessSince > SKIP_PATIENCE
+    // Speech is skipped for the start delay, but not for less.
+    const isWorthIt = Math.min(excess, this.#delay - this.#startDelay) >= SKIP_THRESHOLD
+    const isUrgent = excess > SKIP_AT_ONCE || (isWorthIt && currentFrame - this.#excessSince > SKIP_PATIENCE)
     if (isUrgent) {
       this.#skip(excess)
       this.#excessSince = null
