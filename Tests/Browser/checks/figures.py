@@ -6,7 +6,7 @@ import struct
 import wave
 from pathlib import Path
 
-from devtools import Browser
+from devtools import Browser, Page
 from harness import World, expect, join_page, measurement, open_page
 
 CLICK_INTERVAL_MS = 500
@@ -49,11 +49,12 @@ LOOPBACK = """
     await ear.connect(url, tokens[1])
     window.times = { mouth: [], ear: [] }
     const watch = (name) => {
+      const clock = new analysis.SampleClock()
       let quiet = 100
-      return (samples) => {
-        const at = performance.now()
+      return (samples, frame) => {
+        clock.note(samples, frame)
         const index = samples.findIndex((sample) => Math.abs(sample) > 0.1)
-        if (index >= 0 && quiet > 5) times[name].push(at - 20 + index / 48)
+        if (index >= 0 && quiet > 5) times[name].push(clock.timeOf(frame + index))
         quiet = index >= 0 ? 0 : quiet + 1
       }
     }
@@ -64,33 +65,76 @@ LOOPBACK = """
       .map((at) => [at, times.ear.find((heard) => heard > at && heard < at + 480) - at]).filter(([, delay]) => delay > 0)
 """
 
+# Where a frame's time goes in the page. `spent.encoder`, `.transport` and `.decoder` are lists of milliseconds.
+STAGES = """
+    window.spent = { encoder: [], transport: [], decoder: [] }
+    const note = (stage, since) => since !== undefined && spent[stage].push(performance.now() - since)
+    const Encoder = AudioEncoder
+    const encoding = []
+    window.AudioEncoder = class extends Encoder {
+      constructor({ output, ...rest }) { super({ output: (...all) => { note('encoder', encoding.shift()); output(...all) }, ...rest }) }
+      encode(...all) { encoding.push(performance.now()); super.encode(...all) }
+    }
+    // By sequence number, as the gateway passes frames on byte for byte.
+    const sent = new Map()
+    const sequence = (data) => new DataView(data.buffer ?? data, data.byteOffset ?? 0).getUint16(4)
+    const Socket = WebSocket
+    window.WebSocket = class extends Socket {
+      constructor(...all) {
+        super(...all)
+        this.addEventListener('message', ({ data }) => typeof data !== 'string' && note('transport', sent.get(sequence(data))))
+      }
+      send(data) {
+        if (typeof data !== 'string') sent.set(sequence(data), performance.now())
+        super.send(data)
+      }
+    }
+    const Decoder = AudioDecoder
+    const decoding = []
+    window.AudioDecoder = class extends Decoder {
+      constructor({ output, ...rest }) { super({ output: (...all) => { note('decoder', decoding.shift()); output(...all) }, ...rest }) }
+      decode(...all) { decoding.push(performance.now()); super.decode(...all) }
+    }
+"""
 
-async def open_loopback(browser: Browser, world: World):
-    page = await open_page(browser, world)
+
+def spread(values: list[float]) -> str:
+    return f"median {percentile(values, 0.5):.1f} ms, p95 {percentile(values, 0.95):.1f} ms, most {max(values):.1f} ms"
+
+
+async def connect_loopback(page: Page, world: World):
     tokens = [await world.token("--room", "clicks", "--identity", name) for name in ("mouth", "ear")]
     await page.run(LOOPBACK, url=world.gateway, tokens=tokens)
-    return page
 
 
 @measurement("mouth to ear on loopback, from one page to another")
 async def mouth_to_ear(world: World):
-    async with Browser(microphone=click_train(world.path("clicks.wav"), 40)) as browser:
-        page = await open_loopback(browser, world)
-        await asyncio.sleep(30)
-        values, stats = await page.run("return [delays(0).map(([, delay]) => delay), ear.stats()]")
-    expect(len(values) > 30, f"{len(values)} clicks were heard")
-    return (
-        f"{len(values)} clicks: median {percentile(values, 0.5):.0f} ms, p95 {percentile(values, 0.95):.0f} ms, most {max(values):.0f} ms, "
-        f"from captured samples to played samples; the output adds {stats['outputLatency']:.0f} ms\n"
+    async with Browser(microphone=click_train(world.path("clicks.wav"), 70)) as browser:
+        page = await open_page(browser, world)
+        await page.run(STAGES)
+        await connect_loopback(page, world)
+        await asyncio.sleep(60)
+        values, spent, stats = await page.run("return [delays(0).map(([, delay]) => delay), spent, ear.stats()]")
+    expect(len(values) > 60, f"{len(values)} clicks were heard")
+    lines = [
+        f"{len(values)} clicks: {spread(values)}, from captured samples to played samples; the output adds {stats['outputLatency']:.0f} ms",
         f"jitter {stats['jitter']:.0f} ms, playout delay {stats['playoutDelay']:.0f} ms, skipped {stats['skipped']:.0f} ms, "
-        f"{stats['underruns']} underruns")
+        f"{stats['underruns']} underruns",
+        "a frame is complete after: 20 ms",
+    ]
+    names = {"encoder": "encoder", "transport": "socket, gateway, socket", "decoder": "decoder"}
+    lines += [f"{name}: {spread(spent[stage])}" for stage, name in names.items()]
+    known = 20 + sum(percentile(spent[stage], 0.5) for stage in names)
+    lines.append(f"buffer, which waits for late frames: median {percentile(values, 0.5) - known:.0f} ms (what remains)")
+    return "\n".join(lines)
 
 
 @measurement("recovery of the delay after a 1 s stall of the socket")
 async def stall(world: World):
     lines = []
     async with Browser(microphone=click_train(world.path("clicks.wav"), 60)) as browser:
-        page = await open_loopback(browser, world)
+        page = await open_page(browser, world)
+        await connect_loopback(page, world)
         await asyncio.sleep(5)
         for _ in range(4):
             before, after, skipped = await page.run(

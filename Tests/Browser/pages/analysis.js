@@ -24,6 +24,28 @@ export function concatenate(chunks) {
   return samples
 }
 
+/**
+ * When samples of a tap are rendered, on the page's clock. They follow one another at 48 kHz, but are rendered in bursts and delivered by
+ * messages that wait for the page: a sample's time is that of the least delayed of the last ten messages.
+ */
+export class SampleClock {
+  #offsets = []
+
+  /** Notes a message of the tap. */
+  note(samples, frame) {
+    this.#offsets.push(performance.now() - (frame + samples.length) / (RATE / 1000))
+    if (this.#offsets.length > 10) this.#offsets.shift()
+  }
+
+  timeOf(frame) {
+    return Math.min(...this.#offsets) + frame / (RATE / 1000)
+  }
+
+  frameAt(time) {
+    return (time - Math.min(...this.#offsets)) * (RATE / 1000)
+  }
+}
+
 function decimate(samples) {
   const result = new Float32Array(Math.floor(samples.length / DECIMATION))
   for (let index = 0; index < result.length; index++) {
