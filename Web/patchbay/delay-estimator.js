@@ -11,7 +11,7 @@ const LEAD_INTERVAL = 5000 * MILLISECOND
 // Frames arrive steadily if none is later than this, from this time after the first frame on, or after the last late one.
 const STEADY_LATENESS = 25 * MILLISECOND
 const STEADY_AFTER_START = 5000 * MILLISECOND
-const STEADY_AFTER_LATENESS = 10000 * MILLISECOND
+const STEADY_AFTER_LATENESS = 30000 * MILLISECOND
 
 export class DelayEstimator {
   /** The offset of the fastest recent frame; null before the first measurement. */

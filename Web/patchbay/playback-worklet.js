@@ -26,9 +26,8 @@ const JITTER_MARGIN = 15 * MILLISECOND
 const STEADY_GAIN = 20 * MILLISECOND
 const STEADY_TARGET_MIN = 40 * MILLISECOND
 const SKIP_AT_ONCE = 400 * MILLISECOND
-// Excess that is skipped: of speech, and of what is quiet.
 const SKIP_THRESHOLD = 15 * MILLISECOND
-const QUIET_SKIP_THRESHOLD = 8 * MILLISECOND
+const STEADY_SKIP_THRESHOLD = 5 * MILLISECOND
 // How long to wait for quiet stretches to skip, before speech is skipped.
 const SKIP_PATIENCE = 1500 * MILLISECOND
 const QUIET = 0.01
@@ -185,8 +184,7 @@ class Playback extends AudioWorkletProcessor {
       if (Math.abs(excess) > MILLISECOND) this.#rebase(this.#base - excess)
       return
     }
-    // Once begun, skipping goes on until the target is reached.
-    if (excess < (this.#excessSince === null ? QUIET_SKIP_THRESHOLD : MILLISECOND)) {
+    if (excess < (this.#network.isSteady ? STEADY_SKIP_THRESHOLD : SKIP_THRESHOLD)) {
       this.#excessSince = null
       return
     }

@@ -57,7 +57,7 @@ async def falls_and_returns(world: World):
         found = await page.run("return play(4, { kind: pauses })")
         expect_delay(found, 60)
         expect(found["underruns"] == 0, found)
-        expect_delay(await page.run("return play(5, { kind: pauses })"), 60)
+        expect_delay(await page.run("return play(25, { kind: pauses })"), 60)
         expect_delay(await page.run("return play(15, { kind: pauses })"), 40)
 
 
