@@ -1,6 +1,6 @@
 """Checks the browser library and the web pages in headless Chromium, against a gateway that it starts on a free port.
 
-    python Tests/Browser/browser.py --patchbay .build/release/patchbay [--only TEXT] [--jobs N | --measure]
+    python Tests/Browser/browser.py --patchbay .build/release/patchbay [--only TEXT] [--jobs N | --measure [--minutes N]]
 
 With PATCHBAY_SCREENS=FOLDER, checks of pages save screenshots of their states there. Prints a line for each check. Exit codes: 0 success, 1 failure, 2 usage error.
 """
@@ -13,20 +13,20 @@ import traceback
 from pathlib import Path
 
 from checks import (  # noqa: F401
-    accessibility, account, assistant, audio, codes, dashboard, examples, faults, figures, keyboard_pages, pictures, playground,
-    playout_delay, room, sessions, widget, widget_faults, widget_keys, widget_language, widget_pages, widget_states, widget_talk,
+    accessibility, account, assistant, audio, codes, dashboard, examples, faults, figures, interruption, keyboard_pages, pictures,
+    playground, playout_delay, room, sessions, widget, widget_faults, widget_keys, widget_language, widget_pages, widget_states,
+    widget_talk,
 )
-from harness import checks
+from harness import checks, options
 from world import REPOSITORY, World
-
-TIME_LIMIT = 240
 
 
 async def run(check, command: Path, verbose: bool) -> bool:
     began = time.monotonic()
     fault = text = None
     try:
-        async with asyncio.timeout(TIME_LIMIT), World(command) as world:
+        limit = check.time_limit + (60 * options.minutes if check.is_timed else 0)
+        async with asyncio.timeout(limit), World(command) as world:
             text = await check.function(world)
     except TimeoutError:
         fault = "timed out"
@@ -48,8 +48,12 @@ async def main() -> int:
     parser.add_argument("--only", help="run the checks whose titles contain this")
     parser.add_argument("--jobs", type=int, default=1, help="run this many checks at once, each with a gateway and a browser of its own")
     parser.add_argument("--measure", action="store_true", help="run the measurements instead of the checks")
+    parser.add_argument("--minutes", type=int, default=options.minutes, help="how long the long call of the measurements takes, by default 60")
     parser.add_argument("--verbose", action="store_true", help="print tracebacks")
     arguments = parser.parse_args()
+    if arguments.minutes < 4:
+        parser.error("--minutes: pass 4 or more")
+    options.minutes = arguments.minutes
     chosen = [check for check in checks if check.is_measurement == arguments.measure and (arguments.only or "") in check.title]
     if not chosen:
         parser.error("no such check")

@@ -24,9 +24,23 @@ class Check:
     is_measurement: bool
     # Not beside other checks: it judges audio that is played in real time.
     is_alone: bool = False
+    # In seconds.
+    time_limit: float = 240
+    # A call of `options.minutes`, in addition to the limit.
+    is_timed: bool = False
 
 
 checks: list[Check] = []
+
+
+@dataclasses.dataclass
+class Options:
+    """What the command line says about measurements."""
+
+    minutes: int = 60
+
+
+options = Options()
 
 
 def check(title: str, alone: bool = False):
@@ -39,11 +53,11 @@ def check(title: str, alone: bool = False):
     return add
 
 
-def measurement(title: str):
+def measurement(title: str, time_limit: float = 240, is_timed: bool = False):
     """Registers a measurement: the text that it returns is printed."""
 
     def add(function):
-        checks.append(Check(title, function, True))
+        checks.append(Check(title, function, True, time_limit=time_limit, is_timed=is_timed))
         return function
 
     return add

@@ -4,7 +4,7 @@ import asyncio
 import re
 import signal
 
-from devtools import Browser
+from devtools import Browser, Page
 from harness import SPEECH, World, check, expect, expect_equal, expect_quiet_console, join_page, open_page
 
 WORDS = "go forward ten meters"
@@ -14,20 +14,25 @@ def words(text: str) -> str:
     return " ".join(re.findall(r"[a-z]+", text.lower()))
 
 
+async def dispatch(world: World, page: Page, room: str):
+    """Sends the embedded assistant to the page's room."""
+    for _ in range(60):
+        process = await world.start("dispatch", "create", "--dev", "--url", world.gateway, "--room", room, "--assistant", "default")
+        await process.wait()
+        await process.reader
+        if process.returncode == 0:
+            break
+        await asyncio.sleep(1)
+    await page.until("[...room.remoteParticipants.values()].some(({kind}) => kind === 'agent')", timeout=60)
+
+
 @check("the assistant understands the microphone, and its answer is heard and highlighted")
 async def conversation(world: World):
     agent = await world.start("agent", "start", "--dev", "--url", world.gateway)
     async with Browser(microphone=SPEECH) as browser:
         page = await open_page(browser, world)
         await join_page(page, world, "assistant", "page", "--name", "Ann")
-        for _ in range(60):
-            dispatch = await world.start("dispatch", "create", "--dev", "--url", world.gateway, "--room", "assistant", "--assistant", "default")
-            await dispatch.wait()
-            await dispatch.reader
-            if dispatch.returncode == 0:
-                break
-            await asyncio.sleep(1)
-        await page.until("[...room.remoteParticipants.values()].some(({kind}) => kind === 'agent')", timeout=60)
+        await dispatch(world, page, "assistant")
         await page.run(
             """
             window.states = []
