@@ -13,8 +13,8 @@ import traceback
 from pathlib import Path
 
 from checks import (  # noqa: F401
-    accessibility, account, assistant, audio, codes, dashboard, examples, faults, figures, interruption, keyboard_pages, pictures,
-    playground, playout_delay, room, sessions, widget, widget_faults, widget_keys, widget_language, widget_pages, widget_states,
+    accessibility, account, assistant, audio, codes, dashboard, examples, faults, figures, interruption, keyboard_pages, long_call,
+    pictures, playground, playout_delay, room, sessions, widget, widget_faults, widget_keys, widget_language, widget_pages, widget_states,
     widget_talk,
 )
 from harness import checks, options

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from pathlib import Path
 
 from checks.room import join_agent
 from devtools import Browser, Page
@@ -104,13 +105,13 @@ class Assistant:
                     return message["data"]
 
 
-async def recorded_packets(world: World) -> list[bytes]:
-    """Opus packets of somebody who speaks, five seconds."""
+async def recorded_packets(world: World, recording: Path = DEMO / "ps-librivox-0890.wav", count: int = 250) -> list[bytes]:
+    """The first Opus packets of a recording; by default five seconds of somebody who speaks."""
     listener = await join_agent(world, "recording", "listener")
-    speaker = await world.join("recording", "speaker", "--play", str(DEMO / "ps-librivox-0890.wav"))
-    frames = await listener.receive_frames(250, timeout=30)
+    speaker = await world.join("recording", "speaker", "--play", str(recording))
+    frames = await listener.receive_frames(count, timeout=30)
     await world.end(speaker)
-    return [Frame.parse(frame).payload for frame in frames]
+    return [Frame.parse(frame).payload for frame in frames[:count]]
 
 
 def faults(page: Page) -> list[str]:
