@@ -78,8 +78,8 @@ OBSERVE = """
       const silent = Math.max((last + 1) * 48, event)
       return { total: (silent - onset) / 48, decision: (event - onset) / 48, page: (silent - event) / 48 }
     })
-    // The assistant yielded although nobody spoke, and the page had not asked for anything else.
-    window.yielded = () => cleared.filter((at) => ![...voiced, ...asked].some((cause) => at > cause && at < cause + SECOND)).length
+    // The assistant yielded although nobody spoke, and the page had not asked for anything else. Its clock advances in bursts.
+    window.yielded = () => cleared.filter((at) => ![...voiced, ...asked].some((cause) => at >= cause && at < cause + SECOND)).length
     ask()
 """
 
