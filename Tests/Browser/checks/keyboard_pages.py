@@ -182,7 +182,7 @@ async def examples(world: World):
     async with Browser() as browser:
         page = await browser.open(world.files.origin + "/web/widget/examples.html")
         keys = Keyboard(page)
-        await page.until("document.querySelectorAll('section > button').length === 6 && document.querySelector('#widget').state !== 'loading'")
+        await page.until("document.querySelectorAll('[data-example]').length === document.querySelectorAll('section > button').length && document.querySelector('#widget').state !== 'loading'")
         await keys.tour()
         await page.run("navigator.clipboard.writeText = async (text) => (window.copied = text)")
         await keys.act("Copy the example “Widget”")
