@@ -39,7 +39,7 @@ internal import Wire
     @exclusivity(unchecked) var handler: uv_poll_cb?
     /// The last read brought more than one record, and its socket's event is still being processed.
     @exclusivity(unchecked) private(set) var isBatch = false
-    /// What sockets without media have taken of this turn.
+    /// The time that sockets without media have taken in this turn.
     private var otherNanoseconds: UInt64 = 0
     @exclusivity(unchecked) private var queues = FlushQueues()
 

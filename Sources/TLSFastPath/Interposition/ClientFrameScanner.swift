@@ -33,7 +33,7 @@ package struct ClientFrameScanner {
     /// At most 129 bytes.
     private var control: [UInt8] = []
     private var isInMessage = false
-    /// What the current message may still announce.
+    /// How many bytes the next frames of the current message may announce.
     private var messageBytesLeft: UInt64 = 0
 
     package init() {}
