@@ -88,7 +88,7 @@ def describe(result: dict) -> str:
         f"{result['windows']} windows, median correlation {result['median']:.3f}, 10th percentile {result['tenth']:.3f}, "
         f"longest gap {result['gapMs']} ms (at {result['gapAt']:.1f} s)\n"
         f"{stats['framesLost']} lost, {stats['framesLate']} late, skipped {stats['skipped']:.0f} ms, {stats['underruns']} underruns, "
-        f"audio clock lost {result['clock_lost_ms']} ms, frames arrived after pauses of {result['pauses']} ms")
+        f"audio clock lost {result['clock_lost_ms']} ms, {len(result['pauses'])} frames arrived after over 55 ms, at most {max(result['pauses'], default=0)} ms")
 
 
 def expect_same_speech(result: dict):
