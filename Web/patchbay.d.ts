@@ -200,7 +200,7 @@ export interface RoomEvents {
   talk: (talk: { participant: string; track: string; speaking: boolean; reason?: string }) => void
   /** A new segment or revision. Segments keep their order of first appearance in `room.transcript`. */
   transcript: (segment: Segment) => void
-  /** About 20 times a second while a segment of an `ahead` track is heard. */
+  /** About 40 times a second while a segment of an `ahead` track is heard. */
   playout: (position: PlayoutPosition) => void
   /** An utterance of an `ahead` track started, finished or was cleared, as the gateway reports it. */
   utterance: (utterance: { type: 'started' | 'finished' | 'cleared'; participant?: string; track: string; playedMs?: number; discardedMs?: number; by?: string; reason?: string }) => void

@@ -34,7 +34,8 @@ const QUIET = 0.01
 // Nothing to play for this long is a pause of the speaker.
 const PAUSE = 150 * MILLISECOND
 const QUIET_STRETCH = 10 * MILLISECOND
-const REPORT_INTERVAL = 48 * MILLISECOND
+// Words are highlighted by these reports, so at most this late.
+const REPORT_INTERVAL = 24 * MILLISECOND
 
 class Playback extends AudioWorkletProcessor {
   #ring = new Float32Array(SIZE).fill(NaN)

@@ -10,7 +10,7 @@ const LEVEL_LIFETIME_MS = 300
 /**
  * The owner provides:
  *   progress(report)     a `playout.progress` to send
- *   heard(track, ts)     about 20 times a second while an `ahead` track plays: it was heard up to `ts`
+ *   heard(track, ts)     about 40 times a second while an `ahead` track plays: it was heard up to `ts`
  */
 export class ReceivedTrack {
   framesReceived = 0
@@ -156,8 +156,8 @@ export class ReceivedTrack {
   #noteHeard(ts, buffered, isDrained) {
     if (ts > this.#firstTs) this.#owner.heard(this.#track, Math.round(ts) >>> 0)
     const now = performance.now()
-    // Reports come every 48 ms: the one nearest to the interval is sent.
-    if (!isDrained && now - this.#lastProgress < PROGRESS_INTERVAL_MS - 24) return
+    // Reports come every 24 ms: the one nearest to the interval is sent.
+    if (!isDrained && now - this.#lastProgress < PROGRESS_INTERVAL_MS - 12) return
     this.#sendProgress(ts > this.#firstTs ? Math.round(ts) : null, buffered)
   }
 
