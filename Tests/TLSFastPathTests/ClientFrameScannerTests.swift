@@ -62,7 +62,8 @@ struct ClientFrameScannerTests {
     func maskedFramesPass(piece: Int) {
         let stream =
             [0, 1, 125, 126, 1_000, 16_384].flatMap { Self.frame(0x82, $0) }
-            + [65_535, 65_536].flatMap { Self.frame(0x81, $0) } + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5) + Self.frame(0x80, 0) + Self.frame(0x8A, 125)
+            + [65_535, 65_536].flatMap { Self.frame(0x81, $0) } + Self.frame(0x01, 5) + Self.frame(0x89, 3) + Self.frame(0x00, 5)
+            + Self.frame(0x80, 0) + Self.frame(0x8A, 125)
             + Self.close(1000)
         #expect(Self.violation(stream, piece: piece) == nil)
     }

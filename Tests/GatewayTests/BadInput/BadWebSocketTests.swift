@@ -17,7 +17,8 @@ struct BadWebSocketTests {
 
     @Test(
         "is closed after a header that announces too much, without its payload",
-        arguments: [(1, 65_537, 1009), (2, 16_385, 1009), (2, .max >> 1, 1009), (2, 1 << 63, 1002), (9, 126, 1002)] as [(UInt8, UInt64, UInt16)])
+        arguments: [(1, 65_537, 1009), (2, 16_385, 1009), (2, .max >> 1, 1009), (2, 1 << 63, 1002), (9, 126, 1002)]
+            as [(UInt8, UInt64, UInt16)])
     func headerOnly(opcode: UInt8, length: UInt64, code: UInt16) throws {
         let eve = try join(TestGateway.besideACall)
         try eve.socket.send(RawFrame(opcode: opcode, claimedLength: length))
