@@ -18,8 +18,8 @@ internal import Wire
     /// The longest time between two checks of flush deadlines. Messages due before the next check are sent at this one.
     static var timerMilliseconds: UInt64 { 20 }
 
-    /// Handshakes, requests and closed connections take this time of a turn before the rest is left to the next turn, so that a flood of them
-    /// delays frames by little more than this.
+    /// Sockets that are not on the fast path, such as those in a handshake, take this time of a turn before the rest is left to the next turn,
+    /// so that a flood of them delays frames by little more than this.
     private static var otherNanosecondsMax: UInt64 { 2_000_000 }
 
     /// False if the fast path is off: then connections are only checked (`InterposedConnection`).
@@ -39,7 +39,7 @@ internal import Wire
     @exclusivity(unchecked) var handler: uv_poll_cb?
     /// The last read brought more than one record, and its socket's event is still being processed.
     @exclusivity(unchecked) private(set) var isBatch = false
-    /// The time that sockets without media have taken in this turn.
+    /// The time that sockets not on the fast path have taken in this turn.
     private var otherNanoseconds: UInt64 = 0
     @exclusivity(unchecked) private var queues = FlushQueues()
 
