@@ -50,6 +50,7 @@ static inline unsigned long patchbay_heap_used(void) {
     return heap.uordblks + heap.hblkhd;
 }
 static inline int patchbay_heap_trim(void) { return malloc_trim(0); }
+static inline int patchbay_limit_arenas(int most) { return mallopt(M_ARENA_MAX, most); }
 
 // Prefetches cache lines; harmless for invalid addresses.
 static inline void patchbay_prefetch(const void *start, int lines) {

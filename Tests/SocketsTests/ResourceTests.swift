@@ -1,3 +1,4 @@
+import CLibwebsockets
 import Foundation
 import Glibc
 import Testing
@@ -136,6 +137,35 @@ struct ResourceTests {
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             exit(limit.rlim_cur == limit.rlim_max && raised == UInt64(limit.rlim_cur) && raised > 64 ? 0 : 1)
+        }
+    }
+
+    /// The arenas that glibc lists in `malloc_info(3)`.
+    private static var arenas: Int {
+        var (text, size) = (UnsafeMutablePointer<CChar>?.none, 0)
+        guard let stream = open_memstream(&text, &size) else { exit(9) }
+        malloc_info(0, stream)
+        fclose(stream)
+        defer { free(text) }
+        return String(cString: text!).split(separator: "\n").count { $0.hasPrefix("<heap nr=") }
+    }
+
+    @Test func threadsShareOneArenaOfTheHeapPerProcessor() async {
+        await #expect(processExitsWith: .success) {
+            let before = ResourceTests.arenas
+            guard HeapMemory.limitArenas() else { exit(2) }
+            let arrived = DispatchSemaphore(value: 0)
+            let release = DispatchSemaphore(value: 0)
+            for _ in 0..<16 * Processors.usable {
+                Thread.detachNewThread {
+                    let block = malloc(100)
+                    arrived.signal()
+                    release.wait()
+                    free(block)
+                }
+            }
+            for _ in 0..<16 * Processors.usable { arrived.wait() }
+            exit(ResourceTests.arenas <= max(before, Processors.usable) ? 0 : 3)
         }
     }
 

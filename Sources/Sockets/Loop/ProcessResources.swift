@@ -29,8 +29,17 @@ package enum DescriptorLimit {
 
 /// The heap of `malloc`, of which glibc keeps freed memory for reuse (malloc_trim(3), mallinfo2(3)).
 ///
-/// Both calls lock one arena after the other and walk its free chunks; never call them on a shard's thread.
+/// `usedBytes` and `trim` lock one arena after the other and walk its free chunks; never call them on a shard's thread.
 package enum HeapMemory {
+    /// Lets threads share one arena per processor instead of the eight per processor that glibc allows (mallopt(3)). Each arena keeps free
+    /// memory of its own: in thousands of short calls, resident memory grew by 5 % with 14 arenas and by less than 1 % with two.
+    ///
+    /// Call it before threads are started: an arena that exists stays.
+    ///
+    /// - Returns: whether glibc accepted the limit.
+    @discardableResult
+    package static func limitArenas() -> Bool { patchbay_limit_arenas(Int32(Processors.usable)) == 1 }
+
     /// Bytes that are allocated and not freed.
     package static var usedBytes: Int { Int(patchbay_heap_used()) }
 

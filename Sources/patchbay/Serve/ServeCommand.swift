@@ -164,6 +164,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         DescriptorLimit.raise()
+        HeapMemory.limitArenas()
         if check { return try await runCheck() }
         let file = try ConfigurationFile.load(flags: self)
         let configuration = try await ServeConfiguration.load(flags: self, file: file)
