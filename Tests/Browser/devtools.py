@@ -111,11 +111,12 @@ class Browser:
 
 
 class Page:
-    """One tab. `console` collects messages and errors."""
+    """One tab. `console` collects messages and errors, `worklets` the sessions of worklets once `attach_to_worklets` was called."""
 
     def __init__(self, browser: Browser, session: str):
         self.browser, self.session = browser, session
         self.console: list[str] = []
+        self.worklets: list[str] = []
         self.loaded = asyncio.Event()
 
     def note(self, method: str, parameters: dict):
@@ -129,9 +130,19 @@ class Page:
             self.console.append(f"exception: {details.get('exception', {}).get('description', details['text'])}")
         elif method == "Log.entryAdded":
             self.console.append(f"{parameters['entry']['level']}: {parameters['entry']['text']} {parameters['entry'].get('url', '')}")
+        elif method == "Target.attachedToTarget" and parameters["targetInfo"]["type"] == "worklet":
+            self.worklets.append(parameters["sessionId"])
 
     async def send(self, method: str, **parameters) -> dict:
         return await self.browser.send(method, self.session, **parameters)
+
+    async def attach_to_worklets(self):
+        await self.send("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=False, flatten=True)
+
+    async def collect_garbage(self):
+        """In the page, and in the worklets to which DevTools are attached."""
+        for session in (self.session, *self.worklets):
+            await self.browser.send("HeapProfiler.collectGarbage", session)
 
     async def run(self, script: str, timeout: float = 60, **values):
         """Runs the body of an async function in the page and returns its result. `values` are its parameters."""

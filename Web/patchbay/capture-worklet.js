@@ -27,9 +27,8 @@ class Capture extends AudioWorkletProcessor {
   }
 
   #post() {
-    const samples = this.#chunk
-    this.port.postMessage({ frame: this.#frame, samples }, [samples.buffer])
-    this.#chunk = new Float32Array(CHUNK)
+    // Copied, as a new chunk each time would be garbage, which browsers collect rarely in worklets.
+    this.port.postMessage({ frame: this.#frame, samples: this.#chunk })
     this.#filled = 0
   }
 }

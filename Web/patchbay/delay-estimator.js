@@ -22,6 +22,7 @@ export class DelayEstimator {
   #offsets = new Float64Array(WINDOW)
   #arrivals = new Float64Array(WINDOW).fill(-Infinity)
   #count = 0
+  #delays = new Float64Array(WINDOW)
   // Maxima of two alternating intervals.
   #leads = [-Infinity, -Infinity]
   #leadSince = 0
@@ -66,15 +67,15 @@ export class DelayEstimator {
     }
     if (fastest === Infinity) return
     this.fastest = fastest
-    const delays = []
+    let count = 0
     for (let index = 0; index < WINDOW; index++) {
       const delay = Math.max(0, this.#offsets[index] - fastest)
       if (now - this.#arrivals[index] >= JITTER_WINDOW) continue
       if (delay > STEADY_LATENESS) this.#steadyFrom = now + STEADY_AFTER_LATENESS
-      if (delay < JITTER_LIMIT) delays.push(delay)
+      if (delay < JITTER_LIMIT) this.#delays[count++] = delay
     }
-    delays.sort((a, b) => a - b)
-    this.jitter = delays.length ? delays[Math.floor(delays.length * 0.95)] : 0
+    const delays = this.#delays.subarray(0, count).sort()
+    this.jitter = count ? delays[Math.floor(count * 0.95)] : 0
   }
 
   /** Starts with new frames: those known belong to another time line. */

@@ -4,6 +4,8 @@ import { Emitter } from './events.js'
 import { SAMPLE_RATE } from './wire.js'
 
 const RESUME_TIMEOUT_MS = 500
+// Buffers that are kept for further frames; a second of audio.
+const SPARE_BUFFERS_MAX = 50
 
 /** Emits `blocked` and `started`. */
 export class AudioOutput extends Emitter {
@@ -16,6 +18,8 @@ export class AudioOutput extends Emitter {
   #loopbackPlayer = null
   // By identity: what a participant's tracks are mixed into.
   #buses = new Map()
+  // Buffers of frames that players have used.
+  #spare = []
 
   constructor({ outputDevice, loopback = false }) {
     super()
@@ -107,7 +111,10 @@ export class AudioOutput extends Emitter {
       numberOfInputs: 0, outputChannelCount: [1], processorOptions: { mode, startDelay },
     })
     node.connect(bus)
-    node.port.onmessage = ({ data }) => report(data)
+    node.port.onmessage = ({ data }) => {
+      for (const buffer of data.used) if (this.#spare.length < SPARE_BUFFERS_MAX) this.#spare.push(buffer)
+      report(data.report)
+    }
     return {
       play: (ts, samples) => node.port.postMessage({ type: 'audio', ts, samples }, [samples.buffer]),
       clear: (generation) => node.port.postMessage({ type: 'clear', generation }),
@@ -117,6 +124,12 @@ export class AudioOutput extends Emitter {
         node.disconnect()
       },
     }
+  }
+
+  /** Samples for a frame that a player plays, with arbitrary content. */
+  takeSamples(count) {
+    const buffer = this.#spare.pop()
+    return new Float32Array(buffer?.byteLength === count * Float32Array.BYTES_PER_ELEMENT ? buffer : count)
   }
 
   /** Calls back with 20 ms at a time of a node's output, or of everything that is played. Returns a function that stops. */
@@ -141,6 +154,7 @@ export class AudioOutput extends Emitter {
     this.#loopbackPlayer = this.#ready = this.#context = null
     this.isBlocked = false
     this.#buses.clear()
+    this.#spare = []
     if (context) {
       context.onstatechange = null
       await context.close()

@@ -58,6 +58,9 @@ class Playback extends AudioWorkletProcessor {
   #counts = { late: 0, skipped: 0, underruns: 0 }
   // How often the owner has cleared; returned in reports.
   #generation = 0
+  // Buffers of frames that were written. They go back with the next report: as garbage they would stay for minutes, because browsers
+  // collect a worklet's garbage rarely.
+  #used = []
   #isStopped = false
 
   constructor({ processorOptions: { mode, startDelay } }) {
@@ -65,8 +68,10 @@ class Playback extends AudioWorkletProcessor {
     this.#mode = mode
     this.#startDelay = Math.round(startDelay * MILLISECOND)
     this.port.onmessage = ({ data }) => {
-      if (data.type === 'audio') this.#write(data.ts, data.samples)
-      else if (data.type === 'clear') {
+      if (data.type === 'audio') {
+        this.#write(data.ts, data.samples)
+        this.#used.push(data.samples.buffer)
+      } else if (data.type === 'clear') {
         this.#generation = data.generation
         this.#clear()
       } else this.#isStopped = true
@@ -221,7 +226,7 @@ class Playback extends AudioWorkletProcessor {
     this.#lastReport = currentFrame
     const isTimed = this.#base !== null
     const position = isTimed ? this.#position + rendered : 0
-    this.port.postMessage({
+    const report = {
       generation: this.#generation,
       // The end of what was played, and what is buffered after it.
       played: isTimed ? Math.min(position, this.#end) : null,
@@ -231,7 +236,9 @@ class Playback extends AudioWorkletProcessor {
       late: this.#counts.late,
       skipped: this.#counts.skipped / MILLISECOND,
       underruns: this.#counts.underruns,
-    })
+    }
+    this.port.postMessage({ report, used: this.#used }, this.#used)
+    this.#used = []
   }
 }
 

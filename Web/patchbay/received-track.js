@@ -123,7 +123,7 @@ export class ReceivedTrack {
     const decoder = new AudioDecoder({
       output: (data) => {
         const expected = this.#decoding.shift()
-        if (expected?.isPlayed && decoder === this.#decoder) this.#player.play(expected.ts, monoSamples(data))
+        if (expected?.isPlayed && decoder === this.#decoder) this.#play(expected.ts, data)
         data.close()
       },
       // A packet that cannot be decoded: the next one starts with a new decoder.
@@ -133,6 +133,12 @@ export class ReceivedTrack {
     })
     decoder.configure({ codec: 'opus', sampleRate: SAMPLE_RATE, numberOfChannels: this.#track.channels })
     return decoder
+  }
+
+  #play(ts, data) {
+    const samples = this.#output.takeSamples(data.numberOfFrames)
+    copyMono(data, samples)
+    this.#player.play(ts, samples)
   }
 
   #closeDecoder() {
@@ -169,13 +175,11 @@ export class ReceivedTrack {
   }
 }
 
-function monoSamples(data) {
-  const samples = new Float32Array(data.numberOfFrames)
+function copyMono(data, samples) {
   data.copyTo(samples, { planeIndex: 0, format: 'f32-planar' })
   if (data.numberOfChannels > 1) {
     const other = new Float32Array(data.numberOfFrames)
     data.copyTo(other, { planeIndex: 1, format: 'f32-planar' })
     for (let index = 0; index < samples.length; index++) samples[index] = (samples[index] + other[index]) / 2
   }
-  return samples
 }

@@ -54,6 +54,7 @@ class Call:
     async def start(self):
         # DevTools would keep a record of each frame.
         await self.page.send("Network.disable")
+        await self.page.attach_to_worklets()
         await self.page.send("Performance.enable")
         self.assistant = await Assistant.join(self.world, self.name)
         packets = [base64.b64encode(packet).decode() for packet in self.packets]
@@ -81,12 +82,6 @@ class Call:
             self.assistant.client.frames.clear()
             turn += 1
 
-    async def collect_garbage(self):
-        """Keeps garbage, such as samples that were played, from raising the memory of the process, until it is cancelled."""
-        while True:
-            await self.page.send("HeapProfiler.collectGarbage")
-            await asyncio.sleep(10)
-
     async def sample(self):
         errors = await self.page.run("return listener.take()")
         expect(len(errors["position"]) > 100, f"{self.name}: only {len(errors['position'])} positions could be compared")
@@ -95,24 +90,31 @@ class Call:
         self.memory.append(await self.measure_memory())
 
     async def measure_memory(self) -> dict:
-        await self.page.send("HeapProfiler.collectGarbage")
+        # Browsers let garbage wait, in worklets for many minutes. What is measured is what stays.
+        waiting = private_memory(await self.renderer())
+        await self.page.collect_garbage()
         metrics = {metric["name"]: metric["value"] for metric in (await self.page.send("Performance.getMetrics"))["metrics"]}
-        processes = (await self.browser.send("SystemInfo.getProcessInfo"))["processInfo"]
-        # The page's own is the one that works; Chromium keeps a spare one.
-        renderer = max((one for one in processes if one["type"] == "renderer"), key=lambda one: one["cpuTime"])
+        worklets = [await self.browser.send("Runtime.getHeapUsage", session) for session in self.page.worklets]
         return {
-            "heap": metrics["JSHeapUsedSize"] / 1e6, "process": private_memory(renderer["id"]), "nodes": metrics["Nodes"],
+            "heap": metrics["JSHeapUsedSize"] / 1e6, "worklet": sum(one["usedSize"] for one in worklets) / 1e6,
+            "process": private_memory(await self.renderer()), "with_garbage": waiting, "nodes": metrics["Nodes"],
             "listeners": metrics["JSEventListeners"],
         }
+
+    async def renderer(self) -> int:
+        """The process of the page: the renderer that works; Chromium keeps a spare one."""
+        processes = (await self.browser.send("SystemInfo.getProcessInfo"))["processInfo"]
+        return max((one for one in processes if one["type"] == "renderer"), key=lambda one: one["cpuTime"])["id"]
 
     def progress(self) -> str:
         memory, position = self.memory[-1], self.positions[-1]
         return (
-            f"{self.name}: heap {memory['heap']:.2f} MB, process {memory['process']:.1f} MB, {memory['nodes']} nodes, "
+            f"{self.name}: heap {memory['heap']:.2f} MB, worklet {memory['worklet']:.2f} MB, process {memory['process']:.1f} MB "
+            f"({memory['with_garbage']:.1f} with garbage), {memory['nodes']} nodes, "
             f"{memory['listeners']} listeners, position {statistics.median(position):+.1f} ms ({min(position):+.0f} to {max(position):+.0f})")
 
     def report(self) -> str:
-        # Garbage of audio worklets is collected, and free memory returned to the system, minutes later: the lowest values are compared.
+        # Free memory is returned to the system some time after the collection: the lowest values are compared.
         memory = self.memory[WARM_UP_MINUTES - 1 :]
         count = min(15, len(memory) // 3)
         first, last = ({key: [one[key] for one in part] for key in part[0]} for part in (memory[:count], memory[-count:]))
@@ -121,7 +123,8 @@ class Call:
         medians = [statistics.median(minute) for minute in self.positions]
         return "\n".join([
             f"{self.name}: growth from minutes {WARM_UP_MINUTES} to {WARM_UP_MINUTES + count - 1} to the last {count}: heap {grown['heap']:+.2f} MB, "
-            f"process {grown['process']:+.1f} MB (at most {max(one['process'] for one in memory):.0f} MB), {grown['nodes']:+.0f} nodes, "
+            f"worklet {grown['worklet']:+.2f} MB, process {grown['process']:+.1f} MB (at most {max(one['with_garbage'] for one in memory):.0f} MB "
+            f"with garbage), {grown['nodes']:+.0f} nodes, "
             f"{grown['listeners']:+.0f} listeners",
             f"position: {len(positions)} compared, median {statistics.median(positions):+.1f} ms, 1 % below {percentile(positions, 0.01):+.1f} ms, "
             f"1 % above {percentile(positions, 0.99):+.1f} ms, from {min(positions):+.1f} to {max(positions):+.1f} ms",
@@ -172,7 +175,7 @@ async def long_call(world: World):
         for call in calls:
             await call.start()
         async with asyncio.TaskGroup() as tasks:
-            activities = [tasks.create_task(activity) for call in calls for activity in (call.talk(), call.collect_garbage())]
+            activities = [tasks.create_task(call.talk()) for call in calls]
             began = time.monotonic()
             for minute in range(1, options.minutes + 1):
                 await asyncio.sleep(began + 60 * minute - time.monotonic())
