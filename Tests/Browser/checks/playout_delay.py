@@ -9,7 +9,7 @@ WORKLET = """
     let report = null
     Date.now = () => Math.floor(frame / 48)
     Object.defineProperty(window, 'currentFrame', { get: () => frame })
-    window.AudioWorkletProcessor = class { port = { postMessage: (message) => (report = message) } }
+    window.AudioWorkletProcessor = class { port = { postMessage: (message) => (report = message.report) } }
     const loaded = new Promise((resolve) => (window.registerProcessor = (name, type) => resolve(type)))
     await import('/web/patchbay/playback-worklet.js')
     const player = new (await loaded)({ processorOptions: { mode: 'live', startDelay } })

@@ -30,8 +30,6 @@ export class Talk {
   #voice
   #stage
   #closing = null
-  // Whose events are still to come.
-  #ownCloses = 0
 
   /** `origin()` returns the point of the viewport from which the dialog opens. */
   constructor(session, level, run, origin) {
@@ -57,10 +55,9 @@ export class Talk {
       if (session.state.view === 'transcript') session.showVoice()
       else this.#leave()
     })
-    // Browsers close a dialog for which Escape is pressed twice. The event comes later: a new conversation may have begun after an own close.
+    // Browsers may close a dialog on Escape whatever `cancel` says. The event comes later, when a new conversation may have opened it again.
     this.element.addEventListener('close', () => {
-      if (this.#ownCloses > 0) this.#ownCloses--
-      else if (Talk.isOpenWith(session.state)) this.#leave()
+      if (!this.element.open && Talk.isOpenWith(session.state)) this.#leave()
     })
     this.#parts = [links, this.#header, this.#voice, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
     this.statusElement = status.element
@@ -133,9 +130,7 @@ export class Talk {
   }
 
   #shut() {
-    if (!this.element.open) return
-    this.#ownCloses++
-    this.element.close()
+    if (this.element.open) this.element.close()
   }
 
   /** The circle, from or to the button. None with reduced motion. */
