@@ -3,14 +3,17 @@
 import { h, setText } from './elements.js'
 import { parts } from './transcript.js'
 
-// Closer to the end than this, the list follows new lines.
-const FOLLOW_PX = 60
+// Closer to the end than this, the list follows new lines; as close to the beginning, it shows earlier ones.
+const EDGE_PX = 60
+// How many of the latest lines are shown, and how many more at a time. Chromium needs 25 KB for a shown line.
+const PAGE = 100
 
 export class TranscriptRows {
   #list
-  // By line id.
+  // By line id, of the lines that are shown.
   #rows = new Map()
-  #lines = null
+  #lines = []
+  #describe = null
   #language = ''
   #isFollowing = true
 
@@ -18,7 +21,8 @@ export class TranscriptRows {
   constructor(list) {
     this.#list = list
     list.addEventListener('scroll', () => {
-      this.#isFollowing = list.scrollHeight - list.scrollTop - list.clientHeight < FOLLOW_PX
+      this.#isFollowing = list.scrollHeight - list.scrollTop - list.clientHeight < EDGE_PX
+      if (!this.#isFollowing && list.scrollTop < EDGE_PX) this.#showEarlier()
     })
     // A rotated phone, an on-screen keyboard or a problem changes the height; the end stays visible.
     new ResizeObserver(() => this.follow()).observe(list)
@@ -30,31 +34,54 @@ export class TranscriptRows {
   }
 
   /**
-   * Shows the lines. `describe(line)` returns `{kind, speaker, unheard?}`: for styles, and to be read; `language` is that of its answers.
-   * Returns whether something changed.
+   * Shows the latest lines, and those before them once the user scrolls to the beginning. `describe(line)` returns
+   * `{kind, speaker, unheard?}`: for styles, and to be read; `language` is that of its answers. Returns whether something changed.
    */
   update(lines, describe, language = '') {
     const isSameLanguage = language === this.#language
     if (lines === this.#lines && isSameLanguage) return false
     this.#lines = lines
+    this.#describe = describe
     this.#language = language
+    this.#show(this.#first(), !isSameLanguage)
+    this.#list.hidden = lines.length === 0
+    return true
+  }
+
+  /** The index of the first line to show: what the user reads stays. */
+  #first() {
+    const latest = Math.max(0, this.#lines.length - PAGE)
+    const shown = this.#isFollowing ? -1 : this.#lines.findIndex(({ id }) => this.#rows.has(id))
+    return shown < 0 ? latest : Math.min(latest, shown)
+  }
+
+  #showEarlier() {
+    const first = this.#first()
+    if (first === 0) return
+    const toEnd = this.#list.scrollHeight - this.#list.scrollTop
+    this.#show(Math.max(0, first - PAGE))
+    this.#list.scrollTop = this.#list.scrollHeight - toEnd
+  }
+
+  #show(first, isDescribedAnew = false) {
+    const lines = this.#lines.slice(first)
     const ids = new Set(lines.map(({ id }) => id))
     for (const [id, row] of this.#rows) {
       if (ids.has(id)) continue
       row.element.remove()
       this.#rows.delete(id)
     }
-    for (const line of lines) {
+    let next = null
+    for (const line of lines.reverse()) {
       let row = this.#rows.get(line.id)
       if (!row) {
         row = createRow()
         this.#rows.set(line.id, row)
-        this.#list.append(row.element)
+        this.#list.insertBefore(row.element, next)
       }
-      if (row.line !== line || !isSameLanguage) showLine(row, line, describe(line))
+      if (row.line !== line || isDescribedAnew) showLine(row, line, this.#describe(line))
+      next = row.element
     }
-    this.#list.hidden = lines.length === 0
-    return true
   }
 }
 

@@ -5,7 +5,7 @@ import time
 
 from accounts import PASSWORD, User, with_store
 from devtools import Browser, Page
-from harness import World, check, click, expect, expect_equal, expect_quiet_console, fill, mint, shows
+from harness import World, check, click, expect, expect_equal, expect_quiet_console, fill, mint, open_page, shows
 from keyboard import Keyboard
 from states import inspect, inspect_problems
 from widget_page import Assistant, recorded_packets
@@ -204,3 +204,40 @@ async def by_keyboard(world: World):
         await keys.act("Back to start")
         await keys.expect_focus("Call an assistant")
         expect([line for line in page.console if line.startswith("exception")] == [], page.console)
+
+
+@check("a long transcript shows its latest lines, and earlier ones once the user scrolls to them")
+async def long_transcript(world: World):
+    async with Browser() as browser:
+        page = await open_page(browser, world)
+        await page.run(
+            """
+            const { TranscriptRows } = await import('/web/shared/transcript-list.js')
+            window.list = document.createElement('ol')
+            list.style = 'height: 300px; overflow-y: auto'
+            document.body.append(list)
+            const rows = new TranscriptRows(list)
+            let lines = []
+            window.add = (count) => {
+              lines = [...lines, ...Array.from({ length: count }, (_, n) => ({ id: `${lines.length + n}`, kind: 'user', text: `${lines.length + n}` }))]
+              rows.update(lines, () => ({ kind: 'user', speaker: 'You' }))
+              rows.follow()
+            }
+            window.shown = () => [...list.children].map((row) => Number(row.lastChild.firstChild.textContent))
+            window.scroll = (top) => new Promise((resolve) => { list.addEventListener('scroll', () => setTimeout(resolve), { once: true }); list.scrollTop = top })
+            add(250)
+            """)
+        expect_equal(await page.run("return shown()"), list(range(150, 250)))
+        # What was at the beginning stays where it is.
+        place = "return list.querySelector('li:nth-child({})').getBoundingClientRect().top"
+        expected = await page.run(f"{place.format(1)} + list.scrollTop - 30")
+        await page.run("await scroll(30)")
+        expect_equal(await page.run("return shown()"), list(range(50, 250)))
+        found = await page.run(place.format(101))
+        expect(abs(found - expected) <= 1, f"the transcript jumped: {found} instead of {expected}")
+        await page.run("add(10)")
+        expect_equal(await page.run("return shown()"), list(range(50, 260)), "while the user reads")
+        await page.run("await scroll(0)")
+        expect_equal(await page.run("return shown()"), list(range(260)))
+        await page.run("await scroll(list.scrollHeight); add(1)")
+        expect_equal(await page.run("return shown()"), list(range(161, 261)), "at the end again")
