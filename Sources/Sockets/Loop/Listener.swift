@@ -130,8 +130,10 @@ package struct AcceptError: Error, Hashable, CustomStringConvertible {
 /// loop does not spin. Waiting connections stay in the kernel's backlog.
 @safe final class ListenerWatch {
     static let pauseMilliseconds: UInt64 = 100
-    /// Accepted in one turn, so that a flood of new connections does not delay established ones.
+    /// Accepted in one turn, and the time after which the rest is left to the next turn, so that a flood of new connections does not delay
+    /// established ones.
     private static let acceptsPerTurn = 64
+    private static let acceptNanosecondsMax: UInt64 = 1_000_000
 
     private let listener: Listener
     private unowned let loop: Loop
@@ -163,9 +165,11 @@ package struct AcceptError: Error, Hashable, CustomStringConvertible {
 
     private func acceptAll() {
         do {
+            let began = uv_hrtime()
             for _ in 0..<Self.acceptsPerTurn {
                 guard let descriptor = try listener.accept() else { return }
                 loop.accepted(descriptor, at: listener.entrance)
+                guard uv_hrtime() - began < Self.acceptNanosecondsMax else { return }
             }
         } catch {
             unsafe uv_poll_stop(poll)
