@@ -223,6 +223,10 @@ async def states(world: World):
         page = await open_dashboard(browser, world)
         await shows(page, "No rooms are open")
         await inspect(page, "dashboard-empty")
+        # Each second the rooms are asked for; the focus stays.
+        await page.run("document.querySelector('.empty a').focus(); window.link = document.activeElement")
+        await asyncio.sleep(2.5)
+        expect(await page.run("return document.activeElement === link && link.isConnected"), "the link to the playground lost the focus")
         world.files.hidden.add("/metrics")
         await shows(page, "This address has no metrics", timeout=30)
         await shows(page, "public_metrics: true")

@@ -18,6 +18,7 @@ class RoomList extends View {
   #filterField = field('Filter', this.#filter)
   #list = h('ol', { class: 'rooms' })
   #empty = h('div', { class: 'empty' })
+  #reason = null
   #rows = new Map()
 
   build() {
@@ -61,15 +62,20 @@ class RoomList extends View {
       else if (isNew || !isHeld) this.#list.insertBefore(row.item, before)
     }
     this.#empty.hidden = rooms.state === 'loading' || shown.length > 0
-    if (!this.#empty.hidden) this.#empty.replaceChildren(...explain(state))
+    const reason = rooms.state === 'locked' ? 'locked' : filter && rooms.items.length ? 'filtered' : 'none'
+    // Only when it changes: the focus may be in it.
+    if (this.#empty.hidden || reason === this.#reason) return
+    this.#reason = reason
+    this.#empty.replaceChildren(...explain(reason))
   }
 }
 
-function explain({ rooms, filter }) {
-  if (rooms.state === 'locked') {
+/** Why no rooms are shown. */
+function explain(reason) {
+  if (reason === 'locked') {
     return [h('h3', { text: 'This token does not list rooms' }), h('p', {}, 'Forget it, and paste one with roomList: ', command('patchbay token --list'))]
   }
-  if (filter && rooms.items.length) return [h('p', { text: 'No room has this name. Change the filter.' })]
+  if (reason === 'filtered') return [h('p', { text: 'No room has this name. Change the filter.' })]
   return [h('h3', { text: 'No rooms are open' }), h('p', { text: 'A room opens with its first participant, and appears here.' }), h('a', { class: 'button', href: '/', text: 'Make a call in the playground' })]
 }
 
