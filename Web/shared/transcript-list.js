@@ -6,7 +6,7 @@ import { parts } from './transcript.js'
 // Closer to the end than this, the list follows new lines; as close to the beginning, it shows earlier ones.
 const EDGE_PX = 60
 // How many of the latest lines are shown, and how many more at a time. Chromium needs 25 KB for a shown line.
-const PAGE = 100
+const PAGE = 50
 
 export class TranscriptRows {
   #list
