@@ -5,7 +5,7 @@ import { parts } from './transcript.js'
 
 // Closer to the end than this, the list follows new lines; as close to the beginning, it shows earlier ones.
 const EDGE_PX = 60
-// How many of the latest lines are shown, and how many more at a time. Chromium needs 25 KB for a shown line.
+// How many of the latest lines are shown, and how many more at a time. In Chromium, a shown line takes about 45 KB.
 const PAGE = 50
 
 export class TranscriptRows {
