@@ -45,7 +45,10 @@ async def inspect(
 
 
 async def inspect_problems(page: Page, name: str, *keys: str):
-    """Inspects each problem that a page can tell, those of different kinds at once. `keys`: only of these kinds."""
+    """Inspects each problem that a page can tell, those of different kinds at once. `keys`: only of these kinds.
+
+    Meanwhile the page's own actions wait, because a page withdraws a problem that has ended: the gateway is not really unreachable.
+    """
     rounds = await page.run(
         """
         const details = { message: 'The gateway says why', retryAfter: 90, deadline: Date.now(), number: 4100, isNew: true }
@@ -53,18 +56,26 @@ async def inspect_problems(page: Page, name: str, *keys: str):
         const { catalogue } = await import(`/web/${name}/model/problems.js`)
         window.problems = Object.entries(catalogue).filter(([key]) => keys.length === 0 || keys.includes(key))
           .map(([key, kinds]) => Object.keys(kinds).map((code) => ({ key, code, ...details })))
+        window.waiting = []
+        window.act = problemStore.dispatch.bind(problemStore)
+        problemStore.dispatch = (type, values) => void waiting.push([type, { at: Date.now(), ...values }])
         return Math.max(...problems.map((kinds) => kinds.length))
         """, name=name, keys=keys)
     for number in range(rounds):
         shown, wanted = await page.run(
             """
             const added = problems.filter((kinds) => kinds[number])
-            for (const kinds of added) problemStore.dispatch('problem.add', kinds[number])
+            for (const kinds of added) act('problem.add', kinds[number])
             return [[...document.querySelectorAll('.problem')].filter((one) => one.checkVisibility()).length, added.length]
             """, number=number)
         expect(shown >= wanted, f"{shown} of {wanted} problems are shown")
         await inspect(page, f"{name}-problems-{'-'.join((*keys, str(number + 1)))}")
-    await page.run("for (const [{ key }] of problems) problemStore.dispatch('problem.remove', { key })")
+    await page.run(
+        """
+        for (const [{ key }] of problems) act('problem.remove', { key })
+        delete problemStore.dispatch
+        for (const [type, values] of waiting) act(type, values)
+        """)
 
 
 async def expect_no_faults(page: Page, where: str, rules: list[str] | None):

@@ -5,9 +5,20 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa',
 // axe leaves these off unless they are named: the size of targets (2.5.8), and the visible text as a part of the name (2.5.3).
 const ALSO = { 'target-size': { enabled: true }, 'label-content-name-mismatch': { enabled: true } }
 
+// axe looks at a page several times in one run. Where the page changes in between, it finds what never was, so it runs again.
+const ATTEMPTS_MAX = 5
+
 /** Faults as texts. `rules` are those of axe; without, all that TAGS and ALSO choose. */
 export async function faults(rules) {
-  settle()
+  for (let attempt = 1; ; attempt++) {
+    settle()
+    const changes = watchChanges()
+    const found = [...await violations(rules), ...protruding()]
+    if (!changes.end() || found.length === 0 || attempt === ATTEMPTS_MAX) return found
+  }
+}
+
+async function violations(rules) {
   const { violations, incomplete } = await axe.run(document, {
     ...(rules ? { runOnly: { type: 'rule', values: rules } } : { runOnly: { type: 'tag', values: TAGS }, rules: ALSO }),
     resultTypes: ['violations', 'incomplete'], elementRef: true, preload: false,
@@ -15,13 +26,26 @@ export async function faults(rules) {
   // Nobody would look at what axe leaves to people. It gives up on colours under which it finds another element or a picture.
   const undecided = incomplete.map((result) => (
     result.id === 'color-contrast' ? { ...result, nodes: result.nodes.filter(({ element }) => contrast(element) < 4.5) } : result))
-  return [...[...violations, ...undecided].flatMap(explain), ...protruding()]
+  return [...violations, ...undecided].flatMap(explain)
+}
+
+/** `end()` says whether elements came or went since. */
+function watchChanges() {
+  let hasChanged = false
+  const observer = new MutationObserver(() => (hasChanged = true))
+  for (const root of allRoots()) observer.observe(root, { childList: true, subtree: true })
+  return {
+    end() {
+      hasChanged ||= observer.takeRecords().length > 0
+      observer.disconnect()
+      return hasChanged
+    },
+  }
 }
 
 /** Ends what is moving: colours that are on their way are neither the old nor the new ones. What moves for ever goes on. */
 export function settle() {
-  const roots = [document, ...[...everything(document)].map(({ shadowRoot }) => shadowRoot).filter(Boolean)]
-  const animations = roots.flatMap((root) => root.getAnimations())
+  const animations = allRoots().flatMap((root) => root.getAnimations())
   for (const animation of animations) if (animation.effect.getComputedTiming().endTime < Infinity) animation.finish()
 }
 
@@ -49,6 +73,7 @@ export function* everything(root) {
   }
 }
 
+const allRoots = () => [document, ...[...everything(document)].map(({ shadowRoot }) => shadowRoot).filter(Boolean)]
 const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim())
 const parent = (element) => element.assignedSlot ?? element.parentElement ?? element.getRootNode().host
 
