@@ -1,5 +1,7 @@
-// Every control message as received, and what the page itself noted; newest first, with a filter.
+// Every control message as received, and what the page itself noted; newest first, with a filter. Rows stay where they are while one of
+// them has the focus: it would move out of sight within seconds.
 
+import { announce } from '../../shared/announcer.js'
 import { store } from '../model/store.js'
 import { View, field, h, setText } from './view.js'
 
@@ -7,13 +9,17 @@ import { View, field, h, setText } from './view.js'
 const MAX_ROWS = 100
 const MAX_SUMMARY = 160
 const RENDER_INTERVAL_MS = 200
+const TYPING_PAUSE_MS = 1000
 
 class EventLog extends View {
-  #filter = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'playout -speakers', oninput: () => this.#schedule() })
-  #count = h('p', { class: 'hint', role: 'status' })
-  #list = h('ol', { class: 'log', 'aria-label': 'Events, newest first' })
+  #filter = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'playout -speakers', oninput: () => this.#filtered() })
+  #count = h('p', { class: 'hint' })
+  #list = h('ol', { class: 'log', 'aria-label': 'Events, newest first', onfocusin: () => this.#schedule(), onfocusout: () => this.#schedule() })
   #rows = new Map()
+  // The latest entry of the last time that rows were changed.
+  #latest = 0
   #timer = 0
+  #announcement = 0
   #log = null
 
   build() {
@@ -28,6 +34,13 @@ class EventLog extends View {
     this.#schedule()
   }
 
+  // The number changes all the time; a screen reader hears it after a change of the filter.
+  #filtered() {
+    this.#schedule()
+    clearTimeout(this.#announcement)
+    this.#announcement = setTimeout(() => announce(this.#count.textContent), TYPING_PAUSE_MS)
+  }
+
   #schedule() {
     this.#timer ||= setTimeout(() => {
       this.#timer = 0
@@ -39,6 +52,12 @@ class EventLog extends View {
     const { entries, removed } = this.#log
     const matches = compile(this.#filter.value)
     const matching = entries.filter(matches)
+    if (this.#list.contains(document.activeElement)) {
+      const waiting = matching.filter(({ id }) => id > this.#latest).length
+      setText(this.#count, `Paused while an event has the focus, ${waiting} new`)
+      return
+    }
+    this.#latest = entries.at(-1)?.id ?? this.#latest
     const shown = matching.slice(-MAX_ROWS).reverse()
     const ids = new Set(shown.map(({ id }) => id))
     for (const [id, row] of this.#rows) {
