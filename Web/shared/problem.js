@@ -1,4 +1,4 @@
-// A problem on the page: what is wrong, and buttons for what to do next.
+// Problems on the page: what is wrong, and buttons for what to do next.
 
 import { h } from './elements.js'
 
@@ -10,6 +10,12 @@ export function problemCard({ severity = 'error', title, text, actions = [] }) {
       ? h('div', { class: 'problem-actions' }, ...actions.map(({ label, run, href }) =>
         href ? h('a', { class: 'button', href, text: label }) : h('button', { type: 'button', text: label, onclick: () => run() })))
       : null)
+}
+
+/** Shows cards instead of the earlier ones. `takesFocus`: it would be lost with a button; the next button or the page's content gets it. */
+export function replaceCards(list, cards, takesFocus = list.contains(document.activeElement)) {
+  list.replaceChildren(...cards)
+  if (takesFocus) (list.querySelector('button') ?? document.getElementById('main')).focus()
 }
 
 /** A command to copy into a shell. */

@@ -2,12 +2,25 @@
 
 from accounts import CONVERSATION, PASSWORD, User, open_sessions, with_store
 from checks.dashboard import monologue, open_dashboard, without_development
-from devtools import Browser
+from devtools import Browser, Page
 from harness import World, check, expect, expect_equal, expect_quiet_console, shows
 from keyboard import Keyboard
 
 # Downloads are noted, not made.
 NOTE_DOWNLOADS = "window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download) }"
+
+
+async def come_back(world: World, page: Page, keys: Keyboard, button: str):
+    """A gateway that has gone comes back. The button to try again disappears with the problem, but not the focus."""
+    await shows(page, "The gateway cannot be reached", timeout=30)
+    await keys.go(button)
+    await world.start_gateway(0, *getattr(world, "arguments", ()))
+    world.files.gateway = world.gateway
+    await keys.press("Enter")
+    await page.until("document.querySelector('main > problem-list').hidden")
+    await keys.expect_kept(button)
+    # Chromium's notes about failed requests.
+    page.console.clear()
 
 
 @check("sessions: everything can be done with the keyboard")
@@ -35,7 +48,9 @@ async def sessions(world: World):
         await keys.expect_focus("Sessions")
         await keys.tour()
         # A session: its exports, and deleting it.
+        await world.end(world.server)
         await keys.act(await page.run("return document.querySelector('.sessions a').textContent"))
+        await come_back(world, page, keys, "Try again")
         await shows(page, "I will remind you to call your sister at six.", "session-transcript")
         await keys.expect_focus(await page.run("return document.querySelector('session-view h2').textContent"))
         await keys.tour()
@@ -175,6 +190,8 @@ async def dashboard(world: World):
         await keys.expect_kept("Show rooms")
         await keys.act("Forget key", back=True)
         await keys.expect_focus("Rooms need an administrator")
+        await world.end(world.server)
+        await come_back(world, page, keys, "Try now")
 
 
 @check("the page of examples: everything can be reached with the keyboard")

@@ -1,7 +1,7 @@
 // What is wrong and what to do next. With `keys`, a list shows only those problems; the one above everything shows the others.
 
 import { announce } from '../../shared/announcer.js'
-import { problemCard } from '../../shared/problem.js'
+import { problemCard, replaceCards } from '../../shared/problem.js'
 import { watch } from '../model/commands.js'
 import { describe } from '../model/problems.js'
 import { View } from './view.js'
@@ -22,7 +22,10 @@ class ProblemList extends View {
       announce(`${title}. ${text}`, { isError: severity === 'error' })
     }
     this.#shown = mine
-    this.replaceChildren(...mine.map((problem) => problemCard({ ...describe(problem), actions: problem.key === 'gateway' ? [{ label: 'Try now', run: watch }] : [] })))
+    replaceCards(this, mine.map((problem) => {
+      const actions = problem.key === 'gateway' ? [{ label: 'Try now', run: watch }] : []
+      return problemCard({ ...describe(problem), actions })
+    }))
   }
 }
 

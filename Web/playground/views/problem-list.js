@@ -1,5 +1,6 @@
 // What is wrong and what to do next, above everything else. The announcer reads it out, so this is no live region.
 
+import { replaceCards } from '../../shared/problem.js'
 import { commands } from '../model/commands.js'
 import { describe } from '../model/problems.js'
 import { View, h, setText } from './view.js'
@@ -23,11 +24,9 @@ class ProblemList extends View {
     if (problems === previous?.problems) return
     this.hidden = problems.length === 0
     this.#countdowns = []
-    const hadFocus = this.contains(document.activeElement)
-    this.replaceChildren(...problems.map((problem) => this.#card(problem)))
     const hasEnded = problems.some(({ key }) => key === 'ended') && !previous?.problems.some(({ key }) => key === 'ended')
     // The controls that had the focus disappear with the call.
-    if (hadFocus || hasEnded) (this.querySelector('button') ?? document.getElementById('main')).focus()
+    replaceCards(this, problems.map((problem) => this.#card(problem)), hasEnded || this.contains(document.activeElement))
     this.#count()
   }
 

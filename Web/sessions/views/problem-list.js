@@ -1,7 +1,7 @@
 // What is wrong and what to do next. One list above everything, and one beside each form: with `keys`, a list shows only those problems.
 
 import { announce } from '../../shared/announcer.js'
-import { problemCard } from '../../shared/problem.js'
+import { problemCard, replaceCards } from '../../shared/problem.js'
 import { reload } from '../model/commands.js'
 import { describe } from '../model/problems.js'
 import { View } from './view.js'
@@ -23,7 +23,7 @@ class ProblemList extends View {
       announce(`${title}. ${text}`, { isError: severity === 'error' })
     }
     this.#shown = mine
-    this.replaceChildren(...mine.map((problem) => {
+    replaceCards(this, mine.map((problem) => {
       const actions = problem.key === 'connection' ? [{ label: 'Try now', run: reload }] : []
       return problemCard({ ...describe(problem), actions })
     }))

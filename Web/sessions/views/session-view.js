@@ -54,8 +54,10 @@ class SessionView extends View {
   }
 
   #show({ detail, user, list }, isReady) {
+    const hadFocus = this.#state.contains(document.activeElement)
     this.#state.hidden = isReady
-    if (!isReady) this.#state.replaceChildren(...missing(detail, list))
+    this.#state.replaceChildren(...(isReady ? [] : missing(detail, list)))
+    if (hadFocus) (this.#state.querySelector('button') ?? this.#title).focus()
     if (detail.id === null) return
     const known = list.sessions.find(({ id }) => id === detail.id)
     setText(this.#title, detail.summary?.title || known?.title || (isReady ? 'Session' : detail.state === 'missing' ? 'No such session' : 'Loading…'))
