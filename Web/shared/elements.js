@@ -16,6 +16,13 @@ export function h(tag, properties = {}, ...children) {
   return element
 }
 
+/** Makes a change in `view`. If that removes or hides what has the focus, the element that `place` returns gets it. */
+export function keepFocus(view, change, place) {
+  const hadFocus = view.contains(document.activeElement)
+  change()
+  if (hadFocus && !(view.contains(document.activeElement) && document.activeElement.checkVisibility())) place().focus()
+}
+
 /** Turns a button off or on. While it has the focus, it keeps it, which `disabled` would take away, and only ignores clicks and keys. */
 export function setDisabled(button, isDisabled) {
   const keepsFocus = isDisabled && button.getRootNode().activeElement === button

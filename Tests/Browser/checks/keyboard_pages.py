@@ -166,6 +166,11 @@ async def dashboard(world: World):
         await keys.expect_focus("lobby")
         await keys.act("‹ All rooms", back=True)
         await keys.expect_focus("lobby")
+        # A room ends while its row has the focus.
+        await keys.go("other")
+        await (await world.start("room", "delete", "--dev", "--url", world.gateway, "other")).wait()
+        await page.until("document.querySelectorAll('.rooms li').length === 1")
+        await keys.expect_focus("Rooms")
         expect_quiet_console(page)
     without_development(world)
     async with Browser() as browser:
@@ -186,7 +191,7 @@ async def dashboard(world: World):
         await keys.go("Secret")
         await keys.type("secret")
         await keys.press("Enter")
-        await page.until("document.querySelectorAll('.rooms li').length === 2")
+        await page.until("document.querySelectorAll('.rooms li').length === 1")
         await keys.expect_kept("Show rooms")
         await keys.act("Forget key", back=True)
         await keys.expect_focus("Rooms need an administrator")

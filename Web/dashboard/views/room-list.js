@@ -5,7 +5,7 @@ import { addressOf, isAddressable } from '../model/commands.js'
 import { seconds } from '../model/figures.js'
 import { kindOf, visibleRooms } from '../model/state.js'
 import { store } from '../model/store.js'
-import { View, field, h, setText } from './view.js'
+import { View, field, h, keepFocus, setText } from './view.js'
 
 // A browser lays out no more rows than anybody reads.
 const MAX_ROWS = 100
@@ -28,7 +28,7 @@ class RoomList extends View {
   update(state, previous) {
     const { access, rooms, filter, room } = state
     this.hidden = access === 'none' || access === 'unknown' || room.name !== null
-    if (!previous || rooms !== previous.rooms || filter !== previous.filter) this.#show(state)
+    if (!previous || rooms !== previous.rooms || filter !== previous.filter) keepFocus(this, () => this.#show(state), () => this.#title)
     // The form that gave access disappears with the focus in it.
     if (!this.hidden && previous?.access === 'none') this.#title.focus()
     else if (!this.hidden && previous?.room.name) (this.#rows.get(previous.room.name)?.link ?? this.#title).focus()

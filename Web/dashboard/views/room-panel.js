@@ -6,7 +6,7 @@ import { addToken, removeParticipant, setMuted } from '../model/commands.js'
 import { seconds } from '../model/figures.js'
 import { kindOf } from '../model/state.js'
 import './room-events.js'
-import { View, field, h, setDisabled, setText } from './view.js'
+import { View, field, h, keepFocus, setDisabled, setText } from './view.js'
 
 const kinds = { call: 'Call', session: 'Session', room: 'Room' }
 
@@ -40,7 +40,8 @@ class RoomPanel extends View {
     this.#notice.hidden = state !== 'gone'
     this.#facts.hidden = detail === null
     this.#people.hidden = this.#nobody.hidden = true
-    if (detail) this.#show(room, isBusy)
+    // A button may go with its participant or track.
+    if (detail) keepFocus(this, () => this.#show(room, isBusy), () => this.#title)
     if (!this.hidden && (name !== previous?.room.name || previous?.access === 'none')) this.#title.focus()
   }
 
@@ -54,8 +55,6 @@ class RoomPanel extends View {
     const sids = new Set(participants.map(({ sid }) => sid))
     for (const [sid, row] of this.#rows) {
       if (sids.has(sid)) continue
-      // The button that had the focus is gone with its participant.
-      if (row.element.contains(document.activeElement)) this.#title.focus()
       row.element.remove()
       this.#rows.delete(sid)
     }

@@ -4,7 +4,7 @@ import { ask } from '../../shared/dialog.js'
 import { deleteSession, exportSession, reload } from '../model/commands.js'
 import './session-player.js'
 import './session-transcript.js'
-import { View, dateFormats, h, length, setDisabled, setText } from './view.js'
+import { View, dateFormats, h, keepFocus, length, setDisabled, setText } from './view.js'
 
 const FORMATS = [['txt', 'Text'], ['pdf', 'PDF'], ['json', 'JSON'], ['vtt', 'WebVTT'], ['srt', 'SubRip']]
 
@@ -54,10 +54,10 @@ class SessionView extends View {
   }
 
   #show({ detail, user, list }, isReady) {
-    const hadFocus = this.#state.contains(document.activeElement)
-    this.#state.hidden = isReady
-    this.#state.replaceChildren(...(isReady ? [] : missing(detail, list)))
-    if (hadFocus) (this.#state.querySelector('button') ?? this.#title).focus()
+    keepFocus(this.#state, () => {
+      this.#state.hidden = isReady
+      this.#state.replaceChildren(...(isReady ? [] : missing(detail, list)))
+    }, () => this.#state.querySelector('button') ?? this.#title)
     if (detail.id === null) return
     const known = list.sessions.find(({ id }) => id === detail.id)
     setText(this.#title, detail.summary?.title || known?.title || (isReady ? 'Session' : detail.state === 'missing' ? 'No such session' : 'Loading…'))
