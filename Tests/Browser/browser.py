@@ -7,6 +7,7 @@ With PATCHBAY_SCREENS=FOLDER, checks of pages save screenshots of their states t
 
 import argparse
 import asyncio
+import signal
 import sys
 import time
 import traceback
@@ -59,6 +60,8 @@ async def main() -> int:
         parser.error("no such check")
     if arguments.jobs < 1 or (arguments.measure and arguments.jobs > 1):
         parser.error("--jobs: pass 1 or more; measurements run alone")
+    # Like Ctrl-C: browsers and gateways are ended, too.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
     turn = asyncio.Semaphore(arguments.jobs)
 
     async def run_in_turn(check) -> bool:
@@ -71,4 +74,7 @@ async def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    try:
+        sys.exit(asyncio.run(main()))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        sys.exit("interrupted")
