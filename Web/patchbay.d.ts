@@ -54,7 +54,8 @@ export class RequestError extends Error {
 
 /** Why the microphone cannot be used. `message` is a sentence for people. */
 export class MicrophoneError extends Error {
-  code: 'permission_denied' | 'not_found' | 'in_use' | 'unsupported' | 'failed'
+  /** `cancelled`: the call ended before the microphone was open. */
+  code: 'permission_denied' | 'not_found' | 'in_use' | 'unsupported' | 'failed' | 'cancelled'
 }
 
 export interface Track {
@@ -103,11 +104,14 @@ export interface MicrophoneOptions {
 
 export interface LocalParticipant extends Participant {
   readonly microphoneEnabled: boolean
-  /** Whether `setMuted(true)` applies. Kept while the microphone is off. */
+  /** Whether `setMuted(true)` applies, also while the microphone is off, or whether others have muted the track. */
   readonly muted: boolean
   /** Publishes the microphone, or stops it. With other options while it is on, changes the device. Rejects with `MicrophoneError`. */
   setMicrophoneEnabled(enabled: boolean, options?: MicrophoneOptions): Promise<void>
-  /** Mutes the published microphone. It stays open, so that unmuting is immediate. */
+  /**
+   * Mutes the published microphone. It stays open, so that unmuting is immediate; `false` also lifts the mute of others. Without a
+   * connection, the wish applies from the next one.
+   */
   setMuted(muted: boolean): Promise<void>
   /** Puts this participant on hold: it neither sends nor receives audio. */
   setHeld(held: boolean): Promise<void>
@@ -259,7 +263,7 @@ export class Room {
    * Rejects with `ConnectError`. Lost connections are resumed automatically.
    */
   connect(url: string | null, token: string): Promise<void>
-  /** Leaves at once. The room object can connect again. */
+  /** Leaves at once, and releases microphone and audio. The room object can connect again. */
   disconnect(): void
 
   /** Call it in a click handler after `audioBlocked`, or before `connect`. Resolves when audio plays. */

@@ -8,8 +8,9 @@ const isId = (value) => isText(value, 128) && value !== ''
 /** Reads a data message; returns the event for listeners, or null if it is anything else. */
 export function readAssistantMessage({ topic, participant, object }) {
   if (topic !== ASSISTANT_TOPIC || typeof object?.data !== 'object' || object.data === null) return null
-  const value = readers[object.type]?.(object.data)
-  return value ? { name: value.event, value: { participant, ...value.fields } } : null
+  // The type is a foreign participant's: `constructor` is no reader.
+  const value = Object.hasOwn(readers, object.type) ? readers[object.type](object.data) : null
+  return value ? { name: value.event, value: { ...value.fields, participant } } : null
 }
 
 const readers = {

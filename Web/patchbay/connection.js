@@ -27,6 +27,8 @@ export class Connection {
   #socket = null
   #requests = new Map()
   #nextId = 1
+  // Of a message to the gateway, in bytes.
+  #maxBytes = Infinity
   #resumeToken = null
   #lastSeq = 0
   #bye = null
@@ -84,8 +86,13 @@ export class Connection {
     return new Promise((resolve, reject) => {
       if (!this.#socket) return reject(new RequestError('connection_lost', 'There is no connection.', true))
       const id = this.#nextId++
+      const text = JSON.stringify({ type, id, data })
+      // The gateway would end the connection.
+      if (text.length * 3 > this.#maxBytes && new TextEncoder().encode(text).length > this.#maxBytes) {
+        return reject(new RequestError('limit_exceeded', `A message to the gateway may have ${this.#maxBytes} bytes.`))
+      }
       this.#requests.set(id, { resolve, reject })
-      this.#socket.send(JSON.stringify({ type, id, data }))
+      this.#socket.send(text)
     })
   }
 
@@ -114,6 +121,7 @@ export class Connection {
     const isFresh = hello.data.resumed !== true
     if (isFresh) this.#lastSeq = hello.seq
     this.#resumeToken = hello.data.resume_token
+    this.#maxBytes = hello.data.limits.max_control_bytes
     // Replayed events may contain a `bye` of the old connection.
     this.#bye = null
     this.#socket = socket
@@ -122,6 +130,7 @@ export class Connection {
     socket.onclose = ({ code }) => this.#lost(code)
     this.#pingTimer = setInterval(() => this.#ping(hello.data.ping_timeout_ms), hello.data.ping_interval_ms)
     this.#owner.opened(hello, isFresh)
+    if (socket !== this.#socket) return
     this.#ping(hello.data.ping_timeout_ms)
   }
 

@@ -34,13 +34,14 @@ export function dial(address, token, { query, received, signal }) {
     socket.binaryType = 'arraybuffer'
     let wasOpened = false
 
-    const fail = (error) => {
+    const fail = (error, code) => {
       settle()
       socket.onopen = socket.onmessage = socket.onclose = null
-      socket.close()
+      socket.close(code)
       reject(error)
     }
-    const cancel = () => fail(new ConnectError('cancelled', 'The connection was cancelled.'))
+    // The gateway may have admitted the client: with 1000 it leaves at once, otherwise its place is kept for a resume.
+    const cancel = () => fail(new ConnectError('cancelled', 'The connection was cancelled.'), 1000)
     const timer = setTimeout(() => fail(unreachable()), CONNECT_TIMEOUT_MS)
     const settle = () => {
       clearTimeout(timer)

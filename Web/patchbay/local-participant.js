@@ -19,13 +19,19 @@ export class LocalParticipant {
   #microphone = null
   #options = {}
   #isEnabled = false
+  // What the user wants; `#publication.muted` is what the gateway does. They differ while a request is under way, and if others mute.
   #isMuted = false
+  #mutesPending = 0
   #publication = null
+  // Requests that a lost connection swallowed: a change of mute, and the sid of a track to unpublish.
+  #isMuteDue = false
+  #unpublishDue = null
   #sequence = 0
   #timestamp = 0
   #isStartDue = false
   // Changes of the microphone happen one after the other.
   #changes = Promise.resolve()
+  #ending = new AbortController()
 
   constructor(connection, output, microphoneEnded) {
     Object.assign(this, newParticipant(), { sid: '', identity: '', name: '', kind: 'standard', metadata: '', attributes: {} })
@@ -39,20 +45,38 @@ export class LocalParticipant {
   }
 
   get muted() {
-    return this.#isMuted
+    return this.#isMuted || (this.#mutesPending === 0 && this.#publication?.muted === true)
   }
 
   get level() {
-    return this.#microphone && !this.#isMuted ? this.#microphone.level : -127
+    return this.#microphone && !this.muted ? this.#microphone.level : -127
   }
 
   setMicrophoneEnabled(enabled, options = this.#options) {
-    return this.#enqueue(() => (enabled ? this.#enable(options) : this.#disable()))
+    const { signal } = this.#ending
+    return this.#enqueue(() => (enabled ? this.#enable(options, signal) : this.#disable()))
   }
 
   async setMuted(muted) {
+    const wasMuted = this.#isMuted
     this.#isMuted = muted
-    if (this.#publication) await this.#connection.request('track.mute', { track: this.#publication.sid, muted })
+    const publication = this.#publication
+    if (!publication) return
+    this.#mutesPending++
+    try {
+      await this.#connection.request('track.mute', { track: publication.sid, muted })
+      // The event follows; those of earlier requests have arrived.
+      if (this.#mutesPending === 1) publication.muted = muted
+    } catch (error) {
+      // The next `hello` repeats it.
+      if (error.code === 'connection_lost') this.#isMuteDue = true
+      else {
+        if (this.#isMuted === muted) this.#isMuted = wasMuted
+        throw error
+      }
+    } finally {
+      this.#mutesPending--
+    }
   }
 
   async setHeld(held) {
@@ -69,13 +93,14 @@ export class LocalParticipant {
     return result
   }
 
-  async #enable(options) {
+  async #enable(options, signal) {
+    if (signal.aborted) throw new MicrophoneError('cancelled', 'The call has ended.')
     const microphone = new Microphone(this.#output, {
       identity: this.identity,
       frame: (frame) => microphone === this.#microphone && this.#send(frame),
       ended: (reason) => microphone === this.#microphone && this.#lostMicrophone(reason),
     })
-    await microphone.open(options)
+    await microphone.open(options, signal)
     this.#microphone?.close()
     this.#microphone = microphone
     this.#options = options
@@ -93,7 +118,12 @@ export class LocalParticipant {
     this.#publication = null
     if (!publication) return
     this.tracks.delete(publication.sid)
-    await this.#connection.request('track.unpublish', { track: publication.sid })
+    try {
+      await this.#connection.request('track.unpublish', { track: publication.sid })
+    } catch (error) {
+      if (error.code !== 'connection_lost') throw error
+      this.#unpublishDue = publication.sid
+    }
   }
 
   async #publish() {
@@ -105,6 +135,7 @@ export class LocalParticipant {
       if (this.#isMuted) await this.#connection.request('track.mute', { track: track.sid, muted: true })
     } catch (error) {
       // The next `hello` repeats it.
+      this.#isMuteDue = this.#isMuted
       if (error.code === 'connection_lost') return
       this.#isEnabled = false
       this.#microphone?.close()
@@ -122,38 +153,48 @@ export class LocalParticipant {
   /** After each `hello`: publishes what the gateway does not know. */
   reconnected(tracks = []) {
     const sid = this.#publication?.sid
-    this.#publication = null
+    const isMuteDue = this.#isMuteDue
+    const unpublishDue = this.#unpublishDue
+    this.#publication = this.#unpublishDue = null
+    this.#isMuteDue = false
     this.tracks.clear()
-    const kept = tracks.find((track) => track.sid === sid) ?? tracks.find(({ source }) => source === 'microphone')
-    if (kept) this.#adopt(kept)
+    if (tracks.some((track) => track.sid === unpublishDue)) this.#connection.request('track.unpublish', { track: unpublishDue }).catch(() => {})
     if (!this.#isEnabled) return
+    const kept = tracks.find((track) => track.sid === sid) ?? tracks.find((track) => track.source === 'microphone' && track.sid !== unpublishDue)
     this.#isStartDue = true
     if (kept) {
-      if (kept.muted !== this.#isMuted) this.setMuted(this.#isMuted).catch(() => {})
+      this.#adopt(kept)
+      // What others have muted stays so.
+      if ((isMuteDue || kept.sid !== sid) && kept.muted !== this.#isMuted) this.setMuted(this.#isMuted).catch(() => {})
     } else this.#enqueue(() => this.#isEnabled && !this.#publication && this.#publish()).catch((error) => this.#microphoneEnded(error.message))
   }
 
-  /** After an event about an own track: it was muted or unpublished by others. */
-  noteTrack(track, isPublished) {
+  /** After the event that a track was unpublished: an own one, by others. */
+  noteUnpublished(track) {
     if (track.sid !== this.#publication?.sid) return
-    if (!isPublished) {
-      this.#publication = null
-      this.#lostMicrophone('The gateway ended the track.')
-    } else if (track.muted) this.#isMuted = true
+    this.#publication = null
+    this.#lostMicrophone('The gateway ended the track.')
   }
 
   /** Stops everything; nothing is sent. */
   close() {
-    this.#isEnabled = false
-    this.#publication = null
+    this.#ending.abort()
+    this.#ending = new AbortController()
+    this.#isEnabled = this.#isMuteDue = false
+    this.#publication = this.#unpublishDue = null
     this.#microphone?.close()
     this.#microphone = null
     this.tracks.clear()
   }
 
   #lostMicrophone(reason) {
-    this.#enqueue(() => this.#disable()).catch(() => {})
-    this.#microphoneEnded(reason)
+    const lost = this.#microphone
+    this.#enqueue(async () => {
+      // Another one may have been chosen meanwhile.
+      if (this.#microphone !== lost || !lost) return
+      this.#microphoneEnded(reason)
+      await this.#disable()
+    }).catch(() => {})
   }
 
   #firstTimestamp = null
@@ -161,7 +202,7 @@ export class LocalParticipant {
   #send({ timestamp, level, voice, flags, packet }) {
     if (this.#firstTimestamp === null) this.#firstTimestamp = timestamp - this.#timestamp - 960
     this.#timestamp = timestamp - this.#firstTimestamp
-    if (!this.#publication || this.#isMuted || this.held || !this.#connection.isOpen) {
+    if (!this.#publication || this.muted || this.held || !this.#connection.isOpen) {
       this.#isStartDue = true
       return
     }

@@ -44,14 +44,25 @@ export class Microphone {
     this.#ended = ended
   }
 
-  async open({ deviceId, echoCancellation = true, noiseSuppression = true, autoGainControl = true, bitrate = DEFAULT_BITRATE } = {}) {
+  /** Rejects with a `MicrophoneError`; also once `signal` is aborted: the user may answer the browser's prompt after the call. */
+  async open({ deviceId, echoCancellation = true, noiseSuppression = true, autoGainControl = true, bitrate = DEFAULT_BITRATE }, signal) {
     const configuration = await encoderConfiguration(bitrate)
     if (!configuration) throw new MicrophoneError('unsupported', 'This browser cannot encode Opus audio.')
     const constraints = { channelCount: 1, echoCancellation, noiseSuppression, autoGainControl }
     if (deviceId) constraints.deviceId = { exact: deviceId }
     const stream = await openStream(constraints)
-    await this.#output.prepare()
-    this.close()
+    try {
+      if (!signal.aborted) await this.#output.prepare()
+      if (signal.aborted) throw new MicrophoneError('cancelled', 'The call has ended.')
+      this.#start(stream, configuration)
+    } catch (error) {
+      this.close()
+      stop(stream)
+      throw error instanceof MicrophoneError ? error : new MicrophoneError('failed', `The microphone cannot be opened: ${error.message}`)
+    }
+  }
+
+  #start(stream, configuration) {
     this.#stream = stream
     stream.getAudioTracks()[0].onended = () => {
       this.close()
@@ -73,7 +84,7 @@ export class Microphone {
   close() {
     this.#stopTap?.()
     this.#source?.disconnect()
-    this.#stream?.getTracks().forEach((track) => ((track.onended = null), track.stop()))
+    if (this.#stream) stop(this.#stream)
     if (this.#encoder && this.#encoder.state !== 'closed') this.#encoder.close()
     this.#stream = this.#source = this.#stopTap = this.#encoder = null
     this.#pending.clear()
@@ -107,6 +118,13 @@ export class Microphone {
     this.#lastTimestamp = timestamp
     const flags = (voice && this.#voice.takeStart(isAfterPause) ? flag.start : 0) | (isLast ? flag.end : 0)
     this.#frame({ timestamp, level, voice, flags, packet })
+  }
+}
+
+function stop(stream) {
+  for (const track of stream.getTracks()) {
+    track.onended = null
+    track.stop()
   }
 }
 

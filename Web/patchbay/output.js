@@ -54,7 +54,8 @@ export class AudioOutput extends Emitter {
     this.#master = new GainNode(this.#context)
     if (this.#loopback) this.#loopbackPlayer = await playThroughPeerConnection(this.#context, this.#master)
     else this.#master.connect(this.#context.destination)
-    if (this.#deviceId) await this.setDevice(this.#deviceId)
+    // One that is gone is no reason to hear nothing.
+    if (this.#deviceId) await this.setDevice(this.#deviceId).catch(() => {})
     this.#context.onstatechange = () => this.#noteState()
     // Not awaited: it may take a gesture.
     this.resume().catch(() => {})
@@ -78,10 +79,10 @@ export class AudioOutput extends Emitter {
   }
 
   async setDevice(deviceId) {
-    this.#deviceId = deviceId
     const sink = this.#loopbackPlayer ?? this.#context
     if (!sink?.setSinkId) throw new Error('This browser cannot choose the audio output.')
     await sink.setSinkId(deviceId)
+    this.#deviceId = deviceId
   }
 
   setVolume(volume, identity = null) {
@@ -143,8 +144,11 @@ export class AudioOutput extends Emitter {
     return () => {
       node.port.onmessage = null
       node.port.postMessage('stop')
-      input.disconnect(node)
       node.disconnect()
+      // Throws if the participant has left, and its bus with it.
+      try {
+        input.disconnect(node)
+      } catch {}
     }
   }
 

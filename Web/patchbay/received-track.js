@@ -6,6 +6,8 @@ const PROGRESS_INTERVAL_MS = 200
 const SAMPLES_PER_MS = SAMPLE_RATE / 1000
 // A level is that of the newest frame, for this long.
 const LEVEL_LIFETIME_MS = 300
+// After a resume a few frames are repeated. What seems to be further back comes after a long gap.
+const REPEATED_MAX = 1000
 
 /**
  * The owner provides:
@@ -64,6 +66,11 @@ export class ReceivedTrack {
     this.#decode(ts, frame)
   }
 
+  /** After a fresh join, a track that goes on is counted anew. */
+  resync() {
+    this.#lastSequence = null
+  }
+
   /** Starts a new epoch: discards everything that has not been played. */
   clear(epoch) {
     if (distance(epoch, this.#epoch, 8) <= 0) return
@@ -102,8 +109,9 @@ export class ReceivedTrack {
 
   /** Counts what is missing. Returns false for a repeated frame. */
   #noteSequence(sequence) {
-    const missing = this.#lastSequence === null ? 0 : distance(sequence, this.#lastSequence, 16) - 1
-    if (missing < 0) return false
+    const step = this.#lastSequence === null ? 1 : distance(sequence, this.#lastSequence, 16)
+    if (step <= 0 && step > -REPEATED_MAX) return false
+    const missing = Math.max(0, step - 1)
     this.#lastSequence = sequence
     if (this.#isEpochNew) this.framesCleared += missing
     else this.framesLost += missing

@@ -30,12 +30,17 @@ export class RoomState {
     }
   }
 
+  /** A call begins: its transcript is a new one. */
+  begin() {
+    this.transcript = new Transcript()
+  }
+
   /** Replaces the state; participants that are gone or new are reported. */
   reset({ room, participant, participants, session_id: sessionId }, isFresh) {
     this.info = room
     this.sessionId = sessionId ?? null
-    const identity = this.#local.identity
-    if (identity !== participant.identity) this.transcript = new Transcript()
+    // The snapshot that follows a fresh `hello` names only what is unusual.
+    if (isFresh) for (const known of [this.#local, ...this.remote.values()]) Object.assign(known, newParticipant(), { tracks: known.tracks })
     describe(this.#local, participant)
     const present = new Map(participants.map((description) => [description.identity, description]))
     for (const [known, { sid }] of this.remote) if (present.get(known)?.sid !== sid) this.#remove(known, 'SIGNAL_CLOSE')
@@ -102,7 +107,7 @@ export class RoomState {
   /** Applies an event. Unknown ones are ignored, as the protocol requires. */
   apply({ type, data }) {
     const participant = this.participant(data?.participant)
-    this.#handlers[type]?.(data, participant)
+    if (Object.hasOwn(this.#handlers, type)) this.#handlers[type](data, participant)
   }
 
   #handlers = {

@@ -2,10 +2,11 @@
 
 import { ASSISTANT_TOPIC } from './assistant.js'
 import { Connection } from './connection.js'
-import { ConnectError, Emitter, RequestError } from './events.js'
+import { ConnectError, Emitter } from './events.js'
 import { LocalParticipant } from './local-participant.js'
 import { AudioOutput } from './output.js'
 import { ReceivedTrack } from './received-track.js'
+import { ReceivedTracks } from './received-tracks.js'
 import { RemoteProcedures } from './rpc.js'
 import { RoomState } from './room-state.js'
 import { decodeMessage } from './wire.js'
@@ -20,10 +21,9 @@ export class Room extends Emitter {
   #output
   #room
   #procedures
-  // By alias.
-  #received = new Map()
-  // Of tracks that have ended.
-  #ended = { framesReceived: 0, framesLost: 0, framesCleared: 0, late: 0, skipped: 0, underruns: 0 }
+  #received = new ReceivedTracks((alias) => this.#openTrack(alias))
+  // What was asked for by `setSubscribed`, by track.
+  #subscriptions = new Map()
   #gateway = null
   #isCancelled = false
 
@@ -36,7 +36,7 @@ export class Room extends Emitter {
       {
         opened: (hello, isFresh) => this.#opened(hello, isFresh),
         message: (message) => this.#message(message),
-        media: (buffer) => this.#media(buffer),
+        media: (buffer) => decodeMessage(buffer).forEach((frame) => this.#received.receive(frame)),
         interrupted: () => this.#setStatus('reconnecting'),
         ended: (end) => this.#close(end),
       },
@@ -60,6 +60,8 @@ export class Room extends Emitter {
     if (this.#status !== 'disconnected') throw new Error('The room is already connected.')
     this.#setStatus('connecting')
     this.#isCancelled = false
+    this.#room.begin()
+    this.#subscriptions.clear()
     try {
       await this.#output.prepare()
       if (this.#isCancelled) throw new ConnectError('cancelled', 'The connection was cancelled.')
@@ -72,7 +74,8 @@ export class Room extends Emitter {
   }
 
   disconnect() {
-    if (this.#status === 'disconnected') return
+    // `startAudio` or the microphone may have been first.
+    if (this.#status === 'disconnected') return this.#release()
     this.#isCancelled = true
     this.#connection.close()
     // A pending `connect` reports its own end.
@@ -156,29 +159,18 @@ export class Room extends Emitter {
 
   async setSubscribed(track, subscribed) {
     await this.request('track.subscribe', { track, subscribed })
+    this.#subscriptions.set(track, subscribed)
   }
 
   request(type, data = {}) {
-    if (this.#status !== 'connected') return Promise.reject(new RequestError('connection_lost', 'There is no connection.', true))
     return this.#connection.request(type, data)
   }
 
   stats() {
-    const tracks = [...this.#received.values()]
-    const sum = (key, ofTrack) => tracks.reduce((total, track) => total + ofTrack(track), this.#ended[key])
-    const most = (ofTrack) => tracks.reduce((most, track) => Math.max(most, ofTrack(track) ?? 0), 0)
     return {
+      ...this.#received.stats(),
       rtt: this.#connection.rtt,
-      jitter: most(({ report }) => report.jitter),
-      playoutDelay: most(({ report }) => report.delay),
-      buffered: most(({ report }) => report.buffered / 48),
       outputLatency: this.#output.latency,
-      framesReceived: sum('framesReceived', (track) => track.framesReceived),
-      framesLost: sum('framesLost', (track) => track.framesLost),
-      framesCleared: sum('framesCleared', (track) => track.framesCleared),
-      framesLate: sum('late', ({ report }) => report.late),
-      skipped: sum('skipped', ({ report }) => report.skipped),
-      underruns: sum('underruns', ({ report }) => report.underruns),
       framesSent: this.localParticipant.framesSent,
       microphoneDropped: this.localParticipant.framesDropped,
       reconnects: this.#connection.reconnects,
@@ -193,10 +185,28 @@ export class Room extends Emitter {
   }
 
   #opened(hello, isFresh) {
+    const isHeld = this.#status === 'reconnecting' && this.localParticipant.held
     this.emit('event', hello)
     this.#room.reset(hello.data, isFresh)
+    // A listener may have disconnected.
+    if (!this.#connection.isOpen) return
     this.localParticipant.reconnected(hello.data.participant.tracks)
+    this.#procedures.opened(isFresh)
+    if (isFresh) this.#restore(isHeld)
     this.#setStatus('connected')
+  }
+
+  /** After a lost session the gateway knows a new participant. */
+  #restore(isHeld) {
+    this.#received.resync()
+    if (isHeld) {
+      this.localParticipant.held = true
+      this.localParticipant.setHeld(true).catch(() => (this.localParticipant.held = false))
+    }
+    for (const [track, subscribed] of this.#subscriptions) {
+      if (this.#room.track(track)) this.setSubscribed(track, subscribed).catch(() => {})
+      else this.#subscriptions.delete(track)
+    }
   }
 
   #message(message) {
@@ -212,10 +222,10 @@ export class Room extends Emitter {
   #noteState(name, values) {
     const [subject] = values
     if (name === 'trackUnpublished') {
-      this.#endTrack(subject)
-      this.localParticipant.noteTrack(subject, false)
+      if (subject.participant !== this.localParticipant.identity) this.#received.end(subject.alias)
+      this.#subscriptions.delete(subject.sid)
+      this.localParticipant.noteUnpublished(subject)
     } else if (name === 'participantLeft') this.#output.removeBus(subject.identity)
-    else if (name === 'muted' && values[2]) this.localParticipant.noteTrack(values[2], true)
     else if (name === 'utterance' && subject.type === 'cleared') {
       const track = this.#room.track(subject.track)
       if (track) this.#received.get(track.alias)?.clear(track.epoch)
@@ -223,48 +233,32 @@ export class Room extends Emitter {
     this.emit(name, ...values)
   }
 
-  #media(buffer) {
-    for (const frame of decodeMessage(buffer)) {
-      const received = this.#received.get(frame.alias) ?? this.#beginTrack(frame.alias)
-      received?.receive(frame)
-    }
-  }
-
-  #beginTrack(alias) {
+  #openTrack(alias) {
     for (const participant of this.#room.remote.values()) {
       for (const track of participant.tracks.values()) {
         if (track.alias !== alias) continue
-        const received = new ReceivedTrack(track, this.#output, this.#options.startDelay, {
+        return new ReceivedTrack(track, this.#output, this.#options.startDelay, {
           progress: (report) => this.#connection.notify('playout.progress', report),
           heard: (heardTrack, ts) => {
             const position = this.hasListeners('playout') && this.#room.transcript.position(heardTrack, ts)
             if (position) this.emit('playout', position)
           },
         })
-        this.#received.set(alias, received)
-        return received
       }
     }
   }
 
-  #endTrack({ alias, participant }) {
-    if (participant === this.localParticipant.identity) return
-    const track = this.#received.get(alias)
-    if (!track) return
-    this.#received.delete(alias)
-    for (const key of ['framesReceived', 'framesLost', 'framesCleared']) this.#ended[key] += track[key]
-    for (const key of ['late', 'skipped', 'underruns']) this.#ended[key] += track.report[key]
-    track.close()
-  }
-
   #close(end) {
-    for (const track of this.#received.values()) track.close()
-    this.#received.clear()
-    this.localParticipant.close()
+    this.#received.close()
     this.#room.remote.clear()
-    this.#output.close()
+    this.#release()
     this.#setStatus('disconnected')
     this.emit('disconnected', end)
+  }
+
+  #release() {
+    this.localParticipant.close()
+    this.#output.close()
   }
 }
 

@@ -5,10 +5,15 @@ import { RpcError } from './events.js'
 const DEFAULT_TIMEOUT_MS = 10000
 const NO_SUCH_METHOD = 1400
 const METHOD_FAILED = 1500
+const RESPONSE_TOO_LONG = 1504
+// Longer responses are refused; one that exceeds the limit of messages would end the connection.
+const MAX_PAYLOAD_BYTES = 15360
 
 export class RemoteProcedures {
   #connection
   #handlers = new Map()
+  // Answers that wait for the next `hello`.
+  #answers = []
 
   constructor(connection) {
     this.#connection = connection
@@ -35,13 +40,26 @@ export class RemoteProcedures {
     else {
       try {
         answer.payload = String((await handler({ participant, payload })) ?? '')
+        if (new TextEncoder().encode(answer.payload).length > MAX_PAYLOAD_BYTES) throw new RpcError(RESPONSE_TOO_LONG, 'the response is too long')
       } catch (error) {
         // Other errors' texts may contain what is not meant for others.
         const isMeant = error instanceof RpcError
+        delete answer.payload
         answer.error = isMeant ? { code: error.code, message: error.message } : { code: METHOD_FAILED, message: 'the method failed' }
         if (!isMeant) console.error(`patchbay: the handler of '${method}' failed`, error)
       }
     }
-    this.#connection.notify('rpc.response', answer)
+    this.#answers.push(answer)
+    if (this.#connection.isOpen) this.#flush()
+  }
+
+  /** After each `hello`. In a new session nobody waits for the answers of the previous one. */
+  opened(isFresh) {
+    if (isFresh) this.#answers = []
+    this.#flush()
+  }
+
+  #flush() {
+    for (const answer of this.#answers.splice(0)) this.#connection.notify('rpc.response', answer)
   }
 }
