@@ -40,6 +40,11 @@ class World:
         return self
 
     async def __aexit__(self, *_):
+        # The first signal begins a drain, the second one ends it: nobody waits for the participants that are left.
+        for process in self.processes:
+            if process.returncode is None:
+                process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.2)
         for process in reversed(self.processes):
             await self.end(process)
         self.files.shutdown()
