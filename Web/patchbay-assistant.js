@@ -53,6 +53,7 @@ export class PatchbayAssistant extends HTMLElement {
     this.#isConfigured = true
     this.#language.observe(this)
     this.#configure()
+    if (this.#open instanceof Talk) this.#open.reopen(this.#session.state, () => this.#launcher)
   }
 
   /** Moving the element within the page keeps the call; removing it ends the call. */
@@ -137,6 +138,8 @@ export class PatchbayAssistant extends HTMLElement {
     const isDialog = this.#open instanceof Talk && Talk.isOpenWith(state)
     this.#launcher.update(state, { isIconOnly: this.hasAttribute('icon-only'), isDialog })
     this.#level.update()
+    // A dialog gives the focus back to where it was, which may have been in the panel that it replaces.
+    if (hadFocus && isDialog && !this.shadowRoot.activeElement) this.#launcher.focus()
     this.#open?.update(state)
     this.#announcer.update(state, previous)
     if (hadFocus) this.#moveFocus(state, previous, isDialog)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from checks import (  # noqa: F401
     accessibility, account, assistant, audio, codes, dashboard, examples, faults, figures, interruption, keyboard_pages, long_call,
-    moments, pictures, playground, playground_faults, playout_delay, room, sessions, sessions_faults, widget, widget_calls, widget_faults, widget_keys,
-    widget_language, widget_pages, widget_states, widget_talk,
+    moments, pictures, playground, playground_faults, playout_delay, room, sessions, sessions_faults, widget, widget_calls, widget_faults,
+    widget_keys, widget_language, widget_pages, widget_states, widget_talk,
 )
 from harness import checks, options
 from world import REPOSITORY, World

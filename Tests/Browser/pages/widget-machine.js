@@ -112,6 +112,21 @@ export const cases = {
     is(machine.send('stop'), 'loading', 'leave', 'load')
   },
 
+  'a call that is lost does not forget what was configured during it'() {
+    const lost = (values) => {
+      const machine = new Machine().inCall().configured(values)
+      return machine.send('disconnected', { attempt: machine.state.attempt, reason: 'SIGNAL_CLOSE', message: '' })
+    }
+    for (const type of ['close', 'retry', 'start']) {
+      is(lost({ isWanted: false }), 'error')
+      is(lost({ isWanted: false }).send(type), 'idle')
+      is(lost({ assistant: 'other' }).send(type), 'loading', 'load')
+    }
+    is(lost({}).send('close'), 'collapsed')
+    is(lost({}).send('retry'), 'connecting', 'connect')
+    is(lost({}).send('start'), 'connecting', 'connect')
+  },
+
   'a connection that is refused can be retried or closed'() {
     const machine = new Machine().loaded().send('start')
     is(machine.send('connectFailed', { attempt: machine.state.attempt, code: 'token_expired', message: '' }), 'error', 'leave')

@@ -1,10 +1,13 @@
 // The call: owns the room of patchbay.js and turns its events into actions. What views do with the room goes through here.
 
 import { Room } from '../../patchbay.js'
+import { isInCall } from './state.js'
 import { store } from './store.js'
 
 // How long a room may be without an assistant before the page says so.
 const ASSISTANT_TIMEOUT_MS = 10_000
+// A browser that asks for the microphone waits for its user; one that need not ask answers sooner than this.
+const PROMPT_MS = 700
 
 class Call {
   #room = null
@@ -46,12 +49,15 @@ class Call {
     if (room?.state !== 'connected') return
     const { microphone } = store.state.devices
     store.dispatch('microphone.state', { value: 'waiting' })
-    const timer = setTimeout(() => store.dispatch('problem.add', { key: 'microphone', code: 'waiting' }), 700)
+    const timer = setTimeout(() => {
+      if (room === this.#room && room.state !== 'disconnected') store.dispatch('problem.add', { key: 'microphone', code: 'waiting' })
+    }, PROMPT_MS)
     try {
       await room.localParticipant.setMicrophoneEnabled(true, microphone ? { deviceId: microphone } : {})
       clearTimeout(timer)
       if (room !== this.#room) return
       store.dispatch('microphone.state', { value: 'on' })
+      this.#noteMuted()
       store.dispatch('problem.remove', { key: 'microphone' })
     } catch (error) {
       clearTimeout(timer)
@@ -64,7 +70,7 @@ class Call {
   setMuted(isMuted) {
     return this.#attempt(async (room) => {
       await room.localParticipant.setMuted(isMuted)
-      store.dispatch('microphone.muted', { isMuted })
+      if (room === this.#room) this.#noteMuted()
     })
   }
 
@@ -91,7 +97,9 @@ class Call {
     await this.#room?.startAudio().catch(() => {})
   }
 
+  /** A call that begins later is told then. */
   async setSpeaker(id) {
+    if (!isInCall(store.state)) return
     try {
       await this.#room?.setOutputDevice(id)
       store.dispatch('problem.remove', { key: 'device' })
@@ -132,6 +140,7 @@ class Call {
     on('state', (value) => {
       note('state', { state: value })
       if (value !== 'disconnected') store.dispatch('room.state', { value })
+      if (value === 'connected') this.#noteMuted()
       if (value === 'reconnecting') {
         clearTimeout(this.#agentTimer)
         store.dispatch('problem.remove', { key: 'agent' })
@@ -158,6 +167,8 @@ class Call {
     })
     on('turnMetrics', (metrics) => store.dispatch('turn', { metrics }))
     on('held', ({ identity }, isHeld) => identity === room.localParticipant.identity && store.dispatch('held', { isHeld }))
+    // Also by others.
+    on('muted', ({ identity }, _, track) => track && identity === room.localParticipant.identity && this.#noteMuted())
     on('recording', ({ active }) => store.dispatch('room.recorded', { isActive: active }))
     on('audioBlocked', () => {
       note('audioBlocked')
@@ -176,6 +187,10 @@ class Call {
       store.dispatch('problem.add', { key: 'ended', code: reason, message, number: code })
       store.dispatch('call.ended')
     })
+  }
+
+  #noteMuted() {
+    store.dispatch('microphone.muted', { isMuted: this.#room.localParticipant.muted })
   }
 
   /** Notes the assistant of the room, or that there is none after a while. */

@@ -13,6 +13,8 @@ let account = null
 let openSession = null
 // What `call.again` repeats.
 let lastStart = null
+// Only the response to the latest one counts.
+let lookUps = 0
 
 export const commands = {
   'call.again': () => lastStart && startCall(lastStart),
@@ -43,13 +45,16 @@ export async function initialize() {
 }
 
 export async function refreshDevices() {
+  const { speaker } = store.state.devices
   store.dispatch('devices', await listDevices().catch(() => ({ microphones: [], speakers: [] })))
+  if (speaker && !store.state.devices.speaker) await call.setSpeaker('')
 }
 
 /** Shows an assistant's name and own voice beside its id. */
 export async function lookUpAssistant(id) {
+  const number = ++lookUps
   const assistant = await describeAssistant(id).catch((error) => ({ id, isMissing: error.code === 'assistant_not_found' }))
-  store.dispatch('start.assistant', { assistant })
+  if (number === lookUps) store.dispatch('start.assistant', { assistant })
 }
 
 /** `start`: `{mode: 'development' | 'account' | 'token', assistant?, voice?, token?}`. Call it in the handler of a gesture. */

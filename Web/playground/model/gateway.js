@@ -8,6 +8,7 @@ export { describeAssistant, developmentSession, listVoices } from '../../shared/
 export class Account {
   #access
   #refresh
+  #renewal = null
 
   constructor({ access_token, refresh_token }) {
     this.#access = access_token
@@ -46,14 +47,25 @@ export class Account {
   }
 
   async #send(method, path, body) {
+    const used = this.#access
     try {
-      return await send(method, path, { body, token: this.#access })
+      return await send(method, path, { body, token: used })
     } catch (error) {
       if (error.code !== 'token_expired') throw error
-      const renewed = await send('POST', '/v1/auth/refresh', { body: { refresh_token: this.#refresh } })
-      this.#access = renewed.access_token
-      this.#refresh = renewed.refresh_token
+      // Another request may have renewed it meanwhile.
+      if (used === this.#access) await this.#renew()
       return send(method, path, { body, token: this.#access })
     }
+  }
+
+  /** One at a time: a refresh token that is used twice revokes the login. */
+  #renew() {
+    this.#renewal ??= send('POST', '/v1/auth/refresh', { body: { refresh_token: this.#refresh } })
+      .then((tokens) => {
+        this.#access = tokens.access_token
+        this.#refresh = tokens.refresh_token
+      })
+      .finally(() => (this.#renewal = null))
+    return this.#renewal
   }
 }

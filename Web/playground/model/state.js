@@ -75,7 +75,11 @@ const reducers = {
       ? { ...state, problems: state.problems.filter((problem) => problem.key !== key) }
       : state,
 
-  devices: (state, { microphones, speakers }) => ({ ...state, devices: { ...state.devices, microphones, speakers } }),
+  /** What was unplugged is no longer chosen: the system's default takes its place. */
+  devices: (state, { microphones, speakers }) => {
+    const [microphone, speaker] = [present(state.devices.microphone, microphones), present(state.devices.speaker, speakers)]
+    return { ...state, devices: { microphones, speakers, microphone, speaker } }
+  },
   'devices.chosen': (state, { kind, id }) => ({ ...state, devices: { ...state.devices, [kind]: id } }),
   recording: (state, { values }) => ({ ...state, recording: { ...state.recording, ...values } }),
 
@@ -99,6 +103,7 @@ export function reduce(state, action) {
 /** Whether a conversation is in progress, also while its connection is being restored. */
 export const isInCall = (state) => state.stage === 'call' && state.room.state !== 'ended'
 
+const present = (id, devices) => (devices.some(({ deviceId }) => deviceId === id) ? id : '')
 const withStart = (state, values) => ({ ...state, start: { ...state.start, ...values } })
 const withRoom = (state, values) => ({ ...state, room: { ...state.room, ...values } })
 const withTranscript = (state, transcript) => (transcript === state.transcript ? state : { ...state, transcript })

@@ -20,8 +20,11 @@ class MessageForm extends View {
   async #send(event) {
     event.preventDefault()
     const text = this.#input.value.trim()
-    // Kept if it could not be sent.
-    if (text && (await call.sendText(text))) this.#input.value = ''
+    this.#input.focus()
+    if (!text) return
+    // Cleared at once: what is typed meanwhile is the next message.
+    this.#input.value = ''
+    if (!(await call.sendText(text)) && !this.#input.value) this.#input.value = text
   }
 }
 

@@ -53,9 +53,10 @@ class VoiceWave extends View {
   #tap(identity) {
     const key = identity === null ? null : call.room
     if (this.#tapped?.identity === identity && this.#tapped?.key === key) return
-    this.#stopTap?.()
+    const stop = this.#stopTap
     this.#stopTap = null
     this.#tapped = { identity, key }
+    stop?.()
     this.#peaks.fill(0)
     cancelAnimationFrame(this.#frame)
     if (identity === null) return this.#draw()

@@ -21,14 +21,14 @@ export class Account {
   constructor({ access_token = null, refresh_token }) {
     this.#access = access_token
     this.#refresh = refresh_token
-    addEventListener('pagehide', () => this.#refresh && sessionStorage.setItem(STORAGE_KEY, this.#refresh))
-    addEventListener('pageshow', () => sessionStorage.removeItem(STORAGE_KEY))
+    addEventListener('pagehide', () => this.#refresh && stored.write(this.#refresh))
+    addEventListener('pageshow', stored.remove)
   }
 
   /** The account that the tab had before it was loaded again, or null. */
   static restore() {
-    const token = sessionStorage.getItem(STORAGE_KEY)
-    sessionStorage.removeItem(STORAGE_KEY)
+    const token = stored.read()
+    stored.remove()
     return token && new Account({ refresh_token: token })
   }
 
@@ -86,7 +86,7 @@ export class Account {
   /** After this the page knows no token. */
   forget() {
     this.#access = this.#refresh = null
-    sessionStorage.removeItem(STORAGE_KEY)
+    stored.remove()
   }
 
   /** One at a time: a refresh token that is used twice revokes the login. */
@@ -103,6 +103,21 @@ export class Account {
       })
       .finally(() => (this.#renewal = null))
     return this.#renewal
+  }
+}
+
+/** The refresh token in sessionStorage. Where the browser blocks storage, every access throws, and a reload logs out. */
+const stored = {
+  read: () => attempt(() => sessionStorage.getItem(STORAGE_KEY)),
+  write: (token) => attempt(() => sessionStorage.setItem(STORAGE_KEY, token)),
+  remove: () => attempt(() => sessionStorage.removeItem(STORAGE_KEY)),
+}
+
+function attempt(access) {
+  try {
+    return access() ?? null
+  } catch {
+    return null
   }
 }
 

@@ -50,7 +50,9 @@ const reducers = {
   }),
 
   'list.loading': (state) => (state.list.sessions.length ? state : { ...state, list: noList }),
-  'list.loaded': (state, { sessions, next }) => ({ ...state, list: { state: 'ready', sessions, next, isLoadingMore: false } }),
+  'list.loaded': (state, { sessions, next }) => ({
+    ...state, list: { state: 'ready', ...refreshed(state.list, sessions, next), isLoadingMore: false },
+  }),
   'list.loading-more': (state) => ({ ...state, list: { ...state.list, isLoadingMore: true } }),
   'list.more': (state, { sessions, next }) => ({ ...state, list: { ...state.list, ...append(state.list.sessions, sessions), next, isLoadingMore: false } }),
   'list.failed': (state) => ({ ...state, list: { ...state.list, state: state.list.sessions.length ? 'ready' : 'failed', isLoadingMore: false } }),
@@ -83,6 +85,13 @@ export function reduce(state, action) {
 function append(known, more) {
   const ids = new Set(known.map(({ id }) => id))
   return { sessions: [...known, ...more.filter(({ id }) => !ids.has(id))] }
+}
+
+/** The first page again. What was loaded beyond it stays. */
+function refreshed({ sessions: known, next: knownNext }, sessions, next) {
+  const last = known.findIndex(({ id }) => id === sessions.at(-1)?.id)
+  const rest = last < 0 ? [] : known.slice(last + 1)
+  return rest.length ? { ...append(sessions, rest), next: knownNext } : { sessions, next }
 }
 
 /** Ignores what arrives for a session that is no longer shown. A new title also appears in the list. */

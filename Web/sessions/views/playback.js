@@ -49,14 +49,19 @@ class Playback extends EventTarget {
 
   async toggle() {
     if (this.isPlaying) return this.#player.pause()
-    if (await this.load()) this.#player.play()
+    if (await this.load()) this.#play()
   }
 
   async playFrom(line) {
     if (!(await this.load())) return
     this.#player.seek(this.positions[line])
-    this.#player.play()
+    this.#play()
     this.#followTime()
+  }
+
+  /** Only where the player is shown: the user may have left it while it loaded. */
+  #play() {
+    if (store.state.route.name !== 'settings') this.#player.play()
   }
 
   seek(time) {
@@ -69,10 +74,13 @@ class Playback extends EventTarget {
 
   /** Fetches all recordings, once. Returns whether they can be played. */
   load() {
-    return (this.#load ??= this.#fetch(this.#session).then((isDone) => {
-      if (!isDone) this.#load = null
+    if (this.#load) return this.#load
+    const load = this.#fetch(this.#session).then((isDone) => {
+      // Another session may be loading by now.
+      if (!isDone && this.#load === load) this.#load = null
       return isDone
-    }))
+    })
+    return (this.#load = load)
   }
 
   async #fetch(session) {

@@ -18,7 +18,8 @@ class SessionTranscript extends View {
   #formats = null
   #isRecorded = false
   #current = -1
-  #scheduled = 0
+  // Cancels the next slice.
+  #cancel = null
 
   build() {
     this.append(h('h3', { text: 'Transcript' }), this.#hint, this.#empty, this.#list)
@@ -52,15 +53,15 @@ class SessionTranscript extends View {
 
   /** Makes or updates lines, a slice at a time. */
   #render(from = 0) {
-    cancelAnimationFrame(this.#scheduled)
-    clearTimeout(this.#scheduled)
+    this.#cancel?.()
+    this.#cancel = null
     const until = Math.min(from + SLICE, this.#turns.length)
     for (let index = from; index < until; index++) {
       if (!this.#rows[index]) this.#append((this.#rows[index] = createRow()).element, index)
       fillRow(this.#rows[index], this.#turns[index], this.#formats)
     }
     if (until < this.#turns.length) {
-      this.#scheduled = document.hidden ? setTimeout(() => this.#render(until)) : requestAnimationFrame(() => this.#render(until))
+      this.#cancel = schedule(() => this.#render(until))
       return
     }
     for (const row of this.#rows.splice(this.#turns.length)) row.element.remove()
@@ -116,18 +117,29 @@ class SessionTranscript extends View {
   }
 }
 
+/** Does something before the next frame, or soon while the page is hidden. Returns a function that cancels it. */
+function schedule(task) {
+  if (document.hidden) {
+    const timer = setTimeout(task)
+    return () => clearTimeout(timer)
+  }
+  const frame = requestAnimationFrame(task)
+  return () => cancelAnimationFrame(frame)
+}
+
 function createRow() {
   const row = {
     time: h('time', { class: 'hint' }), at: h('button', { type: 'button', class: 'at', hidden: true }), speaker: h('span', { class: 'speaker' }), text: h('p', { dir: 'auto' }),
-    turn: null,
+    turn: null, formats: null,
   }
   row.element = h('li', { role: 'listitem' }, h('span', { class: 'turn-head' }, row.speaker, row.time, row.at), row.text)
   return row
 }
 
 function fillRow(row, turn, formats) {
-  if (row.turn && row.turn.id === turn.id && row.turn.text === turn.text && row.turn.timestamp === turn.timestamp) return
-  row.turn = turn
+  const { turn: shown } = row
+  if (row.formats === formats && shown.id === turn.id && shown.text === turn.text && shown.timestamp === turn.timestamp) return
+  Object.assign(row, { turn, formats })
   row.element.dataset.kind = turn.speaker
   setText(row.speaker, speakers[turn.speaker] ?? turn.speaker)
   setText(row.time, formats.time.format(new Date(turn.timestamp)))

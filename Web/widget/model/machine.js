@@ -71,7 +71,8 @@ const transitions = {
   /** The user starts a conversation; `text` is said for them once the assistant is there. */
   start(state, { text = null }, now) {
     const canStart = ['collapsed', 'expanded'].includes(state.view) || (state.view === 'error' && state.problem.kind !== 'initialization')
-    return isInCall(state) || !canStart ? unchanged(state) : begin(state, text, now)
+    if (isInCall(state) || !canStart) return unchanged(state)
+    return isOutdated(state) ? rest(state) : begin(state, text, now)
   },
 
   connected(state, { identity, hasSeenOnboarding }, now) {
@@ -103,12 +104,13 @@ const transitions = {
   close(state) {
     if (isInCall(state) || !['expanded', 'error'].includes(state.view)) return unchanged(state)
     if (state.problem?.kind === 'initialization') return unchanged(state)
-    return unchanged({ ...state, view: 'collapsed', problem: null })
+    return rest(state)
   },
 
   retry(state, _, now) {
     if (state.view !== 'error') return unchanged(state)
-    return state.problem.kind === 'initialization' ? rest({ ...state, loaded: '' }) : begin(state, null, now)
+    if (state.problem.kind === 'initialization') return rest({ ...state, loaded: '' })
+    return isOutdated(state) ? rest(state) : begin(state, null, now)
   },
 
   showTranscript: (state) => unchanged(state.view === 'expanded' && isInCall(state) ? { ...state, view: 'transcript' } : state),
@@ -137,6 +139,9 @@ const transitions = {
     }))
   },
 }
+
+/** Whether the attributes were changed during a call that was lost. */
+const isOutdated = (state) => !state.isWanted || state.loaded !== state.assistant
 
 /** Where the widget is when there is no call: not wanted, not loaded, or ready. */
 function rest(state) {

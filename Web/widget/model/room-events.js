@@ -17,7 +17,9 @@ export class RoomEvents {
     on('state', (value) => {
       if (session.state.call.phase === 'connecting') return
       this.#send('room', { value })
-      if (value === 'connected') this.noteAgent()
+      if (value !== 'connected') return
+      this.#noteMuted()
+      this.noteAgent()
     })
     for (const name of ['participantJoined', 'participantUpdated']) on(name, () => this.noteAgent())
     on('participantLeft', ({ identity }, reason) => {
@@ -33,6 +35,8 @@ export class RoomEvents {
     passOfAgent('onboardingFinished', ({ completed }) => this.#send('onboardingFinished', { completed }))
     pass('audioBlocked', 'sound', () => ({ isBlocked: true }))
     pass('audioStarted', 'sound', () => ({ isBlocked: false }))
+    // Also by others.
+    on('muted', ({ identity }, _, track) => track && identity === room.localParticipant.identity && this.#noteMuted())
     pass('recording', 'recorded', ({ active }) => ({ isActive: active }))
     pass('microphoneEnded', 'microphone', (message) => ({ value: 'failed', code: 'ended', message }))
     pass('draining', 'draining', (deadline) => ({ closesAt: Number(deadline) }))
@@ -41,6 +45,10 @@ export class RoomEvents {
 
   #send(type, values) {
     this.#session.send(type, { attempt: this.#attempt, ...values })
+  }
+
+  #noteMuted() {
+    this.#send('muted', { isMuted: this.#room.localParticipant.muted })
   }
 
   /** Tells the machine about the assistant of the room, or that there is none. */

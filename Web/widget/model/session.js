@@ -84,7 +84,7 @@ export class Session {
   setMuted(isMuted) {
     return this.#attempt(async (room) => {
       await room.localParticipant.setMuted(isMuted)
-      this.send('muted', { isMuted })
+      this.send('muted', { isMuted: room.localParticipant.muted })
     })
   }
 

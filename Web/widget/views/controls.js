@@ -67,9 +67,11 @@ export class Composer {
     const onsubmit = async (event) => {
       event.preventDefault()
       const text = this.#input.value.trim()
-      if (!text) return this.#input.focus()
-      if (await session.sendText(text)) this.#input.value = ''
       this.#input.focus()
+      if (!text) return
+      // Cleared at once: what is typed meanwhile is the next message.
+      this.#input.value = ''
+      if (!(await session.sendText(text)) && !this.#input.value) this.#input.value = text
     }
     this.element = h('form', { class: 'composer', part: 'message-form', onsubmit }, this.#input, this.#send)
   }

@@ -58,7 +58,8 @@ export class ProblemView {
 export class NoticeList {
   element = h('div', { class: 'notices', part: 'notices' })
   #run
-  #shown = ''
+  // By key, with what they show.
+  #rows = new Map()
 
   constructor(run) {
     this.#run = run
@@ -66,13 +67,25 @@ export class NoticeList {
 
   update(state) {
     const notices = isDenied(state) ? [] : describeNotices(state)
-    const key = JSON.stringify(notices)
-    if (key === this.#shown) return
-    this.#shown = key
-    this.element.replaceChildren(...notices.map(({ severity, text, actions }) =>
-      h('div', { class: 'notice', part: 'notice', 'data-severity': severity },
-        icon(severity === 'info' ? 'info' : 'warning'), h('p', { text, dir: 'auto' }),
-        actions.length ? h('div', { class: 'actions' }, ...actionButtons(actions, this.#run, 'button')) : null)))
+    const known = this.#rows
+    this.#rows = new Map(notices.map((notice) => {
+      const shown = JSON.stringify(notice)
+      const row = known.get(notice.key)
+      return [notice.key, row?.shown === shown ? row : { shown, element: this.#createRow(notice) }]
+    }))
+    for (const [key, row] of known) if (this.#rows.get(key) !== row) row.element.remove()
+    // Rows that stay are not moved, which would take the focus from their buttons.
+    let next = this.element.firstChild
+    for (const { element } of this.#rows.values()) {
+      if (element === next) next = next.nextSibling
+      else this.element.insertBefore(element, next)
+    }
+  }
+
+  #createRow({ severity, text, actions }) {
+    return h('div', { class: 'notice', part: 'notice', 'data-severity': severity },
+      icon(severity === 'info' ? 'info' : 'warning'), h('p', { text, dir: 'auto' }),
+      actions.length ? h('div', { class: 'actions' }, ...actionButtons(actions, this.#run, 'button')) : null)
   }
 }
 

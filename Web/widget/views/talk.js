@@ -30,6 +30,7 @@ export class Talk {
   #voice
   #stage
   #closing = null
+  #isDiscarded = false
 
   /** `origin()` returns the point of the viewport from which the dialog opens. */
   constructor(session, level, run, origin) {
@@ -57,7 +58,7 @@ export class Talk {
     })
     // Browsers may close a dialog on Escape whatever `cancel` says. The event comes later, when a new conversation may have opened it again.
     this.element.addEventListener('close', () => {
-      if (!this.element.open && Talk.isOpenWith(session.state)) this.#leave()
+      if (!this.#isDiscarded && !this.element.open && Talk.isOpenWith(session.state)) this.#leave()
     })
     this.#parts = [links, this.#header, this.#voice, status, notices, cards, quick, this.#controls, this.#composer, this.#transcript, this.#problem]
     this.statusElement = status.element
@@ -97,7 +98,18 @@ export class Talk {
     else this.#controls.stopButton.focus()
   }
 
+  /** A move in the document takes an open dialog out of the top layer. `place()` gets the focus once it is closed. */
+  reopen(state, place) {
+    if (!this.element.open || this.#closing || this.element.matches(':modal')) return
+    this.element.close()
+    place().focus()
+    this.element.showModal()
+    this.focus(state)
+  }
+
+  /** Discards the view; a call goes on. */
   close() {
+    this.#isDiscarded = true
     this.#ambience.stop()
     this.#controls.close()
     this.#shut()

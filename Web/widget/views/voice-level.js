@@ -57,9 +57,10 @@ export class VoiceLevel {
   #tap(identity) {
     const { room } = this.#session
     if (this.#tapped?.identity === identity && (identity === null || this.#tapped.room === room)) return
-    this.#stopTap?.()
+    const stop = this.#stopTap
     this.#stopTap = null
     this.#tapped = { identity, room }
+    stop?.()
     if (identity === null) return
     try {
       this.#stopTap = room.tap(identity, (samples) => {
