@@ -85,6 +85,7 @@ extension VoicePipeline {
                 dialogue.past.take(segment)
             }
         case .rejoined: output?.submit(.rejoined)
+        case .resumedWithLoss: output?.submit(.resumedWithLoss)
         case .ended: end()
         }
     }

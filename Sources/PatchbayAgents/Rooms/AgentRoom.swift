@@ -47,6 +47,8 @@ enum AgentRoomEvent: Sendable {
     case segment(TranscriptSegment)
     /// The assistant's track is new, and what was not played is lost.
     case rejoined
+    /// The session was resumed, and frames of the assistant's track were lost with the connection.
+    case resumedWithLoss
     /// The room has ended, or the connection was lost for good.
     case ended
 }

@@ -7,6 +7,7 @@ internal import Wire
 final class JoinedRoom: AgentRoom {
     /// Messages that wait to be sent; more are dropped and logged.
     private static let messagesMax = 1_000
+    private static let retryInterval = Duration.milliseconds(200)
 
     private enum Outgoing: Sendable {
         case segment(TranscriptSegment)
@@ -42,16 +43,29 @@ final class JoinedRoom: AgentRoom {
     private func sendMessages() async {
         for await message in outgoing {
             do throws(RequestFailure) {
+                try await deliver(message)
+            } catch {
+                logger.debug("Message not delivered", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Sends a message; without a connection, on the next one.
+    private func deliver(_ message: Outgoing) async throws(RequestFailure) {
+        while true {
+            do throws(RequestFailure) {
                 switch message {
                 case .segment(let segment): try await room.sendSegment(segment)
                 case .state(let state): try await room.setAgentState(state)
                 case .message(let message):
-                    guard let payload = try? message.payload() else { continue }
+                    guard let payload = try? message.payload() else { return }
                     try await room.sendData(payload, topic: AssistantMessage.topic)
                 case .leave(let reason): await room.leave(reason: reason)
                 }
+                return
             } catch {
-                logger.debug("Message not delivered", metadata: ["error": "\(error)"])
+                guard error == .notConnected, room.disconnection == nil, !Task.isCancelled else { throw error }
+                try? await Task.sleep(for: Self.retryInterval)
             }
         }
     }
@@ -77,10 +91,17 @@ final class JoinedRoom: AgentRoom {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.sendMessages() }
             var holds = UsersOnHold()
+            var framesUnsent: UInt64 = 0
+            // Each `hello` names tracks that are heard already.
+            var heard: Set<TrackSID> = []
             for await event in room.events {
-                for track in event.newTracks where isMicrophone(track) {
+                for track in event.newTracks where isMicrophone(track) && heard.insert(track.sid).inserted {
                     await take(.microphone(track))
                     group.addTask { await self.listen(to: track.sid, take) }
+                }
+                if case .reconnected = event, case let unsent = room.statistics.framesUnsent, unsent > framesUnsent {
+                    framesUnsent = unsent
+                    if room.hello.resumed == true { await take(.resumedWithLoss) }
                 }
                 for event in translate(event) { await take(event) }
                 if case .gateway(let change, _) = event, let isHeld = holds.take(change) { await take(.held(isHeld)) }

@@ -25,6 +25,8 @@ actor SpeechOutput {
         case playoutFinished(MediaTime?)
         /// The track was replaced: continue on the new one.
         case rejoined
+        /// Frames were lost with a connection: continue from what was played.
+        case resumedWithLoss
     }
 
     enum Report: Sendable {
@@ -81,7 +83,7 @@ actor SpeechOutput {
             await reportProgress()
         case .audio(let id, let speech): await append(speech, to: id)
         case .complete(let id): await complete(id)
-        case .interrupt(let id): await interrupt(id)
+        case .interrupt(let id): await interrupt(id, reason: "barge-in")
         case .resume(let id): await resume(id)
         case .abandon(let id, let heard):
             heard.yield(await abandon(id))
@@ -98,6 +100,10 @@ actor SpeechOutput {
             turn?.sender = nil
             turn?.utterance.rewind(played: nil)
             send()
+        case .resumedWithLoss:
+            guard let current = turn, !current.isPaused else { return }
+            await interrupt(current.id, reason: "connection lost")
+            await resume(current.id)
         }
     }
 
@@ -119,10 +125,10 @@ actor SpeechOutput {
         await finishIfPlayed()
     }
 
-    private func interrupt(_ id: TurnID) async {
+    private func interrupt(_ id: TurnID, reason: String) async {
         guard turn?.id == id, turn?.isPaused == false else { return }
         turn?.isPaused = true
-        await clear()
+        await clear(reason: reason)
     }
 
     private func resume(_ id: TurnID) async {
@@ -137,13 +143,13 @@ actor SpeechOutput {
 
     private func abandon(_ id: TurnID) async -> HeardSpeech {
         guard turn?.id == id else { return HeardSpeech() }
-        if turn?.isPaused == false { await clear() }
+        if turn?.isPaused == false { await clear(reason: "barge-in") }
         defer { turn = nil }
         return turn?.heard ?? HeardSpeech()
     }
 
     /// Discards what was not played, and rewinds to it.
-    private func clear() async {
+    private func clear(reason: String) async {
         let sender = turn?.sender
         sender?.cancel()
         await sender?.value
@@ -152,7 +158,7 @@ actor SpeechOutput {
         reference.clear(after: MediaClock.now)
         turn?.sendsUntil = nil
         // Without an answer nothing is known of the playout; what was sent since the last pause of it counts as not heard.
-        let heard = try? await room.clearVoice(reason: "barge-in")
+        let heard = try? await room.clearVoice(reason: reason)
         let reported = heard?.playedTs.flatMap { turn?.utterance.position(at: MediaTime(ticks: $0)) }
         let played = [reported, turn?.playedEnd].compactMap { $0 }.max()
         turn?.utterance.rewind(played: played)

@@ -120,7 +120,9 @@ public actor AgentWorker {
     /// Registers and handles the channel's events until it has ended.
     private func serve(_ channel: CallChannel, take: (JobInfo) -> Void) async {
         self.channel = channel
-        await register(on: channel)
+        if phase != .over { await register(on: channel) }
+        // `drain()` may have ended before there was a channel to close.
+        if phase == .over { await channel.close() }
         for await event in channel.events {
             switch event {
             case .job(.offered(let job)): take(job)

@@ -60,7 +60,7 @@ final class ProcedureHandlers: Sendable {
     }
 
     private static func send(_ answer: ProcedureAnswer, _ room: RoomHandle) {
-        room.submit { $0.notify(.answerProcedure(answer)) }
+        room.submit { $0.answer(answer) }
     }
 
     static func result(of call: ProcedureInvocation, _ handler: ProcedureHandler) async -> ProcedureAnswer {

@@ -45,7 +45,10 @@ extension RoomConnection {
 
     /// Puts the call on hold, or resumes it.
     public func hold(_ held: Bool) async throws(RequestFailure) {
-        _ = try await request(.hold(held))
+        let timeout = options.requestTimeout
+        _ = try await handle.perform { (session, reply: RoomSession.Reply) in
+            session.send(.hold(held), timeout: timeout, .holder(held, reply))
+        }
     }
 
     /// Sends DTMF digits: 1 to 64 of 0–9, *, # and A–D.

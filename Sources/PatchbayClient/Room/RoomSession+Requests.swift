@@ -18,6 +18,20 @@ extension RoomSession {
         connection?.send(text: OutgoingRequest(request).bytes)
     }
 
+    /// Sends the response to a call of a procedure; without a connection, after a resume.
+    func answer(_ answer: ProcedureAnswer) {
+        guard case .open = phase else {
+            if restorable.answers.count < StreamLimits.procedureCallsMax { restorable.answers.append(answer) }
+            return
+        }
+        let bytes = OutgoingRequest(.answerProcedure(answer)).bytes
+        // Escaped, a text may be six times as long. The gateway would close the connection.
+        guard bytes.count <= ProtocolLimits.controlBytesMax else {
+            return notify(.answerProcedure(ProcedureAnswer(requestId: answer.requestId, error: .responseTooLarge)))
+        }
+        connection?.send(text: bytes)
+    }
+
     // MARK: Published tracks
 
     func publish(_ description: PublishTrack, _ publication: Publication) {
@@ -73,11 +87,17 @@ extension RoomSession {
                 emit(.trackLost(own.handle, .ended))
             }
         }
+        let answers = restorable.answers
+        restorable.answers = []
+        for late in answers { answer(late) }
         restoreRequests()
     }
 
-    /// Joined again: publishes the tracks again and repeats the accepted subscriptions and the agent state.
+    /// Joined again: holds the call if it was on hold, publishes the tracks again and repeats the accepted subscriptions and the agent state.
     func restore() {
+        // The calls have ended with the earlier session.
+        restorable.answers = []
+        if restorable.isOnHold { notify(.hold(true)) }
         for own in published.values { own.alias = nil }
         for track in published.keys.sorted() {
             if let own = published[track] { republish(track, own) }
@@ -125,6 +145,9 @@ extension RoomSession {
         case .agentState(let state, let reply):
             restorable.agentState = state
             reply.resume(returning: .success(fields))
+        case .holder(let isOnHold, let reply):
+            restorable.isOnHold = isOnHold
+            reply.resume(returning: .success(fields))
         case .ping(let sentAt):
             let roundTrip = now - sentAt
             room.count { $0.roundTrip = roundTrip }
@@ -138,7 +161,7 @@ extension RoomSession {
 
     func fail(_ waiter: Waiter, _ failure: RequestFailure) {
         switch waiter {
-        case .caller(let reply), .unpublisher(_, let reply), .clearer(_, let reply), .agentState(_, let reply):
+        case .caller(let reply), .unpublisher(_, let reply), .clearer(_, let reply), .agentState(_, let reply), .holder(_, let reply):
             reply.resume(returning: .failure(failure))
         case .publisher(_, let publication): publication.resume(returning: .failure(failure))
         case .republisher(let track):

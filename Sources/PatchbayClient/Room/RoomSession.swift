@@ -18,13 +18,17 @@ final class RoomSession: ReconnectingSocket {
         case republisher(track: Int)
         case subscriber(TrackSID, subscribed: Bool, Reply?)
         case agentState(AgentState, Reply)
+        case holder(Bool, Reply)
         case ping(sentAt: Instant)
     }
 
-    /// What to request again on a new connection. Holds only what the gateway has accepted.
+    /// What to request again on a new connection. Holds only what the gateway has accepted, and answers that it has not got.
     struct Restorable {
         var subscriptions: [TrackSID: Bool] = [:]
         var agentState: AgentState?
+        var isOnHold = false
+        /// Responses to calls of procedures, for a resume.
+        var answers: [ProcedureAnswer] = []
     }
 
     /// Timeout of one attempt to resume: the gateway keeps a session for 20 s, which should allow several attempts.

@@ -22,6 +22,8 @@ final class WebSocketConnection: ChannelInboundHandler {
     /// How long the gateway may take to answer a close frame.
     private static let closeTimeout = TimeAmount.seconds(1)
     private static let fragmentsMax = 1_024
+    /// A message of the gateway: `hello` names everybody in the room, and the protocol limits only what clients send.
+    private static let receivedBytesMax = 16 << 20
 
     weak var delegate: ReconnectingSocket?
     private let eventLoop: any EventLoop
@@ -56,12 +58,12 @@ final class WebSocketConnection: ChannelInboundHandler {
         SocketTuning.apply(to: channel)
         let this = NIOLoopBound(self, eventLoop: eventLoop)
         let upgrader = NIOTypedWebSocketClientUpgrader<Void>(
-            maxFrameSize: ProtocolLimits.controlBytesMax, enableAutomaticErrorHandling: false
+            maxFrameSize: Self.receivedBytesMax, enableAutomaticErrorHandling: false
         ) { channel, _ in
             channel.eventLoop.makeCompletedFuture {
                 let aggregator = NIOWebSocketFrameAggregator(
                     minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: Self.fragmentsMax,
-                    maxAccumulatedFrameSize: ProtocolLimits.controlBytesMax)
+                    maxAccumulatedFrameSize: Self.receivedBytesMax)
                 try channel.pipeline.syncOperations.addHandlers(aggregator, this.value)
             }
         }

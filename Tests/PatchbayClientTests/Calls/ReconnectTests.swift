@@ -123,6 +123,57 @@ struct ReconnectTests {
         }
     }
 
+    @Test func holdOutlivesASession() async throws {
+        try await TestGateway.run(room: RoomSettings(resumeWindow: .zero)) { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            try await alice.hold(true)
+            _ = try await bob.first { if case .gateway(.callHeld, _) = $0 { true } else { nil } }
+            alice.dropConnection()
+            try await alice.hasReconnected(1)
+            #expect(alice.hello.resumed != true)
+            _ = try await bob.first { if case .gateway(.callHeld, _) = $0 { true } else { nil } }
+            try await alice.hold(false)
+            alice.dropConnection()
+            try await alice.hasReconnected(2)
+            try await alice.sendData("last", topic: "n")
+            let isHeldAgain = try await bob.first {
+                if case .gateway(.callHeld, _) = $0 { true } else if case .gateway(.data, _) = $0 { false } else { nil as Bool? }
+            }
+            #expect(!isHeldAgain)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
+    @Test func aProcedureIsAnsweredAfterAResume() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let (calls, called) = AsyncStream<Void>.makeStream()
+            let (lock, unlock) = AsyncStream<Void>.makeStream()
+            bob.onProcedure("slow") { _ in
+                called.yield()
+                for await _ in lock { break }
+                return "done"
+            }
+            bob.onProcedure("quoted") { _ in String(repeating: "\u{1}", count: 15_000) }
+            async let answer = alice.call("slow", of: Identity(text: "bob"))
+            for await _ in calls { break }
+            bob.dropConnection()
+            _ = try await bob.first { if case .reconnecting = $0 { true } else { nil } }
+            unlock.yield()
+            #expect(try await answer == "done")
+            #expect(bob.hello.resumed == true)
+            // Escaped, it exceeds the limit of messages.
+            let failure = await #expect(throws: RequestFailure.self) { try await alice.call("quoted", of: Identity(text: "bob")) }
+            #expect(failure?.procedureError?.code == ProcedureError.responseTooLarge.code)
+            #expect(bob.statistics.reconnects == 1)
+            await alice.leave()
+            await bob.leave()
+        }
+    }
+
     @Test func frameStreamContinuesAfterAReconnect() async throws {
         try await TestGateway.run { gateway in
             let alice = try await gateway.join("alice")

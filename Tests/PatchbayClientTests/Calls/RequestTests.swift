@@ -110,4 +110,17 @@ struct RequestTests {
             await again.leave()
         }
     }
+
+    @Test func messagesOfTheGatewayMayBeLongerThanThoseOfClients() async throws {
+        try await TestGateway.run { gateway in
+            let alice = try await gateway.join("alice")
+            let bob = try await gateway.join("bob")
+            let text = String(repeating: "m", count: 40_000)
+            try await alice.update(metadata: text)
+            try await bob.update(metadata: text)
+            let carol = try await gateway.join("carol")
+            #expect(carol.participants.map(\.metadata) == [text, text])
+            for room in [alice, bob, carol] { await room.leave() }
+        }
+    }
 }
