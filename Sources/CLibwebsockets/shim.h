@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <uv.h>
@@ -26,6 +27,18 @@ static inline int patchbay_netlink_unsubscribe(int socket) {
     if (getsockname(socket, (struct sockaddr *)&address, &length) != 0 || address.nl_family != AF_NETLINK) return -1;
     address.nl_groups = 0;
     return bind(socket, (struct sockaddr *)&address, sizeof address);
+}
+
+// Like lws_adopt_socket_vhost, with user data from the start. Each adopted socket whose LWS_CALLBACK_WSI_CREATE came gets its
+// LWS_CALLBACK_WSI_DESTROY, also if this returns NULL, perhaps later.
+static inline struct lws *patchbay_adopt(struct lws_vhost *vhost, int socket, void *opaque) {
+    lws_adopt_desc_t description;
+    memset(&description, 0, sizeof description);
+    description.vh = vhost;
+    description.type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL;
+    description.fd.sockfd = socket;
+    description.opaque = opaque;
+    return lws_adopt_descriptor_vhost_via_info(&description);
 }
 
 // accept4 is a GNU extension, which Swift's Glibc module does not show.

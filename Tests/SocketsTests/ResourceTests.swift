@@ -136,8 +136,14 @@ struct ResourceTests {
             let raised = DescriptorLimit.raise()
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            exit(limit.rlim_cur == limit.rlim_max && raised == UInt64(limit.rlim_cur) && raised > 64 ? 0 : 1)
+            exit(limit.rlim_cur == DescriptorLimit.soft(below: limit.rlim_max) && raised == UInt64(limit.rlim_cur) && raised > 64 ? 0 : 1)
         }
+    }
+
+    /// Above 10,000,000 libwebsockets falls back to 2,560.
+    @Test(arguments: [(64, 64), (1 << 20, 1 << 20), (1 << 20 + 1, 1 << 20), (10_000_001, 1 << 20), (.max, 1 << 20)] as [(rlim_t, rlim_t)])
+    func theSoftLimitIsCapped(hard: rlim_t, soft: rlim_t) {
+        #expect(DescriptorLimit.soft(below: hard) == soft)
     }
 
     /// The arenas that glibc lists in `malloc_info(3)`.

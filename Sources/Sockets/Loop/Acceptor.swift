@@ -31,6 +31,8 @@ final class Acceptor {
     private var watches: [ListenerWatch] = []
     /// Connections whose PROXY header is being read, by descriptor.
     private var readers: [Int32: ProxyHeaderReader] = [:]
+    /// Whether libwebsockets has made a wsi since `adopt` has handed a connection to it.
+    private var hasWsi = false
 
     init(_ loop: Loop) {
         self.loop = loop
@@ -97,14 +99,28 @@ final class Acceptor {
         Listener.discard(descriptor)
     }
 
+    /// Hands a connection to libwebsockets, which closes it if that fails.
+    ///
+    /// Its place is given back once: by LWS_CALLBACK_WSI_DESTROY if libwebsockets has made a wsi, also for one whose handshake fails before
+    /// this returns, and otherwise here.
     private func adopt(_ descriptor: Int32, _ arrival: PlainArrival?) {
         TCPSocket(descriptor: descriptor).tuneForMedia()
-        guard let wsi = unsafe lws_adopt_socket_vhost(arrival == nil ? loop.lws.serverVhost : loop.lws.plainVhost, descriptor) else {
-            loop.settings.quota(of: arrival?.entrance ?? .clients).giveBack()
+        let held = unsafe arrival.map { unsafe Unmanaged<Attachment>.passRetained($0) }
+        arrival?.isHeldByLws = true
+        hasWsi = false
+        let vhost = unsafe arrival == nil ? loop.lws.serverVhost : loop.lws.plainVhost
+        if let wsi = unsafe patchbay_adopt(vhost, descriptor, held?.toOpaque()) {
+            // libwebsockets has a timeout of its own for TLS, whatever the context says.
+            unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(loop.settings.handshakeSecondsMax))
             return
         }
-        // libwebsockets has a timeout of its own for TLS, whatever the context says.
-        unsafe lws_set_timeout(wsi, PENDING_TIMEOUT_SSL_ACCEPT, Int32(loop.settings.handshakeSecondsMax))
-        if let arrival { unsafe attach(arrival, to: wsi) }
+        // Without TLS, only a want of descriptors or memory fails.
+        if arrival != nil || !hasWsi { loop.counters.acceptFailures += 1 }
+        guard !hasWsi else { return }
+        arrival?.isHeldByLws = false
+        unsafe held?.release()
+        loop.settings.quota(of: arrival?.entrance ?? .clients).giveBack()
     }
+
+    func wsiCreated() { hasWsi = true }
 }

@@ -78,6 +78,9 @@ func lwsCallback(
     case LWS_CALLBACK_OPENSSL_LOAD_EXTRA_CLIENT_VERIFY_CERTS:
         if let wsi = unsafe wsi, let user = unsafe user { unsafe loop(of: wsi).clientTLSContextMade(OpaquePointer(user)) }
         return 0
+    case LWS_CALLBACK_WSI_CREATE:
+        if let wsi = unsafe wsi { unsafe loop(of: wsi).wsiCreated() }
+        return 0
     case LWS_CALLBACK_WSI_DESTROY:
         guard let wsi = unsafe wsi else { return 0 }
         let attached = unsafe attachment(of: wsi)

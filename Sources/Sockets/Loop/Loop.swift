@@ -180,6 +180,8 @@ package import Wire
         unsafe delegate.acceptFailed(error)
     }
 
+    func wsiCreated() { acceptor.wsiCreated() }
+
     /// - Parameter entrance: of a server's connection; nil for an outgoing one.
     func wsiDestroyed(at entrance: Entrance?, madeARequest: Bool) {
         guard let entrance else { return }
@@ -291,7 +293,7 @@ package struct LoopCounters: Sendable {
     package var turnedAway: UInt64 = 0
     /// Ended before a whole request had arrived: silent clients, failed TLS handshakes, request heads over 16 KiB.
     package var handshakesAbandoned: UInt64 = 0
-    /// How often a listener stopped accepting for want of descriptors or memory.
+    /// How often a listener stopped accepting for want of descriptors or memory, and connections that libwebsockets had no room for.
     package var acceptFailures: UInt64 = 0
     /// Connections closed for their PROXY header.
     package var proxyHeadersRefused: [ProxyHeader.Fault: UInt64] = [:]

@@ -13,7 +13,13 @@ package enum Processors {
 
 /// The limit on open files (`RLIMIT_NOFILE`).
 package enum DescriptorLimit {
-    /// Raises the soft limit to the hard limit. The soft limit is low (often 1,024) for programs that use `select`, which we do not.
+    /// More connections than one process can serve. With a limit over 10,000,000, as in some containers, libwebsockets makes do with 2,560 descriptors.
+    private static let softMax: rlim_t = 1 << 20
+
+    static func soft(below hard: rlim_t) -> rlim_t { min(hard, softMax) }
+
+    /// Sets the soft limit to the hard limit, at most to `softMax`. By default it is low (often 1,024) for programs that use `select`, which
+    /// we do not.
     ///
     /// - Returns: the soft limit now in force.
     @discardableResult
@@ -21,7 +27,7 @@ package enum DescriptorLimit {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
         let before = limit.rlim_cur
-        limit.rlim_cur = limit.rlim_max
+        limit.rlim_cur = soft(below: limit.rlim_max)
         let isRaised = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
         return UInt64(isRaised ? limit.rlim_cur : before)
     }
