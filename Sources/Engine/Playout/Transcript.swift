@@ -119,7 +119,8 @@ extension Transcript {
             let segment = entries[index].segment
             let spoken = segment.isTimed ? Self.spokenChars(of: segment, interruption) : untimed.take(segment.text.unicodeScalars.count)
             let isWhole = segment.final && spoken.isAll
-            entries[index].segment.rev += 1
+            // A segment with the highest number keeps it.
+            entries[index].segment.rev = min(segment.rev, Limits.segmentRevisionMax - 1) + 1
             entries[index].segment.spoken = isWhole ? .completed : .interrupted
             entries[index].segment.spokenChars = spoken.count
             entries[index].isInterrupted = !isWhole

@@ -191,7 +191,9 @@ extension TranscriptSegment {
         guard (1...Limits.segmentIDBytesMax).contains(id.utf8.count) else {
             throw RequestError(.invalidArgument, "`id` must be 1 to \(Limits.segmentIDBytesMax) bytes")
         }
-        guard rev >= 0 else { throw RequestError(.invalidArgument, "`rev` must not be negative") }
+        guard 0...Limits.segmentRevisionMax ~= rev else {
+            throw RequestError(.invalidArgument, "`rev` must be 0 to \(Limits.segmentRevisionMax)")
+        }
         guard text.utf8.count <= Limits.segmentTextBytesMax else {
             throw RequestError(.limitExceeded, "`text` is over \(Limits.segmentTextBytesMax) bytes")
         }

@@ -105,6 +105,8 @@ struct TranscriptTests {
         (TranscriptSegment(id: "", role: .user, text: ""), RequestError.Code.invalidArgument),
         (TranscriptSegment(id: String(repeating: "s", count: 129), role: .user, text: ""), .invalidArgument),
         (TranscriptSegment(id: "s1", rev: -1, role: .user, text: ""), .invalidArgument),
+        (TranscriptSegment(id: "s1", rev: Int(Int32.max) + 1, role: .user, text: ""), .invalidArgument),
+        (TranscriptSegment(id: "s1", rev: .max, role: .user, text: ""), .invalidArgument),
         (TranscriptSegment(id: "s1", role: .user, text: String(repeating: "x", count: 16_385)), .limitExceeded),
         (
             TranscriptSegment(

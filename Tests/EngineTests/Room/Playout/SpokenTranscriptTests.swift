@@ -59,6 +59,27 @@ struct SpokenTranscriptTests {
         #expect(received.map(\.spokenChars) == [5, 2, 0] && received.map(\.spoken) == [.completed, .interrupted, .interrupted])
     }
 
+    @Test(arguments: [Int(Int32.max) - 1, Int(Int32.max)])
+    func clearDoesNotCountBeyondTheHighestRevision(_ revision: Int) throws {
+        var call = try PlayoutWorld()
+        call.starts()
+        #expect(
+            call.world.send(call.helper, .segment(segment(call, "s1", "0123456789", from: 0, to: 1_000, rev: revision))) == .reply(.done))
+        call.pass(500)
+        call.clear(publishedTo: 1_000)
+        let received = segments(&call, to: call.ann)
+        #expect(received.last?.rev == Int(Int32.max) && received.last?.spoken == .interrupted)
+    }
+
+    /// As an unchecked sender could have stored it.
+    @Test func interruptingASegmentWithTheHighestIntegerDoesNotTrap() {
+        var transcript = Transcript()
+        var segment = TranscriptSegment(id: "s1", rev: .max, role: .assistant, participant: "helper", text: "Hello")
+        #expect(transcript.apply(&segment, at: Instant(nanoseconds: 0)) == .new)
+        let interruption = Transcript.Interruption(heard: nil, furthest: nil, first: nil, end: nil)
+        #expect(transcript.interrupt(interruption) { _ in true }.map(\.spoken) == [.interrupted])
+    }
+
     @Test func unpublishingReportsInterruptedSegments() throws {
         var call = try PlayoutWorld()
         call.starts()
