@@ -85,13 +85,33 @@ package final class OutgoingClient: Sendable {
         // A server may close an idle connection just as it is reused, and a POST must not be repeated blindly.
         if httpVersion == .http1 { outgoing.headers.add(name: "connection", value: "close") }
         outgoing.body = .bytes(ByteBuffer(bytes: request.body))
-        let deadline = NIODeadline.now() + TimeAmount(timeout)
         do {
-            let response = try await client.execute(outgoing, deadline: deadline)
-            let body = try await response.body.collect(upTo: responseBytesMax)
-            return OutgoingResponse(status: Int(response.status.code), body: Array(body.readableBytesView))
+            return try await Self.run(within: timeout) { [client, outgoing] in
+                // This deadline ends with the response's head.
+                let response = try await client.execute(outgoing, deadline: .now() + TimeAmount(timeout))
+                let body = try await response.body.collect(upTo: responseBytesMax)
+                // A cancelled body ends as if it were complete.
+                try Task.checkCancellation()
+                return OutgoingResponse(status: Int(response.status.code), body: Array(body.readableBytesView))
+            }
         } catch {
             throw OutgoingError(error, host: url.host, responseBytesMax: responseBytesMax)
+        }
+    }
+
+    /// - Throws: `OutgoingError.timeout` after `span`, or the body's error.
+    private static func run<Value: Sendable>(
+        within span: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                try await Task.sleep(for: span)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() ?? nil else { throw OutgoingError.timeout }
+            return value
         }
     }
 }
@@ -110,6 +130,7 @@ package enum OutgoingError: Error, Sendable, CustomStringConvertible {
 
     fileprivate init(_ error: any Error, host: String, responseBytesMax: Int) {
         switch error {
+        case let error as OutgoingError: self = error
         case let error as AsyncHTTPClient.HTTPClientError where error == .deadlineExceeded || error == .connectTimeout: self = .timeout
         case let error as AsyncHTTPClient.HTTPClientError where error == .cancelled: self = .cancelled
         case is CancellationError: self = .cancelled

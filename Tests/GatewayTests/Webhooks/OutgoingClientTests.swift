@@ -80,6 +80,32 @@ struct OutgoingClientTests {
         #expect(ContinuousClock.now - begin < .seconds(5))
     }
 
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\ndone\r\n",
+        "HTTP/1.0 200 OK\r\n\r\n",
+    ])
+    func responseThatStallsAfterItsHeadTimesOut(_ text: String) async throws {
+        let server = try RawReceiver { _, _ in .part(text) }
+        defer { server.close() }
+        await #expect { try await Self.send(to: server.url(), timeout: .milliseconds(300)) } throws: { error in
+            guard case OutgoingError.timeout = error else { return false }
+            return true
+        }
+    }
+
+    @Test func cancellationEndsAStalledResponse() async throws {
+        let server = try RawReceiver { _, _ in .part("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort") }
+        defer { server.close() }
+        let url = server.url()
+        let request = Task { try await Self.send(to: url, timeout: .seconds(60)) }
+        try server.wait(for: 1)
+        request.cancel()
+        await #expect { try await request.value } throws: { error in
+            guard case OutgoingError.cancelled = error else { return false }
+            return true
+        }
+    }
+
     @Test func refusedConnectionIsAnError() async throws {
         let server = try RawReceiver()
         server.close()

@@ -18,6 +18,8 @@ final class RawReceiver: @unchecked Sendable {
         case status(Int)
         /// These bytes, then the end of the connection.
         case text(String)
+        /// These bytes, and nothing more for the duration of the test.
+        case part(String)
         /// No response for the duration of the test.
         case silence
     }
@@ -111,6 +113,9 @@ final class RawReceiver: @unchecked Sendable {
         switch answer(request, number) {
         case .status(let status): write("HTTP/1.1 \(status) X\r\ncontent-length: 0\r\n\r\n", peer, secured)
         case .text(let text): write(text, peer, secured)
+        case .part(let text):
+            write(text, peer, secured)
+            return condition.withLock { held.append(peer) }
         case .silence: return condition.withLock { held.append(peer) }
         }
         if let secured { SSL_shutdown(secured) }
