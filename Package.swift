@@ -233,7 +233,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "patchbay", "PatchbayClient", "Audio", "Gateway", "Identity", "Sockets", "Store", "Wire", argumentParser, logging,
+                "patchbay", "PatchbayClient", "Audio", "Gateway", "Identity", "Sockets", "Store", "Wire", argumentParser, logging, sqlite,
             ],
             swiftSettings: settings),
     ]

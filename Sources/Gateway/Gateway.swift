@@ -73,9 +73,16 @@ package final class Gateway: Service {
         }
         try await withGracefulShutdownHandler {
             async let _: Void = HeapTrimmer.run()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for index in context.mailboxes.indices { group.addTask { try await self.runShard(index) } }
-                try await group.waitForAll()
+            try await Self.runAll(context.mailboxes.indices) { index in
+                do {
+                    try await self.runShard(index)
+                } catch {
+                    self.log.error("a shard could not start", metadata: ["shard": "\(index)", "reason": "\(error)"])
+                    throw error
+                }
+            } stop: {
+                // Twice: at once.
+                for _ in 1...2 { self.drain() }
             }
             context.state.phase = .stopped
             await context.recorder?.finish()
@@ -107,6 +114,24 @@ package final class Gateway: Service {
     package func reload(certificate files: TLSFiles) throws {
         context.state.certificateExpiry = try files.check().expires
         for mailbox in context.mailboxes { mailbox.post(.reloadCertificate(files)) }
+    }
+
+    /// Runs all shards until they have ended. If one fails, the others are stopped.
+    ///
+    /// - Throws: the first shard's error, after all have ended.
+    static func runAll(
+        _ indices: Range<Int>, run: @escaping @Sendable (Int) async throws -> Void, stop: () -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in indices { group.addTask { try await run(index) } }
+            do {
+                while try await group.next() != nil {}
+            } catch {
+                // The group waits for the others.
+                stop()
+                throw error
+            }
+        }
     }
 
     private func runShard(_ index: Int) async throws {

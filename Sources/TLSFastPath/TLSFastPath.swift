@@ -15,9 +15,12 @@ package struct TLSFastPath: RecordLayer {
         case off
     }
 
+    /// As configured.
+    package let mode: Mode
     package let state: RecordLayerState
 
     package init(_ mode: Mode) {
+        self.mode = mode
         state = Self.state(for: mode, version: OpenSSLVersion.running) { FastPathTrial.result }
     }
 

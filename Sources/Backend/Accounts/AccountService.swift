@@ -193,6 +193,7 @@ extension StoreError: HTTPErrorConvertible {
         case .emailTaken: HTTPError(.conflict, "email_taken", "this e-mail address has an account")
         case .invalidCursor: HTTPError(.badRequest, "invalid_cursor", "the cursor is invalid; start again without one")
         case .keyReused: .idempotencyKeyReused
+        case .tooManySessions: HTTPError(.tooManyRequests, "too_many_sessions", "this user has 1,000 running sessions; end some first")
         case .refused(let reason): HTTPError(.badRequest, "invalid_value", reason)
         case .full:
             HTTPError(
@@ -200,7 +201,7 @@ extension StoreError: HTTPErrorConvertible {
                 "the store is full; nothing was written, try again later", retryAfterSeconds: 30)
         case .busy, .cancelled:
             HTTPError(.serviceUnavailable, "store_busy", "the store is busy; try again", retryAfterSeconds: 1)
-        default: HTTPError(.internalServerError, "store_failed", "the store failed; see the gateway's log")
+        default: HTTPError(.internalServerError, "store_failed", "the store failed; see the gateway's log for this request ID")
         }
     }
 }

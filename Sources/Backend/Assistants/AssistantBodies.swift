@@ -93,7 +93,7 @@ extension ProviderSettings {
         "Provider",
         .object([
             .required("base_url", .text), .optional("api_key_env", .text), .required("model", .text), .optional("voice", .text),
-            .optional("timeout_ms", .integer), .optional("retries", .integer),
+            .optional("timeout_ms", .integer), .optional("retries", .integer), .optional("partial_results", .boolean),
         ]))
 }
 

@@ -37,6 +37,7 @@ package actor CallService: Service {
     private let ringTime: Duration
     private var timer = DeadlineTimer()
     private var phase = Phase.serving
+    private var isClosingIdleDevices = false
 
     private enum Phase {
         case serving, draining, ended
@@ -186,9 +187,10 @@ package actor CallService: Service {
         case .dispatched(let assistant, let call, .accepted): handle(.ringing(call, .assistant(assistant)))
         case .dispatched(let assistant, let call, .failed(let reason)): handle(.failed(call, .assistant(assistant), reason: reason))
         case .message(let message, let owner): send(message, to: owner)
-        case .drain: phase = .draining
+        case .drain:
+            phase = .draining
+            closeIdleDevices()
         }
-        if phase == .draining { closeIdleDevices() }
     }
 
     private func handle(_ input: CallStateMachine.Input) {
@@ -198,6 +200,7 @@ package actor CallService: Service {
             calls.handle(exchange.followUps.removeFirst(), at: now, into: &effects)
             for effect in effects { perform(effect) }
         }
+        if phase == .draining { closeIdleDevices() }
         guard let deadline = calls.deadline, phase != .ended else { return }
         timer.arm(for: deadline, at: now) { [weak self] in await self?.deadlinePassed() }
     }
@@ -307,6 +310,10 @@ package actor CallService: Service {
 
     /// In a drain, disconnect devices without a call at once: they would miss new calls here.
     private func closeIdleDevices() {
+        // Closing a device is an input, too.
+        guard !isClosingIdleDevices else { return }
+        isClosingIdleDevices = true
+        defer { isClosingIdleDevices = false }
         for (owner, ids) in devices.byOwner where calls.snapshot(of: owner).isEmpty {
             for id in ids { close(id, .serverShutdown) }
         }

@@ -8,7 +8,7 @@ internal import Wire
 /// session, and webhooks are queued.
 ///
 /// The single reader of the `AuditEventQueue`. Runs, together with `SessionMaintenance`, until the queue is finished, that is until the
-/// gateway has stopped.
+/// gateway has stopped. If it is cancelled, what is left in the queue is lost.
 package struct AuditEventWriter: Service {
     private let events: AuditEventQueue
     private let sessions: SessionService
@@ -28,6 +28,9 @@ package struct AuditEventWriter: Service {
             group.addTask { await maintenance.run() }
             while let items = await events.next(upTo: 64) {
                 for item in items { await write(item) }
+            }
+            if case let count = events.count, count > 0 {
+                log.error("audit events were not stored; the gateway was stopping", metadata: ["count": "\(count)"])
             }
             group.cancelAll()
         }

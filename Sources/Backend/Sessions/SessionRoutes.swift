@@ -17,7 +17,9 @@ enum SessionRoutes {
                 .post, "/v1/sessions/start", "Starts a session; idempotent per Idempotency-Key for a day", access: user,
                 body: StartBody.self,
                 responses: [
-                    .json(SessionTicket.self), .error(.conflict), .error(.unprocessableContent), .error(.serviceUnavailable), storage,
+                    .json(SessionTicket.self), .error(.conflict), .error(.unprocessableContent), .error(.tooManyRequests),
+                    .error(.serviceUnavailable),
+                    storage,
                 ]
             ) { request, user, body in
                 let start = SessionRequest(

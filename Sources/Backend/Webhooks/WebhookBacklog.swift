@@ -42,10 +42,18 @@ package struct WebhookBacklog: Sendable {
 
     package func finish() { continuation.finish() }
 
-    /// Writes until `finish()` is called and the queue is empty, or the task is cancelled.
+    /// Writes until `finish()` is called and the queue is empty. If the task is cancelled, what is left is lost.
     package func run() async {
+        var lost = 0
+        defer {
+            if lost > 0 {
+                log.error(
+                    "webhooks or the history of calls were lost; the gateway was stopping", metadata: ["announcements": "\(lost)"])
+            }
+        }
         for await item in items {
             switch item {
+            case .announcement where Task.isCancelled: lost += 1
             case .announcement(let announcement): await write(announcement)
             case .mark(let mark): mark.finish()
             }

@@ -19,7 +19,8 @@ package struct HTTPError: Error, Sendable, Hashable {
     }
 }
 
-/// An error that maps to an `HTTPError`. Any other error that a handler throws is answered with 500.
+/// An error that maps to an `HTTPError`. If its status is 500, its description is logged, so it must not quote user content. Any other error
+/// that a handler throws is answered with 500, and only its type is logged.
 package protocol HTTPErrorConvertible: Error {
     var httpError: HTTPError { get }
 }

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 internal import Identity
-internal import Logging
+package import Logging
 package import Sockets
 
 /// Matches requests to routes and turns handler results and errors into responses.
@@ -10,9 +10,11 @@ package struct Router: Sendable {
     private let indicesByLength: [[Int]]
     private let origins: AllowedOrigins
     private let failures: AuthFailureLimiter
-    private let log = Logger(label: "patchbay.http")
+    private let log: Logger
 
-    package init(routes: [Route], origins: AllowedOrigins, failures: AuthFailureLimiter) {
+    package init(
+        routes: [Route], origins: AllowedOrigins, failures: AuthFailureLimiter, log: Logger = Logger(label: "patchbay.http")
+    ) {
         let duplicate = Dictionary(grouping: routes) { "\($0.method.rawValue) \($0.path.inOpenAPI)" }.first { $0.value.count > 1 }
         precondition(duplicate == nil, "duplicate route: \(duplicate?.value[0].name ?? "")")
         self.routes = routes
@@ -20,6 +22,7 @@ package struct Router: Sendable {
         indicesByLength = (0...(lengths.max() ?? 0)).map { length in lengths.indices.filter { lengths[$0] == length } }
         self.origins = origins
         self.failures = failures
+        self.log = log
     }
 
     /// Finds a request's route. Cheap enough for a shard's thread, which needs the route's executor.
@@ -82,8 +85,9 @@ package struct Router: Sendable {
                 throw HTTPError.tooManyAttempts
             }
             return try await route.handle(request)
-        } catch let error as any HTTPErrorConvertible {
-            let error = error.httpError
+        } catch let thrown as any HTTPErrorConvertible {
+            let error = thrown.httpError
+            if error.status == .internalServerError { logFailure(of: route, request, "\(thrown)") }
             // A request without a token is not a guess.
             let isGuess = route.limitsFailures && error.status == .unauthorized && error.code != TokenError.missing.code
             guard isGuess else { return HTTPServerResponse(error) }
@@ -91,12 +95,14 @@ package struct Router: Sendable {
             return HTTPServerResponse(isOverLimit ? .tooManyAttempts : error)
         } catch {
             // Log only the error's type: its description may quote user content.
-            log.error(
-                "a route failed",
-                metadata: ["route": "\(route.name)", "error": "\(type(of: error))", "request": "\(request.requestID)"])
+            logFailure(of: route, request, "\(type(of: error))")
             return HTTPServerResponse(
                 HTTPError(.internalServerError, "internal_error", "internal error; see the gateway's log for this request ID"))
         }
+    }
+
+    private func logFailure(of route: Route, _ request: HTTPServerRequest, _ reason: String) {
+        log.error("a route failed", metadata: ["route": "\(route.name)", "error": "\(reason)", "request": "\(request.requestID)"])
     }
 }
 

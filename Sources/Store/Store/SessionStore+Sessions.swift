@@ -7,7 +7,8 @@ extension SessionStore {
     ///
     /// - Parameter webhooks: enqueued if the session is new.
     /// - Returns: the session, and whether it is new: an idempotency key identifies one session for a day.
-    /// - Throws: `notFound` if there is no such user; `keyReused` if the key identifies another request; `refused`.
+    /// - Throws: `notFound` if there is no such user; `keyReused` if the key identifies another request; `tooManySessions`;
+    ///   `refused`.
     package func startSession(
         _ request: SessionRequest, of user: UserID, webhooks: @escaping @Sendable (Session) -> [OutgoingWebhook] = { _ in [] },
         at now: WallTime
@@ -24,6 +25,7 @@ extension SessionStore {
                 return (known, false)
             }
 
+            guard try Self.openSessions(of: user, in: db) < StoreLimits.openSessionsPerUserMax else { throw StoreError.tooManySessions }
             let settings = try Self.user(user, key, in: db).settings
             let isLogged = settings.loggingEnabled
             let session = Session(
@@ -47,6 +49,13 @@ extension SessionStore {
             try Self.enqueue(webhooks(session), keychain, in: db, at: now)
             return (session, true)
         }
+    }
+
+    /// Sessions of a user that have not ended, counted up to the limit.
+    private static func openSessions(of user: UserID, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: "SELECT count(*) FROM (SELECT 1 FROM sessions WHERE user_id = ? AND ended_at IS NULL LIMIT ?)")
+        return try Int.fetchOne(statement, arguments: [user.text, StoreLimits.openSessionsPerUserMax]) ?? 0
     }
 
     /// Ends a session; idempotent. A logged session gets its summary job in the same commit.

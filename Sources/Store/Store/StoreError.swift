@@ -9,6 +9,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case invalidCursor
     /// An idempotency key that identifies another request.
     case keyReused
+    /// The user has `StoreLimits.openSessionsPerUserMax` sessions that have not ended.
+    case tooManySessions
     /// A value is out of range or too long; the text says which.
     case refused(String)
     /// The disk is full. Nothing was written; reads continue, and writes work again once there is space.
@@ -75,6 +77,7 @@ extension StoreError: CustomStringConvertible {
         case .handleTaken: "Another user has this handle."
         case .invalidCursor: "The cursor is not valid for this list."
         case .keyReused: "This idempotency key was used for another request; use a new key."
+        case .tooManySessions: "This user has 1,000 running sessions; end some first."
         case .refused(let reason): reason
         case .full: "The store's disk is full; free some space."
         case .busy: "The store is overloaded; try again later."
@@ -93,9 +96,10 @@ extension StoreError: CustomStringConvertible {
 extension StoreError {
     private static let retryInterval = Duration.seconds(1)
 
-    /// Runs `body`, and repeats it while the store is `full` or `busy`, until the task is cancelled.
+    /// Runs `body`, and repeats it while the store is `full` or `busy`.
     ///
     /// - Parameter willRetry: called before each pause.
+    /// - Throws: `cancelled` once the task is cancelled; any other error of `body`.
     package static func retryingWhileUnavailable(willRetry: () -> Void = {}, body: () async throws -> Void) async throws {
         while !Task.isCancelled {
             do {
@@ -105,5 +109,6 @@ extension StoreError {
                 try? await Task.sleep(for: retryInterval)
             }
         }
+        throw StoreError.cancelled
     }
 }

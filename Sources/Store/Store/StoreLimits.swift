@@ -46,6 +46,8 @@ package enum StoreLimits {
     /// The least time between two codes for the same purpose.
     package static let codeInterval = Duration.seconds(60)
 
+    /// Sessions of a user that have not ended.
+    package static let openSessionsPerUserMax = 1_000
     /// Turns per session: nine hours at one in three seconds.
     package static let turnsPerSessionMax = 10_000
     /// In bytes of UTF-8.

@@ -6,6 +6,7 @@ import Identity
 import Logging
 import Sockets
 import Store
+import TLSFastPath
 import Wire
 
 /// Level and format of the log.
@@ -47,7 +48,7 @@ extension ServeConfiguration {
             "version": .string(settings.version), "host": .string(settings.host), "port": .stringConvertible(settings.port),
             "shards": .stringConvertible(settings.shardCount), "shard_ports": .string(settings.edge.shardPorts.text),
             "cert": .string(settings.tls.certificatePath), "key": .string(settings.tls.privateKeyPath),
-            "node": .string(settings.nodeName), "public_url": .string(publicURL ?? ""),
+            "node": .string(settings.nodeName), "public_url": .string(publicURL.map(EndpointName.host) ?? ""),
             "plain_port": .string(settings.edge.plain?.text ?? "off"), "metrics_port": .string(settings.edge.operations?.text ?? "off"),
             "trusted_proxies": .array(settings.edge.proxies.networks.map { .stringConvertible($0) }),
             "proxy_protocol": .stringConvertible(settings.edge.proxies.usesProxyProtocol),
@@ -65,14 +66,22 @@ extension ServeConfiguration {
                 "max_participants": .stringConvertible(room.maxParticipants),
                 "silence_limit": .stringConvertible(room.silenceLimit.components.seconds),
             ]),
-            "data": .string(store?.directory ?? ""), "record_sessions": .stringConvertible(recordsSessions),
-            "users": .stringConvertible(externalIssuer != nil),
+            "tls": .dictionary(["fast_path": .string((settings.recordLayer as? TLSFastPath)?.mode.rawValue ?? "off")]),
+            "data": .string(store?.directory ?? ""), "master_key_file": .string(store?.masterKeyFile ?? ""),
+            "record_sessions": .stringConvertible(recordsSessions),
+            "users": .string(externalIssuer?.keys.issuers.map(EndpointName.host).joined(separator: ", ") ?? ""),
             "accounts": .dictionary(["confirm_email": .stringConvertible(accounts.confirmsEmail)]),
             "push": .string(apns.map { "apns " + $0.topic } ?? "webhook"),
             "webhook": .array((webhooks?.urls ?? []).map { .string(EndpointName.host(of: $0)) }),
-            "summaries": .string(chat.map { EndpointName.host(of: $0.url) } ?? "built-in"),
+            "webhook_api_key": .string(webhooks?.key.issuer ?? ""), "webhook_ca": .string(webhooks?.trust.authorityPath ?? ""),
+            "summaries": .string(chat.map { EndpointName.host(of: $0.url) } ?? "built-in"), "summaries_model": .string(chat?.model ?? ""),
             "log_level": .string(log.level.rawValue), "log_format": .string(log.format.rawValue),
             "dev": .stringConvertible(isDevelopment),
         ]
     }
+}
+
+extension ClientTrust {
+    /// Nil without an authority besides the system's.
+    fileprivate var authorityPath: String? { if case .authority(let path) = self { path } else { nil } }
 }

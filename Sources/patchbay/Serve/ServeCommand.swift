@@ -262,9 +262,14 @@ struct ServeCommand: AsyncParsableCommand {
         if let dispatchService {
             services.append(.init(service: LastToLeave(service: dispatchService), successTerminationBehavior: .ignore))
         }
-        try await ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: quiet)).run()
+        var group = ServiceGroupConfiguration(services: services, logger: quiet)
+        group.maximumGracefulShutdownDuration = Self.shutdownTimeout
+        try await ServiceGroup(configuration: group).run()
         try backend?.store.close()
     }
+
+    /// How long services may take to write what the gateway has left them. It starts once the gateway has stopped, that is after the drain.
+    private static let shutdownTimeout = Duration.seconds(30)
 
     /// Exits with 1 if the gateway could not start or would be useless.
     private func runCheck() async throws {
@@ -314,6 +319,7 @@ private struct LastToLeave: Service {
 
     func run() async throws {
         try await service.run()
-        try await gracefulShutdown()
+        // Throws if the shutdown has taken too long; then no service waits any more.
+        try? await gracefulShutdown()
     }
 }

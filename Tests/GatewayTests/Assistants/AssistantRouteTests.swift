@@ -107,6 +107,18 @@ struct AssistantRouteTests {
         #expect(try ask(again.gateway, "DELETE", "/v1/assistants/shop", token: Self.administrator).code == "assistant_not_found")
     }
 
+    @Test func partialResultsOfARecognizerAreStored() async throws {
+        let backend = try TestBackend()
+        let body = #"""
+            {"id":"shop","name":"Shop",
+             "providers":{"recognizer":{"base_url":"https://asr.example","model":"m","partial_results":true}}}
+            """#
+        let put = try ask(backend.gateway, "PUT", "/v1/assistants/shop", body, token: Self.administrator)
+        #expect(put.status == 200, "\(put.text)")
+        let stored = try await backend.store.assistants().first { $0.id == "shop" }
+        #expect(stored?.providers.recognizer?.partialResults == true)
+    }
+
     @Test(arguments: [
         (#"{"id":"zoo"}"#, "differs from the path's"), (#"{"id":"shop","name":""}"#, "name is empty"),
         (#"{"id":"shop","tools":[{"name":"t","url":"gopher://x"}]}"#, "tools[0].url must begin with"),

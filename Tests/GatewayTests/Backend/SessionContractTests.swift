@@ -1,5 +1,6 @@
 import Foundation
 import Identity
+import Store
 import Testing
 import Wire
 
@@ -69,6 +70,24 @@ struct SessionContractTests {
         #expect(try ann.start(key: "another tap").session != session)
         #expect(try AppUser(backend, "bob@example.org").start(key: "tap").session != session, "keys are each user's own")
         #expect(try ann.sessions().count == 2)
+    }
+
+    @Test func runningSessionsOfAUserAreLimited() async throws {
+        let user = try #require(UserID(text: ann.id))
+        let (store, now) = (backend.store, WallTime(milliseconds: TestToken.now * 1_000))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<StoreLimits.openSessionsPerUserMax {
+                group.addTask { _ = try await store.startSession(SessionRequest(context: "phone"), of: user, at: now) }
+            }
+            try await group.waitForAll()
+        }
+        let refusal = try ann.ask("POST", "/v1/sessions/start", ["context": "phone"])
+        #expect(refusal.status == 429 && refusal.code == "too_many_sessions", "\(refusal.text)")
+        #expect(refusal.text.contains("1,000 running sessions"))
+        _ = try AppUser(backend, "bob@example.org").start()
+        let last = try #require(try ann.sessions("/v1/sessions?limit=1").first?["id"] as? String)
+        #expect(try ann.end(last).status == 200)
+        _ = try ann.start()
     }
 
     @Test func keyOfAnotherRequestIsRefused() throws {

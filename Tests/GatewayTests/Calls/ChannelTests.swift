@@ -203,4 +203,38 @@ struct ChannelTests {
         #expect(try bobs.ending() == 4001)
         try await node.gateway.ended()
     }
+
+    @Test func drainEndsWithTheLastCallThatNobodyAnswers() async throws {
+        let node = try CallTestGateway(settings: CallSettings(ringTime: .seconds(1)))
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let (anns, bobs) = (try ann.device(), try bob.device())
+        let call = try anns.start(bob.party)
+        try bobs.event(.incoming)
+        node.gateway.gateway.drain()
+        #expect(try anns.event(.ended, of: call.id).call.status == .timeout)
+        #expect(try anns.ending() == 4001)
+        #expect(try bobs.ending() == 4001)
+        try await node.gateway.ended()
+    }
+
+    @Test func drainEndsWithTheLastCallThatIsCancelledOverHTTP() async throws {
+        let node = try CallTestGateway()
+        let (ann, bob) = (try await node.user("ann"), try await node.user("bob"))
+        let (anns, bobs) = (try ann.device(), try bob.device())
+        let call = try anns.start(bob.party)
+        try bobs.event(.incoming)
+        node.gateway.gateway.drain()
+        #expect(try ann.http("POST", "/v1/calls/\(call.id)/cancel").status == 200)
+        #expect(try anns.ending() == 4001)
+        #expect(try bobs.ending() == 4001)
+        try await node.gateway.ended()
+    }
+
+    /// Its upgrade was accepted before the drain.
+    @Test func channelThatOpensInADrainIsClosed() async throws {
+        let node = try CallTestGateway()
+        let ann = try await node.user("ann")
+        node.backend.callInbox.post(.drain)
+        #expect(try ann.device().ending() == 4001)
+    }
 }

@@ -2,7 +2,7 @@ import Backend
 import Logging
 import Synchronization
 
-/// Keeps what an `OperatorLog` logs.
+/// Keeps what an `OperatorLog` or another logger logs.
 final class RecordedLog: Sendable {
     struct Line: Sendable {
         var level: Logger.Level
@@ -21,11 +21,13 @@ final class RecordedLog: Sendable {
     /// - Parameter level: lines below it are not logged.
     func operatorLog(level: Logger.Level = .info) -> OperatorLog {
         OperatorLog { label in
-            var logger = Logger(label: label) { _ in Handler(log: self) }
+            var logger = self.logger(label)
             logger.logLevel = level
             return logger
         }
     }
+
+    func logger(_ label: String) -> Logger { Logger(label: label) { _ in Handler(log: self) } }
 
     private struct Handler: LogHandler {
         let log: RecordedLog

@@ -172,6 +172,23 @@ struct SessionStoreTests {
         #expect(record.turns.map(\.text) == [text] && record.session.context == text && record.clientContext == text)
     }
 
+    @Test func userWithTooManyOpenSessionsStartsNoOther() async throws {
+        let (user, other) = (try await world.makeUser(), try await world.makeUser())
+        let repeated = SessionRequest(context: "phone", idempotencyKey: "tap")
+        let first = try await store.startSession(repeated, of: user.id, at: world.now).session
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1..<StoreLimits.openSessionsPerUserMax { group.addTask { _ = try await world.startSession(of: user) } }
+            try await group.waitForAll()
+        }
+        await #expect(throws: StoreError.tooManySessions) { try await world.startSession(of: user) }
+        let again = try await store.startSession(repeated, of: user.id, at: world.now)
+        #expect(again.session.id == first.id && !again.isNew)
+        _ = try await world.startSession(of: other)
+        _ = try await store.endSession(first.id, of: user.id, at: world.now)
+        _ = try await world.startSession(of: user)
+        await #expect(throws: StoreError.tooManySessions) { try await world.startSession(of: user) }
+    }
+
     @Test func openSessionsAreFound() async throws {
         let user = try await world.makeUser()
         try await world.talk(user, [])
