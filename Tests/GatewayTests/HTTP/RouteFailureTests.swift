@@ -6,7 +6,7 @@ import Sockets
 import Store
 import Testing
 
-/// What the log says about requests that are answered with 500.
+/// The log lines of requests that are answered with 500.
 struct RouteFailureTests {
     private struct Unknown: Error, CustomStringConvertible { var description: String { "a user's words" } }
 
