@@ -166,8 +166,8 @@ internal import Wire
             unsafe handler?(handle, status, events)
             return endEvent()
         }
-        // The socket stays ready, so that libuv reports it again in the next turn.
-        guard otherNanoseconds < Self.otherNanosecondsMax else { return }
+        // The socket stays ready, so that libuv reports it again in the next turn. An error, such as a reset, is reported only once.
+        guard status != 0 || otherNanoseconds < Self.otherNanosecondsMax else { return }
         let began = uv_hrtime()
         unsafe handler?(handle, status, events)
         otherNanoseconds += uv_hrtime() - began

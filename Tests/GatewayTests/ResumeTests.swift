@@ -15,6 +15,15 @@ struct ResumeTests {
         case reset, closed, leftHalfOpen
     }
 
+    /// On a busy machine, a turn of a shard has no time for all of them, and each reset is reported only once.
+    @Test func connectionsThatAreResetAtOnceAreAllNoticed() throws {
+        let callers = try (0..<60).map { try gateway.join("caller \($0)") }
+        let end = ContinuousClock.now + .seconds(1)
+        for _ in 0..<8 { Thread.detachNewThread { while ContinuousClock.now < end {} } }
+        for caller in callers { caller.socket.socket.reset() }
+        try Patience.until("all connections are lost", within: .seconds(10)) { try gateway.away() == Double(callers.count) }
+    }
+
     @Test(arguments: [[0], [1], [0, 1], [1, 0, 0, 1, 1]])
     func resumeReplaysEachMissedEventOnce(shards: [Int]) throws {
         let bob = try gateway.join("bob")
