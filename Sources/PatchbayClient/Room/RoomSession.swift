@@ -22,7 +22,7 @@ final class RoomSession: ReconnectingSocket {
         case ping(sentAt: Instant)
     }
 
-    /// What to request again on a new connection: only what the gateway has accepted. And responses that could not be sent yet.
+    /// What to send again on a new connection: requests that the gateway has accepted, and responses that could not be sent yet.
     struct Restorable {
         var subscriptions: [TrackSID: Bool] = [:]
         var agentState: AgentState?
