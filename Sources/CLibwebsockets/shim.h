@@ -35,7 +35,7 @@ static inline struct lws *patchbay_adopt(struct lws_vhost *vhost, int socket, vo
     lws_adopt_desc_t description;
     memset(&description, 0, sizeof description);
     description.vh = vhost;
-    description.type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP | LWS_ADOPT_ALLOW_SSL;
+    description.type = LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP;
     description.fd.sockfd = socket;
     description.opaque = opaque;
     return lws_adopt_descriptor_vhost_via_info(&description);
@@ -52,10 +52,8 @@ static inline int patchbay_affinity(void *set, unsigned long bytes) { return sch
 static inline void *patchbay_as_loop(uv_loop_t *loop) { return loop; }
 static inline uv_handle_t *patchbay_timer_handle(uv_timer_t *timer) { return (uv_handle_t *)timer; }
 static inline uv_handle_t *patchbay_async_handle(uv_async_t *async) { return (uv_handle_t *)async; }
-static inline uv_handle_t *patchbay_check_handle(uv_check_t *check) { return (uv_handle_t *)check; }
 static inline uv_handle_t *patchbay_prepare_handle(uv_prepare_t *prepare) { return (uv_handle_t *)prepare; }
 static inline uv_handle_t *patchbay_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
-static inline int patchbay_poll_descriptor(const uv_poll_t *poll) { return poll->io_watcher.fd; }
 
 // Bytes that the program has allocated, by either of malloc's ways.
 static inline unsigned long patchbay_heap_used(void) {

@@ -109,6 +109,34 @@ struct MailboxTests {
         isOver.set()
     }
 
+    @Test func aFullMailboxKeepsRefusesOrDropsByTheMessage() {
+        let mailbox = Mailbox<Letter>(limit: 3)
+        for number in 0..<3 { #expect(!mailbox.post(droppable: Letter(sender: 0, number: number))) }
+        #expect(mailbox.post(droppable: Letter(sender: 0, number: 3)), "the first that is dropped")
+        #expect(!mailbox.post(droppable: Letter(sender: 0, number: 4)))
+        #expect(!mailbox.post(Letter(sender: 1, number: 0), unlessMoreThan: 3))
+        mailbox.post(Letter(sender: 2, number: 0))
+
+        var letters: [Letter] = []
+        #expect(mailbox.drain(into: &letters) == 2)
+        #expect(letters.map(\.sender) == [0, 0, 0, 2] && letters.map(\.number) == [0, 1, 2, 0])
+        letters = []
+        mailbox.post(droppable: Letter(sender: 0, number: 5))
+        #expect(mailbox.drain(into: &letters) == 0, "a loss is reported once")
+        #expect(letters.map(\.number) == [5])
+    }
+
+    /// The loop repairs what depends on lost messages when it reads; until then no later one may arrive without them.
+    @Test func nothingDroppableIsAcceptedAfterALoss() {
+        let mailbox = Mailbox<Letter>(limit: 1)
+        mailbox.post(droppable: Letter(sender: 0, number: 0))
+        mailbox.post(droppable: Letter(sender: 0, number: 1))
+        var letters: [Letter] = []
+        #expect(mailbox.drain(into: &letters) == 1)
+        #expect(!mailbox.post(droppable: Letter(sender: 0, number: 2)))
+        #expect(mailbox.drain(into: &letters) == 0 && letters.map(\.number) == [2])
+    }
+
     @Test func aTimerEndsALoopThatNobodyWritesTo() async throws {
         #expect(try await read(1, from: Mailbox(), within: .milliseconds(10)).letters.isEmpty)
     }

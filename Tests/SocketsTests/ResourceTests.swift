@@ -174,16 +174,4 @@ struct ResourceTests {
             exit(ResourceTests.arenas <= max(before, Processors.usable) ? 0 : 3)
         }
     }
-
-    @Test func aMailboxThatNobodyReadsStopsTheProcess() async {
-        await #expect(processExitsWith: .failure) {
-            let mailbox = Mailbox<Int>(limit: 3)
-            for number in 0..<4 { mailbox.post(number) }
-        }
-        await #expect(processExitsWith: .success) {
-            let mailbox = Mailbox<Int>(limit: 3)
-            for number in 0..<3 { mailbox.post(number) }
-            exit(0)
-        }
-    }
 }

@@ -11,15 +11,15 @@ extension FuzzTarget {
         case .tokens: [[1] + Self.claims.utf8, [0] + "eyJhbGciOiJIUzI1NiJ9.e30.AAAA".utf8]
         case .heads: ["Bearer abc\0patchbay.v1, patchbay.bearer.abc\0abc".utf8, "\0\0abc".utf8].map { Array($0) }
         case .gates: Self.streams.map { Array($0.utf8) }
-        case .messages: [[1, 3, 0, 0, 0, 0, 0x82, 0x82, 1, 2, 3, 4, 5, 6], [2, 200] + [UInt8](repeating: 0x81, count: 600)]
-        case .records:
+        case .messages:
             [
                 [1, 0x82, 0x83, 1, 2, 3, 4, 5, 6, 7], [0, 0x82, 1, 9, 0x82, 0], [1, 0x82, 0x80, 1, 2, 3, 4, 0x89, 0x80, 5, 6, 7, 8],
                 [0, 0x82, 126, 0, 130] + [UInt8](repeating: 7, count: 130),
                 [1, 0x82, 0xFE, 0, 130, 1, 2, 3, 4] + [UInt8](repeating: 7, count: 130),
                 [1, 0x02, 0x81, 1, 2, 3, 4, 5, 0x80, 0x81, 1, 2, 3, 4, 6],
                 [0, 0x8A, 4, 1, 2, 3, 4, 0x81, 2, 0x7B, 0x7D, 0x82, 0], [1, 0x81, 0x82, 1, 2, 3, 4, 0x7A, 0x7F, 0x8A, 0x80, 1, 2, 3, 4],
-                [0, 0x8A, 126, 0, 126] + [UInt8](repeating: 7, count: 126),
+                [0, 0x8A, 126, 0, 126] + [UInt8](repeating: 7, count: 126), [0, 0x01, 1, 0xC3, 0x89, 0, 0x80, 1, 0x9F],
+                [0, 0x88, 5, 3, 232] + "bye".utf8, [5, 0x82, 0xFF, 0, 0, 0, 0, 0, 1, 0, 0], [0, 0x81, 4, 0xF0, 0x9F, 0x99, 0x82],
             ]
         case .files:
             [[1] + "RIFF".utf8 + [40, 0, 0, 0] + "WAVEfmt ".utf8 + [16, 0, 0, 0, 1, 0, 1, 0], [2] + "OggS".utf8, [0, 0x78], [4, 0x8F]]
@@ -32,6 +32,7 @@ extension FuzzTarget {
                 Array("PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n".utf8),
                 Array("192.0.2.1, [2001:db8::1]:443,10.0.0.1:80, ::ffff:10.0.0.2".utf8), Array("10.0.0.0/8".utf8),
             ]
+        case .configurations: Self.configurationTexts.map { Array($0.utf8) }
         case .assistants: (Self.assistantTexts + Self.channelTexts).map { Array($0.utf8) }
         }
     }
@@ -71,6 +72,39 @@ extension FuzzTarget {
         "\u{1}GET /v1/rtc HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\nabc",
         "\u{40}PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "\u{2}GET /a%2Fb?access_token=c%3D&a+b HTTP/1.1\r\nHost: h\r\nX: a\r\nOrigin:\r\nAuthorization: Bearer t\r\nX-Forwarded-For: 192.0.2.1\r\n"
+            + "Connection: close\r\nExpect: 100-continue\r\n\r\n",
+        "\u{10}GET /v1/rtc HTTP/1.1\r\nhost: h\r\nconnection: keep-alive, upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n"
+            + "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-protocol: patchbay.v1, patchbay.bearer.t\r\n\r\n",
+    ]
+
+    private static let configurationTexts = [
+        """
+        port: 7880
+        shards: 0x2
+        cert: a.pem
+        trusted_proxies: ["127.0.0.0/8", ::1]
+        tls: {fast_path: off}
+        room: {auto_create: yes, empty_timeout: 300, silence_limit: 1_0}
+        keys:
+          my-app: a-secret-of-at-least-32-characters
+          other: {algorithm: RS256, public_key_file: a.pem}
+        users: {issuer: i, algorithm: HS256, secret: s, audience: a}
+        allowed_origins: [https://a]
+        webhook: {urls: ["https://a"], api_key: my-app}
+        """,
+        """
+        assistants:
+          - &base
+            id: default
+            greetings: ["Hello {name}"]
+            tools: [{name: t, url: "https://a", parameters: {type: object, properties: {n: {type: number, minimum: -1.5e3}}}}]
+            widget: {theme: auto}
+          - {<<: *base, id: second, name: ~}
+        dispatch: [{room: "support-*", assistant: second}]
+        """,
+        "{my-app: {{ secret }}}", #"{"a":"b","c":{"algorithm":"HS256","secret":"d"}}"#, "a: b, c: \"d\"", "keys: {a: 2026-01-01, b: 1:30}",
+        "--- !!set {a: , ? [b] : }", "a: &a [*a, !!binary AA==, !!int 7, .inf, |\n x]", "? {a: b}\n: c\n---\nd",
     ]
 
     private static let assistantTexts = [

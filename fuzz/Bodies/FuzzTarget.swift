@@ -3,7 +3,8 @@ private import Wire
 
 /// The fuzz targets. Each has a folder in `fuzz/cases` with inputs that once failed.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    case frames, requests, events, json, tokens, heads, gates, messages, records, files, trunks, providers, assistants, proxies
+    case frames, requests, events, json, tokens, heads, gates, messages, files, trunks, providers, assistants, proxies
+    case configurations
 
     /// Feeds the target with arbitrary bytes. It always returns; a trap is a finding.
     package func run(_ bytes: [UInt8]) {
@@ -14,11 +15,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .json: WireFuzzing.readJSON(bytes)
         case .tokens: TokenFuzzing.verify(bytes)
         case .heads: TokenExtractionFuzzing.extract(bytes)
-        case .gates: SocketsFuzzing.admit(bytes)
+        case .gates: RequestFuzzing.read(bytes)
         case .messages:
-            SocketsFuzzing.read(bytes)
-            SocketsFuzzing.scan(bytes)
-        case .records: RecordFuzzing.read(bytes)
+            FramerFuzzing.read(bytes)
+            FramerFuzzing.write(bytes)
         case .files: AudioFuzzing.read(bytes)
         case .trunks: TrunkFuzzing.carry(bytes)
         case .providers: ProviderFuzzing.read(bytes)
@@ -28,6 +28,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .proxies:
             ProxyFuzzing.readHeader(bytes)
             ProxyFuzzing.readAddresses(bytes)
+        case .configurations:
+            ConfigurationFuzzing.readFile(bytes)
+            ConfigurationFuzzing.readVariable(bytes)
         }
     }
 }

@@ -20,8 +20,8 @@ package struct HTTPServerResponse: Sendable {
         self.init(status: status, fields: [.contentType: type], body: Array(text.utf8))
     }
 
-    /// An error as PROTOCOL, "Rejected connections" defines it: `{"code","message"}`. The code is in a header field too, because some WebSocket clients
-    /// show the head of a refused upgrade to their caller but not its body.
+    /// An error, `{"code","message"}` (docs/protocol/connecting.md, "Rejected connections"). The code is in a header field too, because
+    /// some WebSocket clients show the head of a refused upgrade to their caller but not its body.
     package static func error(_ status: HTTPResponse.Status, _ code: String, _ message: String) -> HTTPServerResponse {
         HTTPServerResponse(
             status: status,
@@ -29,12 +29,10 @@ package struct HTTPServerResponse: Sendable {
             body: ErrorBody(code: code, message: message).json)
     }
 
-    /// The error code; nil for other responses.
     package var errorCode: String? { fields[.patchbayError] }
 }
 
 extension HTTPField.Name {
-    /// The error code.
     package static let patchbayError = HTTPField.Name("X-Patchbay-Error")!
     package static let requestID = HTTPField.Name("X-Request-ID")!
     package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!

@@ -1,10 +1,12 @@
 internal import CLibwebsockets
+internal import COpenSSL
+internal import TLSRecords
 package import Wire
 
-/// One event loop on one thread: a libuv loop of ours, a libwebsockets context on it, its listeners, connections and one timer.
+/// One event loop on one thread: a libuv loop of ours with its listeners, connections and timers, and a libwebsockets context on it.
 ///
-/// Created, run and used on one thread; the only way in from other threads is a `Mailbox` with this loop's `waker`. The libuv loop is ours
-/// because libwebsockets takes SIGINT and SIGTERM for itself on its own, and spins after them.
+/// Used on one thread; the only way in from others is a `Mailbox`. The libuv loop is ours because libwebsockets takes SIGINT and SIGTERM for
+/// itself on its own, and spins after them.
 @safe package final class Loop {
     /// Not retained: the creator of the loop keeps it alive while the loop runs.
     package unowned(unsafe) let delegate: any SocketDelegate
@@ -12,10 +14,14 @@ package import Wire
     let mediaReceiver: MediaReceiver
     let settings: LoopSettings
     let lws = LwsContext()
+    private(set) var serverTLS: TLSContext?
+    private(set) var clientTLS: TLSContext?
+    let buffers = StreamBuffers()
     private var uv: UVLoop!
-    private(set) var recordLayer = LoopRecordLayer()
     private var acceptor: Acceptor!
-    private var scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+    private var edges = EdgeTable()
+    @exclusivity(unchecked) private var turn = Turn()
+    var scratch = Scratch()
     /// Of HTTP request bodies that are being received or processed.
     private var bodyBytes = 0
     package internal(set) var counters = LoopCounters()
@@ -40,20 +46,12 @@ package import Wire
     }
 
     private func open() throws {
-        let this = unsafe Unmanaged.passUnretained(self).toOpaque()
-        try unsafe lws.open(on: uv.pointer, user: this, handshakeSecondsMax: settings.handshakeSecondsMax)
-        if let layer = settings.recordLayer, let context = unsafe lws.pointer {
-            recordLayer = unsafe layer.makeLoopLayer(for: self, handles: LoopHandles(uv: UnsafeMutableRawPointer(uv.pointer), lws: context))
+        let recordsSecrets = settings.fastPath.isActive
+        if let files = settings.server {
+            unsafe try lws.open(on: uv.pointer)
+            serverTLS = try TLSContext(serving: files, recordsSecrets: recordsSecrets)
         }
-        if let server = settings.server {
-            try lws.makeServerVhost(server, handshakeSecondsMax: settings.handshakeSecondsMax)
-            try lws.makePlainVhost(handshakeSecondsMax: settings.handshakeSecondsMax)
-        }
-        if let trust = settings.client { try lws.makeClientVhost(trust, handshakeSecondsMax: settings.handshakeSecondsMax) }
-    }
-
-    deinit {
-        unsafe scratch.deallocate()
+        if let trust = settings.client { clientTLS = try TLSContext(trusting: trust, recordsSecrets: recordsSecrets) }
     }
 
     // MARK: Running
@@ -61,38 +59,35 @@ package import Wire
     /// Serves until `stop()`, woken by posts to `mailbox`, then frees everything that belongs to the loop.
     package func run<Message>(wokenBy mailbox: Mailbox<Message>) {
         mailbox.connect(waker)
-        runTurns()
         // Before anything is freed: nobody may wake the loop any more.
-        mailbox.disconnect()
-        freeAll()
+        run { mailbox.disconnect() }
     }
 
     /// Serves until `stop()`, then frees everything that belongs to the loop. Only for a loop whose `waker` nobody has.
-    package func run() {
-        runTurns()
-        freeAll()
-    }
+    package func run() { run {} }
 
-    private func runTurns() {
+    private func run(ended: () -> Void) {
         // Nobody cancels this thread, but glibc guards each system call of a multi-threaded process with two atomic operations unless the
         // thread may be cancelled at any time.
         pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), nil)
         pthread_setcanceltype(Int32(PTHREAD_CANCEL_ASYNCHRONOUS), nil)
         uv.run()
+        ended()
+        freeAll()
     }
 
     private func freeAll() {
-        stopListening()
+        acceptor.stopListening()
         acceptor.closePending()
+        for edge in edges.open { edge.fail() }
+        endTurn()
         let mayRun = lws.destroy()
-        recordLayer.stop()
         if mayRun {
             uv.close()
             lws.finishDestroying()
         }
     }
 
-    /// Ends `run()` after this turn.
     package func stop() { uv.stop() }
 
     /// The time of this turn.
@@ -107,70 +102,130 @@ package import Wire
     package var waker: LoopWaker { uv.waker }
     var uvPointer: UnsafeMutablePointer<uv_loop_t> { unsafe uv.pointer }
 
-    /// Whether libwebsockets is working on leftover bytes of an earlier read, which it does outside of socket events.
-    var isServingLeftover: Bool { !uv.isProcessingEvents }
-
-    // MARK: The timer
+    // MARK: Timers
 
     /// Calls `SocketDelegate.timerRang()` at this instant; nil cancels. There is one timer; the last call counts.
     package func wake(at instant: Instant?) {
         if let instant {
             let delay = max(0, (instant - now).inNanoseconds)
             uv.startTimer(milliseconds: UInt64((delay + 999_999) / 1_000_000))
-        } else if recordLayer.timerMilliseconds == nil {
+        } else if unsafe turn.timerQueue.isEmpty {
             uv.stopTimer()
         }
-        if let milliseconds = recordLayer.timerMilliseconds { uv.startTimer(withinMilliseconds: milliseconds) }
+        if unsafe !turn.timerQueue.isEmpty { uv.startTimer(withinMilliseconds: Turn.timerMilliseconds) }
     }
 
-    /// Has the timer fire within this time; `SocketDelegate.timerRang()` is called in any case.
-    package func wake(withinMilliseconds milliseconds: UInt64) {
-        uv.startTimer(withinMilliseconds: milliseconds)
-    }
-
+    /// Messages that wait for the timer leave, except those of connections that have written meanwhile.
     func timerFired() {
-        recordLayer.timerFired { unsafe delegate.timerRang() }
+        let due = unsafe turn.takeTimerQueue()
+        unsafe delegate.timerRang()
+        let next = now + .milliseconds(Int64(Turn.timerMilliseconds))
+        for connection in due where connection.finishTimer(before: next) { unsafe turn.timerQueue.append(connection) }
     }
 
-    // MARK: Serving
+    /// Ends the connections whose deadline has passed.
+    ///
+    /// - Returns: whether there are any left with one.
+    func scanDeadlines() -> Bool {
+        for edge in edges.takeExpired(at: now) { edge.expired() }
+        return edges.hasDeadlines
+    }
+
+    func set(_ deadline: Instant?, of edge: EdgeConnection) {
+        edges.set(deadline, of: edge)
+        if deadline != nil { uv.startScanning() }
+    }
+
+    // MARK: Turns
+
+    /// What is written during a batch of records leaves at its end.
+    var isBatch: Bool { unsafe turn.isBatch }
+
+    func batch(_ body: () -> Void) {
+        unsafe turn.isBatch = true
+        body()
+        unsafe turn.isBatch = false
+        flushTurn()
+    }
+
+    func flushAtTurnEnd(_ connection: Connection) {
+        guard unsafe !connection.deferred.isOnTurnList else { return }
+        unsafe connection.deferred.isOnTurnList = true
+        unsafe turn.queue.append(connection)
+    }
+
+    func flushOnTimer(_ connection: Connection) {
+        guard unsafe !connection.deferred.isOnTimerList else { return }
+        unsafe connection.deferred.isOnTimerList = true
+        if unsafe turn.timerQueue.isEmpty { uv.startTimer(withinMilliseconds: Turn.timerMilliseconds) }
+        unsafe turn.timerQueue.append(connection)
+    }
+
+    private func flushTurn() {
+        // Not an iteration over the array, because a flush may add to it, and its memory is kept for the next turn.
+        var index = 0
+        while unsafe index < turn.queue.count {
+            unsafe turn.queue[index].finishTurn()
+            index += 1
+        }
+        unsafe turn.queue.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether sockets other than those of media may still be served in this turn.
+    var othersMayRun: Bool { unsafe turn.otherNanoseconds < Turn.otherNanosecondsMax }
+    func countOthers(_ nanoseconds: UInt64) { unsafe turn.otherNanoseconds += nanoseconds }
+
+    /// The loop is about to wait for events: everything that waits for the end of the turn happens.
+    func endTurn() {
+        unsafe turn.otherNanoseconds = 0
+        repeat {
+            flushTurn()
+            for ended in edges.takeEnded() { report(ended) }
+        } while unsafe !turn.queue.isEmpty || edges.hasEnded
+        edges.releaseClosed()
+    }
+
+    private func report(_ ended: EdgeConnection.Phase) {
+        switch ended {
+        case .requests(let requests):
+            if !requests.hasHadARequest { counters.handshakesAbandoned += 1 }
+            requests.ended()
+        case .client(let upgrade): upgrade.ended()
+        case .webSocket(let connection): connection.ended()
+        case .ending, .closed: break
+        }
+    }
+
+    // MARK: Connections
+
+    func add(_ edge: EdgeConnection) { edges.add(edge) }
+    /// The phase in which a connection was when it ended; reported at the end of the turn.
+    func noteEnded(_ phase: EdgeConnection.Phase) { edges.noteEnded(phase) }
+
+    func remove(_ edge: EdgeConnection) {
+        edges.remove(edge)
+        if edge.arrival.peer != nil { settings.quota(of: edge.arrival.entrance).giveBack() }
+    }
 
     /// Accepts from a listener until the loop ends or `stopListening`, and then closes it.
     package func listen(on listener: Listener) {
-        unsafe acceptor.listen(on: listener, uv.pointer)
-    }
-
-    /// Closes the listeners. Established connections stay.
-    package func stopListening() {
-        acceptor.stopListening()
+        acceptor.listen(on: listener)
     }
 
     /// Uses another certificate for new connections; on an error the old one stays.
     package func reloadTLS(_ files: TLSFiles) throws(TLSFileError) {
-        guard let serverTLS = unsafe lws.serverTLS else { return }
-        try files.check()
-        try unsafe files.load(into: serverTLS)
+        try serverTLS?.reload(files)
     }
 
-    /// A listener has accepted a TCP connection.
-    func accepted(_ descriptor: Int32, at entrance: Entrance) {
-        acceptor.accepted(descriptor, at: entrance)
-    }
-
-    /// The source of a request on a server's connection.
+    /// The source of a request.
     ///
-    /// - Parameter arrival: nil for a connection with TLS.
-    func source(of wsi: OpaquePointer, _ arrival: PlainArrival?) -> RequestSource {
-        guard let arrival else {
-            let address = unsafe TCPSocket(descriptor: lws_get_socket_fd(wsi)).peerAddress
-            return RequestSource(entrance: .clients, address: address, isTrusted: true)
-        }
-        guard arrival.entrance == .proxies else {
-            return RequestSource(entrance: arrival.entrance, address: arrival.peer.forLimits, isTrusted: true)
-        }
-        let client = settings.proxies.client(of: arrival.peer, forwardedFor: unsafe RequestHeader.forwardedFor.joinedText(of: wsi))
+    /// - Parameter forwardedFor: the values of X-Forwarded-For, joined by commas.
+    func source(of entrance: Entrance, _ peer: IPAddress, forwardedFor: String?) -> RequestSource {
+        guard entrance == .proxies else { return RequestSource(entrance: entrance, address: peer.forLimits, isTrusted: true) }
+        let client = settings.proxies.client(of: peer, forwardedFor: forwardedFor)
         if client.isMalformed { counters.forwardedForMalformed += 1 }
         // With the PROXY protocol, the connection itself was checked when it was accepted.
-        let isTrusted = settings.proxies.usesProxyProtocol || settings.proxies.trusts(arrival.peer)
+        let isTrusted = settings.proxies.usesProxyProtocol || settings.proxies.trusts(peer)
         return RequestSource(entrance: .proxies, address: client.address.forLimits, isTrusted: isTrusted)
     }
 
@@ -180,34 +235,23 @@ package import Wire
         unsafe delegate.acceptFailed(error)
     }
 
-    func wsiCreated() { acceptor.wsiCreated() }
-
-    /// - Parameter entrance: of a server's connection; nil for an outgoing one.
-    func wsiDestroyed(at entrance: Entrance?, madeARequest: Bool) {
-        guard let entrance else { return }
-        settings.quota(of: entrance).giveBack()
-        if !madeARequest { counters.handshakesAbandoned += 1 }
-    }
-
-    func tlsContextMade(_ context: OpaquePointer) {
-        unsafe TLSPolicy.apply(to: context)
-        unsafe settings.recordLayer?.configure(context)
-        unsafe lws.serverTLS = unsafe context
-    }
-
-    func clientTLSContextMade(_ context: OpaquePointer) {
-        unsafe settings.recordLayer?.configure(context)
-    }
-
-    /// Reports when the socket takes more; nil if the system has no descriptor left.
-    func watchWritable(_ wsi: OpaquePointer, _ isWritable: @escaping () -> Void) -> WritableWatch? {
-        unsafe WritableWatch(lws_get_socket_fd(wsi), on: uv.pointer, recordLayer, isWritable: isWritable)
+    /// Starts to connect; `SocketDelegate.opened` or `failed` reports the outcome, the latter possibly before this returns.
+    package func connect(to endpoint: Endpoint) -> Connection {
+        let connection = Connection(loop: self, isServer: false, tcp: TCPSocket(descriptor: -1))
+        switch ClientUpgrade.open(endpoint) {
+        case .failure(let failure): connection.failure = failure
+        case .success(let descriptor):
+            if EdgeConnection(connecting: descriptor, ClientUpgrade(endpoint, for: connection), on: self) != nil { return connection }
+            Listener.discard(descriptor)
+        }
+        connection.ended()
+        return connection
     }
 
     // MARK: Request bodies
 
-    /// How long the body of an HTTP request may take.
-    var bodyTimeout: Duration { .seconds(3 * settings.handshakeSecondsMax) }
+    /// The time for a client to send the body of an HTTP request, and to acknowledge a piece of a response.
+    var transferTimeout: Duration { .seconds(3 * settings.handshakeSecondsMax) }
 
     /// - Returns: false if bodies in progress already take up too much memory.
     func takeBodyBytes(_ count: Int) -> Bool {
@@ -219,72 +263,6 @@ package import Wire
     func giveBackBodyBytes(_ count: Int) {
         bodyBytes -= count
     }
-
-    // MARK: Connecting
-
-    /// Starts to connect; `SocketDelegate.opened` or `failed` reports the outcome.
-    package func connect(to endpoint: Endpoint) -> Connection {
-        let connection = unsafe Connection(wsi: nil, loop: self)
-        connection.endpoint = endpoint
-        if let wsi = unsafe start(connection, to: endpoint) { unsafe connection.attach(wsi) }
-        return connection
-    }
-
-    private func start(_ connection: Connection, to endpoint: Endpoint) -> OpaquePointer? {
-        let held = unsafe Unmanaged<Attachment>.passRetained(connection)
-        connection.isHeldByLws = true
-        let address = unsafe strdup(endpoint.host)
-        defer { unsafe free(address) }
-        var wsi: OpaquePointer?
-        var flags = endpoint.usesTLS ? Int32(LCCSCF_USE_SSL.rawValue) : 0
-        // A server must not choose where a request goes.
-        flags |= Int32(LCCSCF_HTTP_NO_FOLLOW_REDIRECT.rawValue)
-        if endpoint.usesTLS, settings.client == .anybody {
-            flags |= Int32(LCCSCF_ALLOW_SELFSIGNED.rawValue | LCCSCF_SKIP_SERVER_CERT_HOSTNAME_CHECK.rawValue)
-            flags |= Int32(LCCSCF_ALLOW_INSECURE.rawValue | LCCSCF_ALLOW_EXPIRED.rawValue)
-        }
-        unsafe endpoint.hostField.withCString { host in
-            unsafe endpoint.path.withCString { path in
-                unsafe ProtocolLimits.subprotocol.withCString { subprotocol in
-                    var info = unsafe lws_client_connect_info()
-                    unsafe info.context = unsafe lws.pointer
-                    unsafe info.vhost = unsafe lws.clientVhost
-                    unsafe info.address = unsafe UnsafePointer(address)
-                    unsafe info.host = unsafe host
-                    unsafe info.port = Int32(endpoint.port)
-                    unsafe info.path = unsafe path
-                    unsafe info.protocol = unsafe subprotocol
-                    unsafe info.local_protocol_name = unsafe subprotocol
-                    unsafe info.ssl_connection = flags
-                    unsafe info.opaque_user_data = unsafe held.toOpaque()
-                    unsafe withUnsafeMutablePointer(to: &wsi) {
-                        unsafe info.pwsi = unsafe $0
-                        _ = unsafe lws_client_connect_via_info(&info)
-                    }
-                }
-            }
-        }
-        if unsafe wsi == nil, connection.isHeldByLws {
-            // It failed before libwebsockets had anything to destroy.
-            connection.isHeldByLws = false
-            unsafe held.release()
-        }
-        return unsafe wsi
-    }
-
-    // MARK: Scratch
-
-    /// Copies bytes to where they have `Connection.headroom` before them.
-    func withScratch(copying bytes: UnsafeRawBufferPointer, _ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
-        let needed = bytes.count + Int(patchbay_lws_pre)
-        if unsafe scratch.count < needed {
-            unsafe scratch.deallocate()
-            unsafe scratch = .allocate(byteCount: needed * 2, alignment: 16)
-        }
-        let start = unsafe scratch.baseAddress! + Int(patchbay_lws_pre)
-        if let base = bytes.baseAddress { unsafe start.copyMemory(from: base, byteCount: bytes.count) }
-        return unsafe body(start)
-    }
 }
 
 /// What a loop counts of connections that never reach its delegate.
@@ -293,12 +271,14 @@ package struct LoopCounters: Sendable {
     package var turnedAway: UInt64 = 0
     /// Ended before a whole request had arrived: silent clients, failed TLS handshakes, request heads over 16 KiB.
     package var handshakesAbandoned: UInt64 = 0
-    /// How often a listener stopped accepting for want of descriptors or memory, and connections that libwebsockets had no room for.
+    /// How often a listener stopped accepting because descriptors or memory ran out, and connections and requests refused for the same reason.
     package var acceptFailures: UInt64 = 0
     /// Connections closed for their PROXY header.
     package var proxyHeadersRefused: [ProxyHeader.Fault: UInt64] = [:]
     /// Requests of proxies with an `X-Forwarded-For` that is no list of addresses.
     package var forwardedForMalformed: UInt64 = 0
+
+    package init() {}
 }
 
 /// Why a loop could not be created.
@@ -307,5 +287,6 @@ package struct LoopError: Error, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
+    static let noTLS = LoopError("OpenSSL has no memory for TLS")
     static let noLoop = LoopError("libuv cannot create a loop; check the limit of open files (`ulimit -n`)")
 }

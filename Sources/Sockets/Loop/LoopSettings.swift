@@ -1,4 +1,5 @@
 internal import Synchronization
+package import TLSRecords
 
 /// How a loop is set up.
 package struct LoopSettings: Sendable {
@@ -7,28 +8,19 @@ package struct LoopSettings: Sendable {
     /// Which servers outgoing connections trust; nil for a loop that only serves.
     package var client: ClientTrust?
     /// Limits connections of clients and proxies in all states; beyond it a new one is closed as soon as it is accepted.
-    package var quota: ConnectionQuota
+    package var quota = ConnectionQuota(limit: 60_000)
     /// The same for health checks and metrics, which work when there are too many clients.
-    package var operationsQuota: ConnectionQuota
+    package var operationsQuota = ConnectionQuota(limit: 64)
     /// How long a peer may take for TLS, and again for its request, in seconds.
-    package var handshakeSecondsMax: Int
+    package var handshakeSecondsMax = 10
     /// The peers that are trusted at listeners for proxies.
-    package var proxies: ProxyTrust
-    /// Nil: libwebsockets and OpenSSL do everything.
-    package var recordLayer: (any RecordLayer)?
+    package var proxies = ProxyTrust()
+    /// Whether records after the handshake are ours.
+    package var fastPath = TLSFastPath(.off)
 
-    package init(
-        server: TLSFiles? = nil, client: ClientTrust? = nil, quota: ConnectionQuota = ConnectionQuota(limit: 60_000),
-        operationsQuota: ConnectionQuota = ConnectionQuota(limit: 64), handshakeSecondsMax: Int = 10, proxies: ProxyTrust = ProxyTrust(),
-        recordLayer: (any RecordLayer)? = nil
-    ) {
+    package init(server: TLSFiles? = nil, client: ClientTrust? = nil) {
         self.server = server
         self.client = client
-        self.quota = quota
-        self.operationsQuota = operationsQuota
-        self.handshakeSecondsMax = handshakeSecondsMax
-        self.proxies = proxies
-        self.recordLayer = recordLayer
     }
 
     func quota(of entrance: Entrance) -> ConnectionQuota {

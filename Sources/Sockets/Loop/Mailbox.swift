@@ -3,14 +3,17 @@ internal import Synchronization
 
 /// The queue through which other threads reach a loop: any thread posts, the loop takes everything posted so far in one turn.
 ///
-/// Posts between two turns share one wake (`uv_async_send` coalesces calls), so a batch is as cheap as a message.
+/// A full mailbox has one of three policies, by the message:
 ///
-/// Two kinds of messages have two policies. Requests that a client can send without end are posted with `post(_:unlessMoreThan:)`, which
-/// refuses them. Control messages between threads must not be lost, because both sides would disagree about rooms from then on, so
-/// `post(_:)` has only the limit `MailboxLimits.messagesMax`, at which the process stops: a loop that has not run for that long is stuck.
+/// - *keep*, `post(_:)`: for what must not be lost, because both sides would disagree from then on. Its number must be limited by what it is
+///   about, such as connections.
+/// - *refuse*, `post(_:unlessMoreThan:)`: for requests that a client can send without end, and whose sender gets an error.
+/// - *drop*, `post(droppable:)`: for everything else. `drain` reports the loss, and the loop's owner must repair what depends on it.
 package final class Mailbox<Message: Sendable>: Sendable {
     private struct State: ~Copyable {
         var messages: [Message] = []
+        /// Since the loop has last read.
+        var dropped = 0
         var wake: LoopWaker?
         var isClosed = false
     }
@@ -18,26 +21,20 @@ package final class Mailbox<Message: Sendable>: Sendable {
     private let state = Mutex(State())
     private let limit: Int
 
+    /// - Parameter limit: messages that may wait before droppable ones are dropped.
     package init(limit: Int = MailboxLimits.messagesMax) {
         self.limit = limit
     }
 
-    /// Posts a message. Messages to a loop that has ended are dropped.
-    ///
-    /// - Precondition: fewer than `limit` messages are waiting.
     package func post(_ message: Message) {
         state.withLock { state in
             guard !state.isClosed else { return }
-            precondition(
-                state.messages.count < limit, "a loop has not read its mailbox for \(limit) messages; its thread is stuck or overloaded")
             state.messages.append(message)
             // Under the lock, so that the waker is never used after `disconnect` has returned.
             state.wake?.wake()
         }
     }
 
-    /// Posts a message unless too many are waiting.
-    ///
     /// - Returns: whether it was accepted.
     package func post(_ message: Message, unlessMoreThan limit: Int) -> Bool {
         state.withLock { state in
@@ -48,16 +45,37 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
+    /// - Returns: whether it is the first that is dropped since the loop has last read. Further ones follow until it reads again.
+    @discardableResult
+    package func post(droppable message: Message) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            // Nothing that was posted after a lost message may arrive without it.
+            guard state.dropped == 0, state.messages.count < limit else {
+                state.dropped += 1
+                return state.dropped == 1
+            }
+            state.messages.append(message)
+            state.wake?.wake()
+            return false
+        }
+    }
+
     /// Wakes the loop without a message, for something that it finds elsewhere.
     package func wake() {
         state.withLock { $0.wake?.wake() }
     }
 
     /// Takes everything posted so far. Called on the loop's thread.
-    package func drain(into messages: inout [Message]) {
+    ///
+    /// - Returns: how many messages were dropped after those.
+    @discardableResult
+    package func drain(into messages: inout [Message]) -> Int {
         state.withLock { state in
             swap(&messages, &state.messages)
             state.messages.removeAll(keepingCapacity: true)
+            defer { state.dropped = 0 }
+            return state.dropped
         }
     }
 
@@ -97,8 +115,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
 }
 
-/// Limits of mailboxes.
 package enum MailboxLimits {
-    /// About a hundred times what a busy shard receives in a second.
-    package static let messagesMax = 1 << 20
+    /// More than a busy shard receives in the 15 s after which its clients give it up.
+    package static let messagesMax = 1 << 18
 }

@@ -6,13 +6,14 @@ package import Wire
 /// The one protocol on a frame's way: it is called once per message, and keeps everything above free of C.
 package protocol SocketDelegate: AnyObject {
     /// A client asks to upgrade to WebSocket. Nil accepts; a response is sent instead and ends the connection.
-    func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse?
+    func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse?
     /// A whole HTTP request has arrived. Respond now or later with `HTTPExchange.respond`.
     func handle(_ exchange: HTTPExchange)
 
     func opened(_ connection: Connection)
     /// The bytes are valid during the call only.
     func received(binary message: UnsafeRawBufferPointer, from connection: Connection)
+    /// Valid UTF-8.
     func received(text message: UnsafeRawBufferPointer, from connection: Connection)
     func ponged(_ payload: UnsafeRawBufferPointer, from connection: Connection)
     func writable(_ connection: Connection)
@@ -30,9 +31,8 @@ package protocol SocketDelegate: AnyObject {
     func acceptFailed(_ error: AcceptError)
 }
 
-/// Defaults for what only a server or only a client needs.
 extension SocketDelegate {
-    package func admit(_ request: UpgradeRequest, as connection: Connection) -> HTTPServerResponse? {
+    package func admit(_ request: ReceivedRequest, as connection: Connection) -> HTTPServerResponse? {
         HTTPServerResponse(status: .notFound)
     }
     package func handle(_ exchange: HTTPExchange) {
@@ -67,7 +67,6 @@ extension SocketDelegate {
     }
 }
 
-/// How a connection ended.
 package enum ConnectionEnd: Hashable, Sendable {
     /// We closed it.
     case closed(CloseReason)

@@ -1,7 +1,7 @@
 internal import CLibwebsockets
 package import Wire
 
-/// A libuv loop with the handles that every `Loop` has: a timer, a way to wake it, and hooks before and after it waits for events.
+/// A libuv loop with the handles that every `Loop` has: two timers, a way to wake it, and a hook before it waits for events.
 ///
 /// `close` frees all of it, whether or not `open` succeeded.
 @safe final class UVLoop {
@@ -9,10 +9,9 @@ package import Wire
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
-    private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    /// For `Loop.scanDeadlines`.
+    private let scan = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private var isOpen = false
-    /// Whether the loop is between its waiting for events and the end of their handlers, the record layer's among them.
-    private(set) var isProcessingEvents = false
     private unowned let loop: Loop
 
     /// - Parameter loop: keeps this object alive, and closes it before it goes.
@@ -23,8 +22,11 @@ package import Wire
         isOpen = true
         unsafe uv_timer_init(pointer, timer)
         unsafe timer.pointee.data = unsafe this
+        unsafe uv_timer_init(pointer, scan)
+        unsafe scan.pointee.data = unsafe this
         guard unsafe uv_async_init(pointer, async, asyncSignaled) == 0 else {
             unsafe uv_close(patchbay_timer_handle(timer), nil)
+            unsafe uv_close(patchbay_timer_handle(scan), nil)
             unsafe uv_run(pointer, UV_RUN_NOWAIT)
             unsafe uv_loop_close(pointer)
             isOpen = false
@@ -37,12 +39,6 @@ package import Wire
             guard let data = unsafe handle?.pointee.data else { return }
             unsafe Unmanaged<UVLoop>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.willPoll() }
         }
-        unsafe uv_check_init(pointer, check)
-        unsafe check.pointee.data = unsafe this
-        unsafe uv_check_start(check) { handle in
-            guard let data = unsafe handle?.pointee.data else { return }
-            unsafe Unmanaged<UVLoop>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.didPoll() }
-        }
     }
 
     func run() { unsafe uv_run(pointer, UV_RUN_DEFAULT) }
@@ -54,9 +50,8 @@ package import Wire
     func close() {
         guard isOpen else { return }
         isOpen = false
-        unsafe uv_check_stop(check)
         unsafe uv_prepare_stop(prepare)
-        unsafe uv_close(patchbay_check_handle(check), nil)
+        unsafe uv_close(patchbay_timer_handle(scan), nil)
         unsafe uv_close(patchbay_prepare_handle(prepare), nil)
         unsafe uv_close(patchbay_timer_handle(timer), nil)
         unsafe uv_close(patchbay_async_handle(async), nil)
@@ -67,7 +62,7 @@ package import Wire
         unsafe timer.deallocate()
         unsafe async.deallocate()
         unsafe prepare.deallocate()
-        unsafe check.deallocate()
+        unsafe scan.deallocate()
     }
 
     // MARK: The timer
@@ -85,18 +80,27 @@ package import Wire
         }
     }
 
-    // MARK: Turns
+    /// How often deadlines are looked at, in milliseconds.
+    static let scanMilliseconds: UInt64 = 100
 
-    private func willPoll() {
-        loop.recordLayer.willPoll()
-        isProcessingEvents = true
+    /// Looks at deadlines periodically until there are none.
+    func startScanning() {
+        guard unsafe uv_is_active(patchbay_timer_handle(scan)) == 0 else { return }
+        unsafe uv_timer_start(
+            scan,
+            { timer in
+                guard let data = unsafe timer?.pointee.data else { return }
+                unsafe Unmanaged<UVLoop>.fromOpaque(data).takeUnretainedValue().scanDeadlines()
+            }, Self.scanMilliseconds, Self.scanMilliseconds)
     }
 
-    private func didPoll() {
-        loop.recordLayer.didPoll()
-        isProcessingEvents = false
+    private func scanDeadlines() {
+        if !loop.scanDeadlines() { unsafe uv_timer_stop(scan) }
     }
 
+    // MARK: Events
+
+    private func willPoll() { loop.endTurn() }
     fileprivate func fireTimer() { loop.timerFired() }
     fileprivate func signal() { unsafe loop.delegate.woken() }
 }
@@ -109,16 +113,6 @@ private func asyncSignaled(_ async: UnsafeMutablePointer<uv_async_t>?) {
 private func timerFired(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
     guard let data = unsafe timer?.pointee.data else { return }
     unsafe Unmanaged<UVLoop>.fromOpaque(data).takeUnretainedValue().fireTimer()
-}
-
-extension LoopRecordLayer {
-    /// Polls a descriptor of ours.
-    func poll(_ handle: UnsafeMutablePointer<uv_poll_t>, for events: uv_poll_event, _ handler: uv_poll_cb) {
-        let callback = unsafe unsafeBitCast(handler, to: UnsafeRawPointer.self)
-        if unsafe startPolling(handle, for: Int32(events.rawValue), callback) == nil {
-            unsafe uv_poll_start(handle, Int32(events.rawValue), handler)
-        }
-    }
 }
 
 /// The time of a loop's turn, in whole milliseconds: read once per turn and not once per frame.

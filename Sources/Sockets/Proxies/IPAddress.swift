@@ -35,19 +35,6 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The address of a socket; nil for other families.
-    init?(_ address: UnsafePointer<sockaddr>) {
-        switch Int32(unsafe address.pointee.sa_family) {
-        case AF_INET:
-            let start = unsafe UnsafeRawPointer(address) + MemoryLayout<sockaddr_in>.offset(of: \.sin_addr)!
-            unsafe self.init(bytes: UnsafeRawBufferPointer(start: start, count: 4))
-        case AF_INET6:
-            let start = unsafe UnsafeRawPointer(address) + MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr)!
-            unsafe self.init(bytes: UnsafeRawBufferPointer(start: start, count: 16))
-        default: return nil
-        }
-    }
-
     private init(bits: UInt128, isIPv6: Bool) {
         self.bits = bits
         self.isIPv6 = isIPv6
@@ -110,9 +97,47 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(address)/\(prefixBits)" }
 }
 
-/// The reason why a text is not a network.
 package struct IPNetworkError: Error, Hashable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// The address and port of one end of a socket.
+struct SocketAddress {
+    let address: IPAddress
+    let port: Int
+
+    /// - Parameter query: `getsockname` or `getpeername`.
+    /// - Returns: nil if the socket is closed, or of another family.
+    init?(of descriptor: Int32, by query: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = unsafe withUnsafeMutablePointer(to: &storage) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe query(descriptor, $0, &length) == 0 }
+        }
+        let range: Range<Int>
+        switch Int32(storage.ss_family) {
+        case AF_INET where isKnown: range = 4..<8
+        case AF_INET6 where isKnown: range = 8..<24
+        default: return nil
+        }
+        let (bytes, port) = unsafe withUnsafeBytes(of: storage) {
+            // `sin_port` and `sin6_port`.
+            unsafe (Array($0[range]), UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)))
+        }
+        guard let address = IPAddress(bytes: bytes) else { return nil }
+        (self.address, self.port) = (address, Int(port))
+    }
+}
+
+/// Resolves a host name or numeric address (getaddrinfo(3)), and passes on the first result; nil if there is none.
+func withResolved<Result>(_ host: String, port: Int? = nil, flags: Int32 = 0, _ body: (addrinfo?) -> Result) -> Result {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_flags = flags
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard unsafe getaddrinfo(host, port.map { String($0) }, &hints, &found) == 0, let first = unsafe found else { return body(nil) }
+    defer { unsafe freeaddrinfo(first) }
+    return unsafe body(first.pointee)
 }

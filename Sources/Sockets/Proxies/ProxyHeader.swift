@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A header of the PROXY protocol, version 2, which a proxy sends before the bytes of the connection that it forwards (HAProxy,
 /// `doc/proxy-protocol.txt`, section 2.2).
 ///
@@ -16,7 +18,7 @@ package struct ProxyHeader: Sendable, Hashable {
     }
 
     /// Why a connection is closed. The raw values are labels of a metric.
-    package enum Fault: String, CaseIterable, Sendable {
+    package enum Fault: String, Error, CaseIterable, Sendable {
         case malformed
         /// The textual version 1.
         case version1 = "version_1"
@@ -70,6 +72,59 @@ package struct ProxyHeader: Sendable, Hashable {
         case 0x21: 36
         case 0x31: 216
         default: nil
+        }
+    }
+}
+
+/// Reads the PROXY header of one accepted connection. Takes exactly the header's bytes from the socket, however they arrive, and waits for
+/// them on the loop without blocking it.
+final class ProxyHeaderReader {
+    private let descriptor: Int32
+    private let finished: (Result<ProxyHeader, ProxyHeader.Fault>) -> Void
+    private var bytes: [UInt8] = []
+    private var watch: DescriptorWatch?
+
+    /// - Parameter finished: called once, unless `close` is called before; possibly before `start` returns.
+    init(_ descriptor: Int32, finished: @escaping (Result<ProxyHeader, ProxyHeader.Fault>) -> Void) {
+        self.descriptor = descriptor
+        self.finished = finished
+    }
+
+    func start(on loop: Loop) {
+        watch = unsafe DescriptorWatch(
+            descriptor, on: loop.uvPointer, readable: { [unowned self] in read() },
+            timerFired: { [unowned self] in end(.failure(.slow)) })
+        guard let watch else { return finished(.failure(.malformed)) }
+        watch.startTimer(milliseconds: UInt64(min(ProxyHeader.secondsMax, loop.settings.handshakeSecondsMax) * 1_000))
+        watch.resume()
+        // The header has usually arrived with the connection.
+        read()
+    }
+
+    /// Stops without an outcome. The descriptor is the caller's again: libuv watches each only once.
+    func close() { watch?.close() }
+
+    private func end(_ outcome: Result<ProxyHeader, ProxyHeader.Fault>) {
+        close()
+        finished(outcome)
+    }
+
+    private func read() {
+        while true {
+            switch ProxyHeader.parse(bytes) {
+            case .complete(let header): return end(.success(header))
+            case .refused(let fault): return end(.failure(fault))
+            case .needs(let total):
+                var piece = [UInt8](repeating: 0, count: total - bytes.count)
+                let count = unsafe recv(descriptor, &piece, piece.count, Int32(MSG_DONTWAIT))
+                if count > 0 {
+                    bytes += piece.prefix(count)
+                } else if count < 0, errno == EAGAIN || errno == EINTR {
+                    return
+                } else {
+                    return end(.failure(.truncated))
+                }
+            }
         }
     }
 }

@@ -22,9 +22,7 @@ package struct ProxyTrust: Sendable {
     package func client(of peer: IPAddress, forwardedFor field: String?) -> ForwardedClient {
         guard trusts(peer), let field else { return ForwardedClient(address: peer) }
         var nearest = peer
-        for item in field.utf8.split(separator: UInt8(ascii: ",")).reversed() {
-            let item = Substring(item).trimmingBlanks
-            if item.isEmpty { continue }
+        for item in HeaderList.items(of: field).reversed() where !item.isEmpty {
             guard let address = Self.address(in: item) else { return ForwardedClient(address: nearest, isMalformed: true) }
             nearest = address
             if !trusts(address) { break }
@@ -59,16 +57,6 @@ package struct ForwardedClient: Hashable, Sendable {
     package var isMalformed = false
 }
 
-extension Substring {
-    fileprivate var trimmingBlanks: Substring {
-        var text = self
-        while text.first == " " || text.first == "\t" { text.removeFirst() }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
-    }
-}
-
-/// The source of a request.
 package struct RequestSource: Sendable {
     package var entrance: Entrance
     /// The client's address, as limits and logs see it.

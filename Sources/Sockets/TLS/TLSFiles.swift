@@ -36,9 +36,13 @@ package struct TLSFiles: Sendable, Hashable {
         guard unsafe SSL_CTX_use_certificate_chain_file(context, certificatePath) == 1 else {
             throw .unusable(.certificate, certificatePath)
         }
-        let isLoaded = unsafe SSL_CTX_use_PrivateKey_file(context, privateKeyPath, SSL_FILETYPE_PEM) == 1
-        guard isLoaded, unsafe SSL_CTX_check_private_key(context) == 1 else {
+        guard unsafe SSL_CTX_use_PrivateKey_file(context, privateKeyPath, SSL_FILETYPE_PEM) == 1 else {
             throw .unusable(.privateKey, privateKeyPath, certificatePath: certificatePath)
+        }
+        // A key of another type is loaded all the same, for a certificate that is not there.
+        guard unsafe SSL_CTX_check_private_key(context) == 1 else {
+            ERR_clear_error()
+            throw .keyOfAnotherCertificate(privateKeyPath, certificatePath)
         }
     }
 }
@@ -88,46 +92,72 @@ package struct TLSFileError: Error, CustomStringConvertible {
         let code = ERR_get_error()
         ERR_clear_error()
         let reason = unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "unknown error"
-        if reason.contains("mismatch") {
-            return TLSFileError(
-                path: path, reason: "it is not the key of the certificate \(certificatePath)",
-                remedy: "pass the certificate and the key that were issued together")
-        }
+        if reason.contains("mismatch") { return keyOfAnotherCertificate(path, certificatePath) }
         return TLSFileError(
             path: path, reason: "OpenSSL finds no \(role.rawValue) in it (\(reason))",
             remedy: "\(role.settings) names a PEM file with the \(role.rawValue)")
     }
+
+    static func keyOfAnotherCertificate(_ path: String, _ certificatePath: String) -> TLSFileError {
+        TLSFileError(
+            path: path, reason: "it is not the key of the certificate \(certificatePath)",
+            remedy: "pass the certificate and the key that were issued together")
+    }
 }
 
-/// The TLS settings of every server context.
-enum TLSPolicy {
-    /// TLS 1.2 at least (RFC 8996), with AEAD suites and forward secrecy only (RFC 9325 section 4.2); 1.3 is preferred by OpenSSL. No
-    /// renegotiation. No session cache, which would hold memory for departed clients; session tickets need none.
-    ///
-    /// One ticket per handshake, where OpenSSL makes two: a participant resumes one connection (RFC 8446 appendix C.4), and each ticket
-    /// costs a fifteenth of a handshake. All contexts of the process share the ticket keys, because a client may return to another shard.
-    static func apply(to context: OpaquePointer) {
-        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-        unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        unsafe SSL_CTX_set_options(context, Self.noRenegotiation | Self.serverPreference | Self.prioritizeChaCha)
-        // AES-128 first: with SHA-256 it takes less time than AES-256 with SHA-384 (RFC 8446 section 9.1). ChaCha20 for clients that put it
-        // first because they have no AES in hardware.
-        unsafe SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256")
-        unsafe SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20")
-        unsafe SSL_CTX_set_num_tickets(context, 1)
-        guard !ticketKeys.isEmpty else { return }
-        var keys = ticketKeys
-        _ = unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_TLSEXT_TICKET_KEYS, keys.count, &keys)
+/// Validity and names of a server's certificate.
+package struct ServerCertificate: Sendable, Hashable {
+    /// In seconds since 1970.
+    package let begins: Int64
+    package let expires: Int64
+    /// The DNS names and IP addresses that it is for (RFC 6125 section 6.4): its subject alternative names.
+    package let names: [String]
+
+    package init(begins: Int64, expires: Int64, names: [String]) {
+        self.begins = begins
+        self.expires = expires
+        self.names = names
     }
 
-    // OpenSSL's macros SSL_OP_NO_RENEGOTIATION and so on, which Swift does not import.
-    private static var noRenegotiation: UInt64 { 1 << 30 }
-    private static var serverPreference: UInt64 { 1 << 22 }
-    private static var prioritizeChaCha: UInt64 { 1 << 21 }
+    init(_ certificate: OpaquePointer) {
+        begins = unsafe Self.seconds(X509_get0_notBefore(certificate))
+        expires = unsafe Self.seconds(X509_get0_notAfter(certificate))
+        names = unsafe Self.alternativeNames(of: certificate)
+    }
 
-    /// A name, a MAC key and a cipher key, generated once per process; empty if OpenSSL has no randomness, and then each context has its own.
-    private static let ticketKeys: [UInt8] = {
-        var keys = [UInt8](repeating: 0, count: 80)
-        return unsafe RAND_bytes(&keys, Int32(keys.count)) == 1 ? keys : []
-    }()
+    /// Whether clients accept it for this host: a DNS name, with a wildcard for one label, or an IP address.
+    package func covers(_ host: String) -> Bool {
+        let host = host.lowercased()
+        return names.contains { name in
+            let name = name.lowercased()
+            if name == host { return true }
+            guard name.hasPrefix("*."), let dot = host.firstIndex(of: "."), dot != host.startIndex else { return false }
+            return host[dot...] == name.dropFirst()
+        }
+    }
+
+    /// 0 for a time that cannot be read.
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64 {
+        var parts = unsafe tm()
+        guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return 0 }
+        return unsafe Int64(timegm(&parts))
+    }
+
+    private static func alternativeNames(of certificate: OpaquePointer) -> [String] {
+        guard let list = unsafe X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return [] }
+        let names = OpaquePointer(list)
+        defer { unsafe GENERAL_NAMES_free(names) }
+        var texts: [String] = []
+        for index in 0..<(unsafe OPENSSL_sk_num(names)) {
+            guard let name = unsafe OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self) else { continue }
+            let value = unsafe name.pointee.d.ia5
+            let bytes = unsafe UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value)))
+            switch unsafe name.pointee.type {
+            case GEN_DNS: texts.append(unsafe String(decoding: bytes, as: UTF8.self))
+            case GEN_IPADD: if let address = IPAddress(bytes: unsafe Array(bytes)) { texts.append("\(address)") }
+            default: break
+            }
+        }
+        return texts
+    }
 }
